@@ -1,6 +1,8 @@
-"""Build hook: an editable install finds `core` and `viz_app` in the package `augenmerk` through links in `src`.
+"""Build hook: an editable install finds `core` and `viz_app` in the package `augenmerk` through
+links in `src`.
 
-A wheel maps the two folders into the package instead (`[tool.hatch.build.targets.wheel.sources]` in pyproject.toml).
+A wheel maps the two folders into the package instead (`[tool.hatch.build.targets.wheel.sources]` in
+pyproject.toml).
 """
 
 import os

@@ -1,4 +1,6 @@
-"""`make bench`: run all benchmarks or the named ones, and print the processor and a table of ratios."""
+"""`make bench`: run all benchmarks or the named ones, and print the processor and a table of
+ratios.
+"""
 
 import argparse
 import importlib
@@ -31,7 +33,9 @@ BENCHMARKS = (
 def read_names(arguments: Sequence[str]) -> list[str]:
     """The named benchmarks, or all. Raises `SystemExit` after help or for an unknown name."""
     listed = ", ".join(BENCHMARKS)
-    parser = argparse.ArgumentParser("python -m benchmarks", description=__doc__, epilog=f"benchmarks: {listed}")
+    parser = argparse.ArgumentParser(
+        "python -m benchmarks", description=__doc__, epilog=f"benchmarks: {listed}"
+    )
     parser.add_argument("names", nargs="*", metavar="NAME", help="benchmark to run (default: all)")
     names: list[str] = parser.parse_args(arguments).names
     unknown = [name for name in names if name not in BENCHMARKS]
@@ -50,8 +54,9 @@ def main(names: Sequence[str]) -> int:
             results.append(result)
             verdict = "" if result.ratio >= result.required else "   MISSED"
             print(
-                f"{result.name:58} {result.ours_seconds * 1e3:7.1f} ms {result.other_seconds * 1e3:7.1f} ms "
-                f"{result.ratio:7.2f}x {result.required:8.2f}x {result.aim:5.1f}x{verdict}  {result.note}",
+                f"{result.name:58} {result.ours_seconds * 1e3:7.1f} ms "
+                f"{result.other_seconds * 1e3:7.1f} ms {result.ratio:7.2f}x "
+                f"{result.required:8.2f}x {result.aim:5.1f}x{verdict}  {result.note}",
                 flush=True,
             )
     return 0 if all(result.ratio >= result.required for result in results) else 1

@@ -23,7 +23,9 @@ def run() -> list[Ratio]:
     os.environ["OMP_NUM_THREADS"] = "1"
     torch.set_num_threads(1)
     base = preset("copy-task-small")
-    limited = RunConfig.from_dict({**base.to_dict(), "training": {**base.training.to_dict(), "max_steps": STEPS}})
+    limited = RunConfig.from_dict(
+        {**base.to_dict(), "training": {**base.training.to_dict(), "max_steps": STEPS}}
+    )
     in_app = []
     in_terminal = []
     for _ in range(TURNS):

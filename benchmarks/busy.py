@@ -1,8 +1,10 @@
-"""Translating and training on two cores, idle and next to five busy processes, with our thread settings and PyTorch's.
+"""Translating and training on two cores, idle and next to five busy processes, with our thread
+settings and PyTorch's.
 
-The benchmark creates its own load; run it on an otherwise quiet machine. A process chooses how its threads wait when it
-starts, so processes measured under load also start under load. Ours and PyTorch's run in turn, and no pair starts after
-`LIMIT_SECONDS`: the whole takes less than ten minutes.
+The benchmark creates its own load; run it on an otherwise quiet machine. A process chooses how its
+threads wait when it starts, so processes measured under load also start under load. Ours and
+PyTorch's run in turn, and no pair starts after `LIMIT_SECONDS`: the whole takes less than ten
+minutes.
 """
 
 import os
@@ -49,7 +51,9 @@ def _ratios(load: str, ours: Ask, other: Ask) -> list[Ratio]:
     for work in (SENTENCES, STEP):
         pairs: list[tuple[float, float]] = []
         began = time.perf_counter()
-        while len(pairs) < FEWEST_TURNS or (len(pairs) < TURNS and time.perf_counter() - began < LIMIT_SECONDS):
+        while len(pairs) < FEWEST_TURNS or (
+            len(pairs) < TURNS and time.perf_counter() - began < LIMIT_SECONDS
+        ):
             pairs.append((ours(work), other(work)))
         ours_seconds, other_seconds = (statistics.median(side) for side in zip(*pairs, strict=True))
         ratios.append(
@@ -66,8 +70,12 @@ def _ratios(load: str, ours: Ask, other: Ask) -> list[Ratio]:
 
 @contextmanager
 def _worker(threads: str, cores: Sequence[int]) -> Iterator[Ask]:
-    """A process on these cores that has imported torch with `ours` or `plain` threads and does work on request."""
-    environment = {name: value for name, value in os.environ.items() if not name.startswith(("OMP_", "GOMP_"))}
+    """A process on these cores that has imported torch with `ours` or `plain` threads and does work
+    on request.
+    """
+    environment = {
+        name: value for name, value in os.environ.items() if not name.startswith(("OMP_", "GOMP_"))
+    }
     environment["PYTHONPATH"] = str(Path(__file__).parent.parent)
     command = [sys.executable, "-m", "benchmarks.busy", threads, *map(str, cores)]
     with subprocess.Popen(

@@ -1,4 +1,5 @@
-"""Cost of a click on the Translate page (head, labels, scale, measure), against one map drawn by matplotlib.
+"""Cost of a click on the Translate page (head, labels, scale, measure), against one map drawn by
+matplotlib.
 
 The whole page is shown off screen, so computing and painting both count.
 """
@@ -71,7 +72,9 @@ def _page_of(translation: Translation, folder: str) -> "TranslatePage":
     preferences = Preferences(QSettings(f"{folder}/settings.ini", QSettings.Format.IniFormat))
     state = ExperimentState(preferences.restored(MapViewSettings()))
     controller = ExperimentController(state, InferenceWorker())
-    page = TranslatePage(controller, AnalysisPanel(AnalysisContext(state, controller, preferences)), preferences)
+    page = TranslatePage(
+        controller, AnalysisPanel(AnalysisContext(state, controller, preferences)), preferences
+    )
     controller.setParent(page)
     page.resize(1280, 760)
     page.show()
@@ -112,4 +115,11 @@ def _in_turn(choose: Callable[[T], object], values: Sequence[T]) -> Callable[[],
 
 def _timed(name: str, change: Callable[[], None], translation: Translation) -> Ratio:
     ours, other = paired_medians(change, lambda: matplotlib_map(translation), repeats=REPEATS)
-    return Ratio(f"another {name} / one labelled map by matplotlib", ours, other, REQUIRED, AIM, "CPU seconds")
+    return Ratio(
+        f"another {name} / one labelled map by matplotlib",
+        ours,
+        other,
+        REQUIRED,
+        AIM,
+        "CPU seconds",
+    )

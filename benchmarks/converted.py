@@ -1,4 +1,6 @@
-"""Our models in CTranslate2's format (https://opennmt.net/CTranslate2), so that both decode the same weights."""
+"""Our models in CTranslate2's format (https://opennmt.net/CTranslate2), so that both decode the
+same weights.
+"""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,7 +19,9 @@ from augenmerk.core.translation.translator import Translator
 
 
 class TokenTranslator:
-    """The translator's model in float32, decoding greedily on one thread. Tokens are named "0", "1" … by their ids.
+    """The translator's model in float32, decoding greedily on one thread.
+
+    Tokens are named "0", "1" … by their ids.
 
     For pre-norm models with a final norm, ReLU and no output bias, such as the bundled one.
     """
@@ -29,8 +33,13 @@ class TokenTranslator:
         )
         self._forbidden = [[str(token)] for token in translator.rules.forbidden_ids]
 
-    def translate(self, sources: Sequence[Sequence[int]], batch_size: int = 64, beam: int = 1) -> list[list[int]]:
-        """The chosen ids, including the end token; with a beam, of the most probable hypothesis whatever its length."""
+    def translate(
+        self, sources: Sequence[Sequence[int]], batch_size: int = 64, beam: int = 1
+    ) -> list[list[int]]:
+        """The chosen ids, including the end token.
+
+        With a beam, of the most probable hypothesis whatever its length.
+        """
         results = self._translator.translate_batch(
             [[str(token) for token in source] for source in sources],
             beam_size=beam,
@@ -98,8 +107,14 @@ def _attend(theirs: MultiHeadAttentionSpec, ours: Any, *, is_cross: bool = False
     weight = ours.in_proj_weight
     bias = ours.in_proj_bias
     width = ours.in_proj_weight.size(1)
-    parts = [(weight[:width], bias[:width]), (weight[width:], bias[width:])] if is_cross else [(weight, bias)]
-    for linear, part in zip(theirs.linear, [*parts, (ours.out_proj.weight, ours.out_proj.bias)], strict=True):
+    parts = (
+        [(weight[:width], bias[:width]), (weight[width:], bias[width:])]
+        if is_cross
+        else [(weight, bias)]
+    )
+    for linear, part in zip(
+        theirs.linear, [*parts, (ours.out_proj.weight, ours.out_proj.bias)], strict=True
+    ):
         _fill(linear, *part)
 
 

@@ -1,4 +1,6 @@
-"""Decoding with cached keys and values and all attention maps, against rerunning the decoder at each step."""
+"""Decoding with cached keys and values and all attention maps, against rerunning the decoder at
+each step.
+"""
 
 import torch
 from torch import Tensor
@@ -28,7 +30,9 @@ def run() -> list[Ratio]:
 def _ratio(num_steps: int, required: float, aim: float) -> Ratio:
     ours = CompiledTransformer(_model())
     other = _model()
-    source = torch.randint(4, NUM_TOKENS, (1, num_steps + 2), generator=torch.Generator().manual_seed(num_steps))
+    source = torch.randint(
+        4, NUM_TOKENS, (1, num_steps + 2), generator=torch.Generator().manual_seed(num_steps)
+    )
     ours_seconds, other_seconds = paired_medians(
         lambda: with_all_maps(ours, source, num_steps),
         lambda: greedy_search(other, other.encode(source), [num_steps], RULES),
@@ -45,7 +49,9 @@ def _model() -> Transformer:
 
 @torch.inference_mode()
 def with_all_maps(model: CompiledTransformer, source: Tensor, num_steps: int) -> list[int]:
-    """Translate ids as `Translator.translate` does: one encoding, cached greedy steps, one pass for the maps."""
+    """Translate ids as `Translator.translate` does: one encoding, cached greedy steps, one pass for
+    the maps.
+    """
     encoding = model.encode(source, need_maps=True)
     chosen = greedy_search(model, encoding, [num_steps], RULES)[0]
     model.decode(encoding, torch.tensor([[RULES.start_id, *chosen[:-1]]]), need_maps=True)

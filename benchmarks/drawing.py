@@ -1,4 +1,6 @@
-"""All heads of a sentence drawn by the window against one matplotlib figure of eight labelled maps."""
+"""All heads of a sentence drawn by the window against one matplotlib figure of eight labelled
+maps.
+"""
 
 import os
 
@@ -32,17 +34,22 @@ def run() -> list[Ratio]:
     picture = QPixmap(grid.size())
 
     def ours() -> None:
-        state.show_translation(next(arriving))  # the grid makes its pictures: each time another one, none is there yet
+        # the grid makes its pictures: each time another one, none is there yet
+        state.show_translation(next(arriving))
         grid.render(picture)
 
-    ours_seconds, other_seconds = paired_medians(ours, lambda: matplotlib_figure(translation), repeats=7)
+    ours_seconds, other_seconds = paired_medians(
+        ours, lambda: matplotlib_figure(translation), repeats=7
+    )
     grid.deleteLater()
     app.processEvents()
     name = "72 maps in the window / 8 labelled maps by matplotlib"
     return [Ratio(name, ours_seconds, other_seconds, 100, 150, "CPU seconds")]
 
 
-def made_up_translation(seed: int = 0, *, num_layers: int = LAYERS, num_heads: int = HEADS) -> Translation:
+def made_up_translation(
+    seed: int = 0, *, num_layers: int = LAYERS, num_heads: int = HEADS
+) -> Translation:
     """Random maps whose rows sum to 1."""
     numbers = np.random.default_rng(seed)
 

@@ -1,7 +1,9 @@
-"""Greedy and beam search against CTranslate2, in float32 on one thread, with the bundled weights on both sides.
+"""Greedy and beam search against CTranslate2, in float32 on one thread, with the bundled weights on
+both sides.
 
-Ours yields every map, probability and alternative of a single sentence; CTranslate2 yields tokens. Of a batch both
-yield tokens. It counts how many outputs are the same, and refuses to compare if hardly any are.
+Ours yields every map, probability and alternative of a single sentence; CTranslate2 yields tokens.
+Of a batch both yield tokens. It counts how many outputs are the same, and refuses to compare if
+hardly any are.
 
 Results with and without AVX-512: docs/adr/0010.
 """
@@ -46,7 +48,9 @@ def run() -> list[Ratio]:
 def _single(translator: Translator, other: TokenTranslator, num_tokens: int) -> Ratio:
     """Sentences of about `num_tokens` translated tokens; long ones are joined from short."""
     translations = [translator.translate(text) for text in _sentences(num_tokens)]
-    chosen = sorted(translations, key=lambda translation: abs(len(translation.predicted_ids) - num_tokens))[:NUM_SINGLE]
+    chosen = sorted(
+        translations, key=lambda translation: abs(len(translation.predicted_ids) - num_tokens)
+    )[:NUM_SINGLE]
     sources = [translation.source_ids for translation in chosen]
     _check([translation.predicted_ids for translation in chosen], other.translate(sources))
 
@@ -60,12 +64,23 @@ def _single(translator: Translator, other: TokenTranslator, num_tokens: int) -> 
 
     lengths = "/".join(str(len(translation.predicted_ids)) for translation in chosen)
     name = f"{NUM_SINGLE} sentences of {lengths} tokens, all maps / CTranslate2, no maps"
-    return Ratio(name, *paired_medians(ours, theirs, repeats=21), REQUIRED_SINGLE, AIM, "CPU seconds, 1 thread")
+    return Ratio(
+        name,
+        *paired_medians(ours, theirs, repeats=21),
+        REQUIRED_SINGLE,
+        AIM,
+        "CPU seconds, 1 thread",
+    )
 
 
 def _sentences(num_tokens: int) -> list[str]:
     short = list(example_sentences())
-    joined = [f"{one[:-1]} und {other[0].lower()}{other[1:]}" for one in short for other in short if one != other]
+    joined = [
+        f"{one[:-1]} und {other[0].lower()}{other[1:]}"
+        for one in short
+        for other in short
+        if one != other
+    ]
     longer = [f"{one[:-1]}, und {short[0][0].lower()}{short[0][1:]}" for one in joined]
     return short if num_tokens < 20 else [*joined, *longer][:60]
 
@@ -82,12 +97,17 @@ def _batch(translator: Translator, other: TokenTranslator, beam: int) -> Ratio:
         return other.translate(sources, beam=beam)
 
     _check(ours(), theirs())
-    name = f"{len(sources)} sentences, {'greedy' if beam == 1 else f'beam {beam}'}, tokens / CTranslate2"
+    name = (
+        f"{len(sources)} sentences, {'greedy' if beam == 1 else f'beam {beam}'}, tokens / "
+        "CTranslate2"
+    )
     medians = paired_medians(ours, theirs, repeats=3, warmup=1)
     return Ratio(name, *medians, REQUIRED_BATCH, AIM, "CPU seconds, 1 thread")
 
 
-def tokens_of_batch(translator: Translator, sources: Sequence[Sequence[int]], beam: int = 1) -> list[list[int]]:
+def tokens_of_batch(
+    translator: Translator, sources: Sequence[Sequence[int]], beam: int = 1
+) -> list[list[int]]:
     """`Translator.translate_corpus` from ids to ids."""
     model = translator.current_model()
     run = translator.run_config
@@ -96,11 +116,15 @@ def tokens_of_batch(translator: Translator, sources: Sequence[Sequence[int]], be
     num_in_batch = batch_size_for(model, beam, max(LENGTHS))
     for group in batches_by_length([len(source) for source in sources], num_in_batch):
         rows = [sources[index] for index in group]
-        ids_by_index.update(zip(group, translate_ids(model, rows, run, rules, beam=beam), strict=True))
+        ids_by_index.update(
+            zip(group, translate_ids(model, rows, run, rules, beam=beam), strict=True)
+        )
     return [ids_by_index[index] for index in range(len(sources))]
 
 
 def _check(ours: Sequence[Sequence[int]], theirs: Sequence[Sequence[int]]) -> None:
     same = sum(list(mine) == list(other) for mine, other in zip(ours, theirs, strict=True))
     if same < 0.98 * len(ours):
-        raise SystemExit(f"only {same} of {len(ours)} translations are the same: the two do not do the same work")
+        raise SystemExit(
+            f"only {same} of {len(ours)} translations are the same: the two do not do the same work"
+        )

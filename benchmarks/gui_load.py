@@ -1,4 +1,6 @@
-"""Lag of the window's event loop during typing, scrolling and switching heads, idle and next to a training."""
+"""Lag of the window's event loop during typing, scrolling and switching heads, idle and next to a
+training.
+"""
 
 import os
 import tempfile
@@ -24,7 +26,9 @@ WAIT_SECONDS = 300.0
 
 
 def run() -> list[Ratio]:
-    """The 99th percentile of the lag next to a training, against twice the idle lag plus a frame."""
+    """The 99th percentile of the lag next to a training, against twice the idle lag plus a
+    frame.
+    """
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
     from PySide6.QtCore import QSettings
     from PySide6.QtWidgets import QApplication
@@ -51,7 +55,10 @@ def run() -> list[Ratio]:
             with interpreter_shared_fairly():  # as the app has it
                 return [
                     _compare(window, name, trained, Path(folder))
-                    for name, trained in (("copy-task-small", _small()), ("notebook's model", _large()))
+                    for name, trained in (
+                        ("copy-task-small", _small()),
+                        ("notebook's model", _large()),
+                    )
                 ]
         finally:
             window.close()
@@ -67,7 +74,9 @@ def _small() -> RunConfig:
 def _large() -> RunConfig:
     """Long matrix products: both threads compete for the processor."""
     run = preset("copy-task-small")
-    return _endless(replace(run, model=preset("notebook").model, training=run.training.replace(batch_size=128)))
+    return _endless(
+        replace(run, model=preset("notebook").model, training=run.training.replace(batch_size=128))
+    )
 
 
 def _endless(run: RunConfig) -> RunConfig:
@@ -75,7 +84,9 @@ def _endless(run: RunConfig) -> RunConfig:
 
 
 def _compare(window: "MainWindow", name: str, run: RunConfig, folder: Path) -> Ratio:
-    """Measure idle and next to a training in turn, so that changes in the machine's speed affect both."""
+    """Measure idle and next to a training in turn, so that changes in the machine's speed affect
+    both.
+    """
     from augenmerk.core.extensions.training.events import TrainingRequest
     from augenmerk.viz_app.extensions.train.page import TrainPage
 
@@ -91,8 +102,13 @@ def _compare(window: "MainWindow", name: str, run: RunConfig, folder: Path) -> R
         page.controller.stop("discard")
         _wait(lambda: not page.is_running())
     idle_lag, lag = percentile(idle, 0.99), percentile(beside, 0.99)
-    note = f"99th percentile of the loop's lag; idle {idle_lag * 1e3:.1f} ms; other: twice that + 16 ms"
-    return Ratio(f"lag of the window beside {name} / allowed", lag, allowed_lag(idle_lag), 1.0, 1.5, note)
+    note = (
+        f"99th percentile of the loop's lag; idle {idle_lag * 1e3:.1f} ms; other: twice that + "
+        "16 ms"
+    )
+    return Ratio(
+        f"lag of the window beside {name} / allowed", lag, allowed_lag(idle_lag), 1.0, 1.5, note
+    )
 
 
 def measure(window: "MainWindow", seconds: float) -> list[float]:

@@ -1,4 +1,6 @@
-"""Simulated input: typing, scrolling and switching heads without pause, at the speed of a fast person."""
+"""Simulated input: typing, scrolling and switching heads without pause, at the speed of a fast
+person.
+"""
 
 from collections.abc import Callable, Iterator
 from itertools import cycle
@@ -16,11 +18,13 @@ SENTENCE = "Zwei Hunde spielen am Strand mit einem roten Ball ."
 
 
 class Hands(QObject):
-    """One action every `ACTION_MS`, in a fixed order: type a word, then step through heads and scroll.
+    """One action every `ACTION_MS`, in a fixed order: type a word, then step through heads and
+    scroll.
 
     Attributes:
         num_typed, num_switched, num_scrolled: actions done.
-        num_heads_seen, num_places_seen: how often this changed the chosen head and the scroll position.
+        num_heads_seen, num_places_seen: how often this changed the chosen head and the scroll
+            position.
         typed: the expected text of the field.
     """
 
@@ -49,7 +53,9 @@ class Hands(QObject):
 
     def _all_actions(self) -> Iterator[Callable[[], None]]:
         notches = cycle((-NOTCH, -NOTCH, NOTCH, NOTCH))
-        keys = cycle((Qt.Key.Key_Right, Qt.Key.Key_Right, Qt.Key.Key_Down, Qt.Key.Key_Left, Qt.Key.Key_Up))
+        keys = cycle(
+            (Qt.Key.Key_Right, Qt.Key.Key_Right, Qt.Key.Key_Down, Qt.Key.Key_Left, Qt.Key.Key_Up)
+        )
         while True:
             for word in SENTENCE.split():
                 for letter in word + " ":

@@ -1,7 +1,8 @@
-"""The importance of all 72 heads and 6 networks of the bundled model, against the computation of commit bf2bd04.
+"""The importance of all 72 heads and 6 networks of the bundled model, against the computation of
+commit bf2bd04.
 
-That one used batches of 64 instead of 16 sentences and slower matrix products. Both read the same pairs, and their
-results are compared.
+That one used batches of 64 instead of 16 sentences and slower matrix products. Both read the same
+pairs, and their results are compared.
 """
 
 import os
@@ -54,5 +55,7 @@ def run() -> list[Ratio]:
 
 
 def _check(ours: HeadImportance, theirs: HeadImportance) -> None:
-    if not all(np.allclose(ours.of_kind(kind), theirs.of_kind(kind), atol=1e-3) for kind in ATTENTION_KINDS):
+    if not all(
+        np.allclose(ours.of_kind(kind), theirs.of_kind(kind), atol=1e-3) for kind in ATTENTION_KINDS
+    ):
         raise SystemExit("the two find different importances: they do not do the same work")

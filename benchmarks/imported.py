@@ -1,7 +1,10 @@
-"""An imported Marian model of the size of OPUS-MT's against CTranslate2 with the same weights; opening it; its maps.
+"""An imported Marian model of the size of OPUS-MT's against CTranslate2 with the same weights.
 
-The weights are random, 6 + 6 layers × 8 heads of width 512, 74 million parameters. Both decode greedily in float32 on
-one thread. Ours yields every map, probability and alternative; CTranslate2, from its own converter, yields tokens.
+Opening it; its maps.
+
+The weights are random, 6 + 6 layers × 8 heads of width 512, 74 million parameters. Both decode
+greedily in float32 on one thread. Ours yields every map, probability and alternative; CTranslate2,
+from its own converter, yields tokens.
 """
 
 import os
@@ -54,7 +57,8 @@ def run() -> list[Ratio]:
         write_marian_folder(folder / "marian")
         model = import_model(folder / "marian").checkpoint
         file = folder / "model.safetensors"
-        save_checkpoint(model, file, half_precision=True)  # as OPUS-MT's are read: of 16 bits on the disk
+        # as OPUS-MT's are read: of 16 bits on the disk
+        save_checkpoint(model, file, half_precision=True)
         return [_translating(folder), *_opening(file), _drawing()]
 
 
@@ -69,7 +73,9 @@ def _translating(folder: Path) -> Ratio:
         translator.runner = Runner(translator.checkpoint, rules)
         other = _ctranslate2(folder / "marian", folder / "ctranslate2")
         codec = translator.checkpoint.codecs.source
-        text = min(example_sentences(), key=lambda sentence: abs(_length(codec, sentence) - NUM_TOKENS))
+        text = min(
+            example_sentences(), key=lambda sentence: abs(_length(codec, sentence) - NUM_TOKENS)
+        )
         translation = translator.run(Experiment(text))
         pieces = [codec.vocabulary.tokens[token] for token in translation.source_ids]
 
@@ -100,16 +106,21 @@ def _length(codec: TextCodec, text: str) -> int:
 def _ctranslate2(folder: Path, target: Path) -> Any:
     """The Marian model in `folder`, converted by CTranslate2 itself."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the tokenizer recommends sacremoses, which it does not use
+        # the tokenizer recommends sacremoses, which it does not use
+        warnings.simplefilter("ignore")
         TransformersConverter(str(folder)).convert(str(target))
-    return ctranslate2.Translator(str(target), device="cpu", compute_type="float32", inter_threads=1, intra_threads=1)
+    return ctranslate2.Translator(
+        str(target), device="cpu", compute_type="float32", inter_threads=1, intra_threads=1
+    )
 
 
 def _opening(file: Path) -> list[Ratio]:
     """Median of three, in a new process that has imported torch, as the window has by then."""
     seconds = []
     for _ in range(3):
-        ran = subprocess.run([sys.executable, "-c", _OPENING, str(file)], check=True, capture_output=True, text=True)
+        ran = subprocess.run(
+            [sys.executable, "-c", _OPENING, str(file)], check=True, capture_output=True, text=True
+        )
         seconds.append([float(value) for value in ran.stdout.split()])
     wall, cpu = np.median(seconds, axis=0)
     name = f"opening {file.stat().st_size / 1e6:.0f} MB of 16-bit weights / {OPENING_SECONDS:.0f} s"
@@ -129,7 +140,9 @@ def _drawing() -> Ratio:
     from augenmerk.viz_app.heatmap.head_grid import HeadGrid
 
     app = QApplication.instance() or QApplication([])
-    arriving = [made_up_translation(seed, num_layers=BIG_LAYERS, num_heads=BIG_HEADS) for seed in range(12)]
+    arriving = [
+        made_up_translation(seed, num_layers=BIG_LAYERS, num_heads=BIG_HEADS) for seed in range(12)
+    ]
     state = ExperimentState()
     state.show_translation(arriving[0])
     grid = HeadGrid(state)

@@ -28,7 +28,10 @@ def lags(ticks: Sequence[float], interval: float) -> list[float]:
 
 
 def percentile(values: Sequence[float], share: float) -> float:
-    """The smallest value not exceeded by at least this share of all values. Raises `ValueError` without values."""
+    """The smallest value not exceeded by at least this share of all values.
+
+    Raises `ValueError` without values.
+    """
     if not values:
         raise ValueError("No values were given; one at least was expected. Measure for longer.")
     ordered = sorted(values)

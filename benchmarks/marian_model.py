@@ -1,4 +1,6 @@
-"""Marian models as large as OPUS-MT's, with random weights, as folders of Hugging Face transformers."""
+"""Marian models as large as OPUS-MT's, with random weights, as folders of Hugging Face
+transformers.
+"""
 
 import io
 import json
@@ -29,10 +31,12 @@ def write_marian_folder(
     num_tokens: int = NUM_TOKENS,
     max_length: int = 512,
 ) -> Path:
-    """Write a model with equally many encoder and decoder layers, a fourfold inner width and shared embeddings.
+    """Write a model with equally many encoder and decoder layers, a fourfold inner width and shared
+    embeddings.
 
-    The default has 74 million parameters, as opus-mt-de-en; width 1,024 with 16 heads is as large as a `tc-big` model.
-    Its SentencePiece models cover the example sentences and are padded to a realistic size.
+    The default has 74 million parameters, as opus-mt-de-en; width 1,024 with 16 heads is as large
+    as a `tc-big` model. Its SentencePiece models cover the example sentences and are padded to a
+    realistic size.
     """
     logging.set_verbosity_error()
     logging.disable_progress_bar()
@@ -40,7 +44,9 @@ def write_marian_folder(
     pieces, model = _pieces()
     tokens = [_END, _UNKNOWN, *pieces]
     known = set(tokens)
-    tokens += islice((word for word in _made_up_pieces() if word not in known), num_tokens - len(tokens) - 1)
+    tokens += islice(
+        (word for word in _made_up_pieces() if word not in known), num_tokens - len(tokens) - 1
+    )
     tokens.append(_PADDING)
     padding = len(tokens) - 1
     config = MarianConfig(
@@ -71,22 +77,30 @@ def write_marian_folder(
         (folder / name).write_bytes(model)
     ids = {token: index for index, token in enumerate(tokens)}
     (folder / "vocab.json").write_text(json.dumps(ids), encoding="utf-8")
-    (folder / "tokenizer_config.json").write_text('{"source_lang": "de", "target_lang": "en"}', encoding="utf-8")
+    (folder / "tokenizer_config.json").write_text(
+        '{"source_lang": "de", "target_lang": "en"}', encoding="utf-8"
+    )
     return folder
 
 
 @torch.no_grad()
 def _draw_weights(network: MarianMTModel) -> None:
-    """Draw weights for which heads look at few places, and source and earlier tokens influence each choice."""
+    """Draw weights for which heads look at few places, and source and earlier tokens influence each
+    choice.
+    """
     last = f"decoder.layers.{network.config.decoder_layers - 1}"
     for name, parameter in network.named_parameters():
         if "embed_positions" in name or parameter.dim() != 2:
             continue
-        strength = 3.0 if "q_proj" in name or "k_proj" in name else 0.5 if "out_proj" in name else 1.0
+        strength = (
+            3.0 if "q_proj" in name or "k_proj" in name else 0.5 if "out_proj" in name else 1.0
+        )
         if last in name and ".fc" in name:
             strength = 4.0
-        parameter.normal_(std=strength * parameter.size(1) ** -0.5)  # at 1, states keep their length
-    network.model.shared.weight[network.config.pad_token_id] = 0  # as in Marian, where decoding starts from zeros
+        # at 1, states keep their length
+        parameter.normal_(std=strength * parameter.size(1) ** -0.5)
+    # as in Marian, where decoding starts from zeros
+    network.model.shared.weight[network.config.pad_token_id] = 0
     network.get_parameter(f"model.{last}.final_layer_norm.weight").mul_(4)
 
 
@@ -103,7 +117,9 @@ def _pieces() -> tuple[list[str], bytes]:
     model = written.getvalue()
     processor = sentencepiece.SentencePieceProcessor(model_proto=model)
     known = [processor.id_to_piece(index) for index in range(processor.get_piece_size())]
-    new = islice((piece for piece in _made_up_pieces() if piece not in known), NUM_PIECES - len(known))
+    new = islice(
+        (piece for piece in _made_up_pieces() if piece not in known), NUM_PIECES - len(known)
+    )
     others = b"".join(map(_piece_field, new))
     return [piece for piece in known if piece not in ("<s>", _END, _UNKNOWN)], model + others
 

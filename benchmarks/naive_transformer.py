@@ -1,8 +1,8 @@
 """`notebook` as naive eager code, like its source: the reference for our training step.
 
-It has separate projections of queries, keys and values, always computes attention weights, sends every position
-including padding through the output layer, and uses PyTorch's own dropout and Adam without `fused` or `foreach`. Shape
-legend: `core.model`.
+It has separate projections of queries, keys and values, always computes attention weights, sends
+every position including padding through the output layer, and uses PyTorch's own dropout and Adam
+without `fused` or `foreach`. Shape legend: `core.model`.
 """
 
 import math
@@ -33,7 +33,9 @@ class NaiveTrainer:
             if parameter.dim() > 1:
                 nn.init.xavier_uniform_(parameter)
         self.model.to(device).train()
-        self.optimizer = torch.optim.Adam(self.model.parameters(), lr=5e-4, foreach=False, fused=False)
+        self.optimizer = torch.optim.Adam(
+            self.model.parameters(), lr=5e-4, foreach=False, fused=False
+        )
         self.criterion = nn.CrossEntropyLoss(ignore_index=PADDING)
 
     def step(self, batch: Batch) -> float:
@@ -53,7 +55,10 @@ class NaiveTransformer(nn.Module):
 
     def __init__(self) -> None:
         super().__init__()
-        self.source_embedding, self.target_embedding = _Embedding(NUM_SOURCE), _Embedding(NUM_TARGET)
+        self.source_embedding, self.target_embedding = (
+            _Embedding(NUM_SOURCE),
+            _Embedding(NUM_TARGET),
+        )
         self.encoder = nn.ModuleList(_EncoderLayer() for _ in range(LAYERS))
         self.decoder = nn.ModuleList(_DecoderLayer() for _ in range(LAYERS))
         self.output = nn.Linear(WIDTH, NUM_TARGET)
@@ -76,7 +81,10 @@ class NaiveTransformer(nn.Module):
 class _Embedding(nn.Module):
     def __init__(self, num_tokens: int) -> None:
         super().__init__()
-        self.tokens, self.positions = nn.Embedding(num_tokens, WIDTH), nn.Embedding(POSITIONS, WIDTH)
+        self.tokens, self.positions = (
+            nn.Embedding(num_tokens, WIDTH),
+            nn.Embedding(POSITIONS, WIDTH),
+        )
         self.dropout = nn.Dropout(DROPOUT)
 
     def forward(self, ids: Tensor) -> Tensor:
@@ -133,11 +141,17 @@ class _EncoderLayer(nn.Module):
 class _DecoderLayer(nn.Module):
     def __init__(self) -> None:
         super().__init__()
-        self.self_attention, self.cross_attention, self.feed_forward = _Attention(), _Attention(), _FeedForward()
+        self.self_attention, self.cross_attention, self.feed_forward = (
+            _Attention(),
+            _Attention(),
+            _FeedForward(),
+        )
         self.norms = nn.ModuleList(nn.LayerNorm(WIDTH) for _ in range(3))
         self.dropout = nn.Dropout(DROPOUT)
 
-    def forward(self, states: Tensor, memory: Tensor, target_mask: Tensor, source_mask: Tensor) -> Tensor:
+    def forward(
+        self, states: Tensor, memory: Tensor, target_mask: Tensor, source_mask: Tensor
+    ) -> Tensor:
         attended, _ = self.self_attention(states, states, target_mask)
         states = self.norms[0](states + self.dropout(attended))
         attended, _ = self.cross_attention(states, memory, source_mask)

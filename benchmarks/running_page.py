@@ -1,8 +1,10 @@
-"""The page that runs the bundled model, in Chromium without a screen, against the seconds that it may take.
+"""The page that runs the bundled model, in Chromium without a screen, against the seconds that it
+may take.
 
-The page measures itself, from the request to the painted result; each time is that of the least disturbed turn. The
-slower computer has a fourth of the speed: Chromium throttles the main thread, and the seconds of the worker, which it
-does not throttle, count four times. Needs the packages chromium and chromium-driver.
+The page measures itself, from the request to the painted result; each time is that of the least
+disturbed turn. The slower computer has a fourth of the speed: Chromium throttles the main thread,
+and the seconds of the worker, which it does not throttle, count four times. Needs the packages
+chromium and chromium-driver.
 """
 
 import itertools
@@ -21,8 +23,8 @@ from tests.viz_app.extensions.pictures.browser import Browser, chromium
 
 SENTENCES = {
     15: "Ein Mann in einem blauen Hemd steht auf einer Leiter und putzt ein Fenster.",
-    33: "Ein Mann in einem blauen Hemd steht auf einer Leiter und putzt ein Fenster, während eine Frau mit einem "
-    "roten Hut und ein Hund auf der Straße vor einem Haus stehen.",
+    33: "Ein Mann in einem blauen Hemd steht auf einer Leiter und putzt ein Fenster, während "
+    "eine Frau mit einem roten Hut und ein Hund auf der Straße vor einem Haus stehen.",
 }
 SECONDS = {15: 0.5, 33: 1.0}
 SECONDS_SLOW = {15: 1.0, 33: 2.5}
@@ -62,13 +64,17 @@ setTimeout(() => {
 def run() -> list[Ratio]:
     """Allowed seconds per second of the page: opening, sentences at two speeds, longest lag."""
     if shutil.which("chromium") is None or shutil.which("chromedriver") is None:
-        raise SystemExit("This benchmark needs Chromium: install the packages chromium and chromium-driver.")
+        raise SystemExit(
+            "This benchmark needs Chromium: install the packages chromium and chromium-driver."
+        )
     with tempfile.TemporaryDirectory() as folder, chromium(Path(folder, "profile")) as browser:
         path = bundled_model_path()
         page = Path(folder, "page.html")
         save_running_page(load_checkpoint(path), path.stem, page)
         browser.show_as(1440, 900)
-        ratios = [_ratio("opening", [_opened(browser, page) for _ in range(TURNS)], SECONDS_TO_OPEN)]
+        ratios = [
+            _ratio("opening", [_opened(browser, page) for _ in range(TURNS)], SECONDS_TO_OPEN)
+        ]
         all_lags: list[float] = []
         for (length, text), more in itertools.product(SENTENCES.items(), ("", CHANGE)):
             name = f"{length} tokens{', eight heads off' if more else ''}"
@@ -95,7 +101,10 @@ def _translated(browser: Browser, text: str, more: str) -> list[dict[str, Any]]:
     """The answer of each turn: of a new sentence, or of one that is shown already with a change."""
     steps = [("Zwei Hunde.", ""), *([(text, "")] if more else []), (text, more)]
     turns = [
-        [browser.command("/execute/async", {"script": TRANSLATE, "args": [*step, TICK_MS]}) for step in steps][-1]
+        [
+            browser.command("/execute/async", {"script": TRANSLATE, "args": [*step, TICK_MS]})
+            for step in steps
+        ][-1]
         for _ in range(TURNS + 1)
     ]
     return turns[1:]  # the first one warms up

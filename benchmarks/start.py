@@ -1,11 +1,14 @@
-"""Whole processes, from their start to their end: one translated sentence, and the window with its first picture.
+"""Whole processes, from their start to their end: one translated sentence, and the window with its
+first picture.
 
-Most of it is the import of PyTorch, which is timed beside it. Wall seconds of an idle machine are what is required of a
-translation: on a busy one the first ratio says little, and the others, in CPU seconds, more.
+Most of it is the import of PyTorch, which is timed beside it. Wall seconds of an idle machine are
+what is required of a translation: on a busy one the first ratio says little, and the others, in CPU
+seconds, more.
 
-Window to its first picture and exit, on a busy Intel Xeon, family 6 model 207 (AVX-512), medians of 9: 1.2 s of CPU and
-1.8 s of wall time with the last session's result, 4.4 and 6.1 s without, where importing PyTorch took 1.7 and 2.5 s.
-Without, on an AMD EPYC, family 25 model 1 (AVX2 only): 3.6–4.0 s.
+Window to its first picture and exit, on a busy Intel Xeon, family 6 model 207 (AVX-512), medians of
+9: 1.2 s of CPU and 1.8 s of wall time with the last session's result, 4.4 and 6.1 s without, where
+importing PyTorch took 1.7 and 2.5 s. Without, on an AMD EPYC, family 25 model 1 (AVX2 only):
+3.6–4.0 s.
 """
 
 import os
@@ -40,7 +43,8 @@ class Window(application.MainWindow):
 application.MainWindow = Window
 sys.exit(launch.main(["app"]))
 """
-"""A session that ends with the first picture of a result: in the first turn a computed one, later the last one."""
+"""A session that ends with the first picture of a result: in the first turn a computed one, later
+the last one."""
 
 
 @dataclass(frozen=True)
@@ -57,13 +61,22 @@ def run() -> list[Ratio]:
     with tempfile.TemporaryDirectory() as folder:
         environment = {**os.environ, "PYTHONPATH": str(repository), "QT_QPA_PLATFORM": "offscreen"}
         environment |= dict.fromkeys(("XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME"), folder)
-        environment["PYTHONPYCACHEPREFIX"] = folder  # as after an installation: nothing is compiled while it is timed
+        # as after an installation: nothing is compiled while it is timed
+        environment["PYTHONPYCACHEPREFIX"] = folder
         environment.pop("PYTHONDONTWRITEBYTECODE", None)
         works = {
             "torch": ["-c", "import gc; gc.disable(); import torch; gc.freeze()"],
             "translate": ["-m", "augenmerk", "translate", SENTENCE],
             "session": ["-c", SESSION],
-            "window": ["-m", "augenmerk", "app", "--sentence", SENTENCE, "--screenshot", f"{folder}/picture.png"],
+            "window": [
+                "-m",
+                "augenmerk",
+                "app",
+                "--sentence",
+                SENTENCE,
+                "--screenshot",
+                f"{folder}/picture.png",
+            ],
         }
         taken: dict[str, list[_Taken]] = {name: [] for name in works}
         for turn in range(TURNS + 1):
@@ -71,20 +84,53 @@ def run() -> list[Ratio]:
                 one = _timed(arguments, environment)
                 if turn:
                     taken[name].append(one)
-    cpu = {name: statistics.median(duration.cpu for duration in durations) for name, durations in taken.items()}
+    cpu = {
+        name: statistics.median(duration.cpu for duration in durations)
+        for name, durations in taken.items()
+    }
     wall = statistics.median(duration.wall for duration in taken["translate"])
     return [
-        Ratio("augenmerk translate, whole process / 1.5 s", wall, ALLOWED_SECONDS, 1.0, 1.2, "wall seconds"),
-        Ratio("augenmerk translate / import torch", cpu["translate"], cpu["torch"], REQUIRED_TRANSLATION, 0.9, "CPU"),
-        Ratio("window to its first picture / import torch", cpu["window"], cpu["torch"], REQUIRED_WINDOW, 0.6, "CPU"),
-        Ratio("window to the last result / import torch", cpu["session"], cpu["torch"], REQUIRED_LAST, 1.5, "CPU"),
+        Ratio(
+            "augenmerk translate, whole process / 1.5 s",
+            wall,
+            ALLOWED_SECONDS,
+            1.0,
+            1.2,
+            "wall seconds",
+        ),
+        Ratio(
+            "augenmerk translate / import torch",
+            cpu["translate"],
+            cpu["torch"],
+            REQUIRED_TRANSLATION,
+            0.9,
+            "CPU",
+        ),
+        Ratio(
+            "window to its first picture / import torch",
+            cpu["window"],
+            cpu["torch"],
+            REQUIRED_WINDOW,
+            0.6,
+            "CPU",
+        ),
+        Ratio(
+            "window to the last result / import torch",
+            cpu["session"],
+            cpu["torch"],
+            REQUIRED_LAST,
+            1.5,
+            "CPU",
+        ),
     ]
 
 
 def _timed(arguments: Sequence[str], environment: dict[str, str]) -> _Taken:
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     began = time.perf_counter()
-    subprocess.run([sys.executable, *arguments], env=environment, check=True, stdout=subprocess.DEVNULL)
+    subprocess.run(
+        [sys.executable, *arguments], env=environment, check=True, stdout=subprocess.DEVNULL
+    )
     wall = time.perf_counter() - began
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return _Taken(wall, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)

@@ -1,4 +1,6 @@
-"""Retranslating a sentence with a head off and scoring the old translation, against one plain translation."""
+"""Retranslating a sentence with a head off and scoring the old translation, against one plain
+translation.
+"""
 
 import itertools
 import statistics
@@ -18,21 +20,28 @@ from benchmarks.ratio import Ratio
 NUM_SENTENCES = 6
 WARMUP, REPEATS = 2, 15
 REQUIRED_SAME, REQUIRED_OTHER, AIM = 2.0, 0.75, 2.5
-"""If the words stay, checking them suffices. Other words are decoded step by step, and the old ones are scored."""
+"""If the words stay, checking them suffices.
+
+Other words are decoded step by step, and the old ones are scored.
+"""
 
 
 def run() -> list[Ratio]:
-    """The ratios in CPU seconds on one thread for the bundled model, doing what a click on a head does in the window.
+    """The ratios in CPU seconds on one thread for the bundled model, doing what a click on a head
+    does in the window.
 
-    The chosen heads keep the number of tokens, so that both do equal work. They come from encoder, decoder and
-    cross-attention in turn. Each sentence is translated plainly just before.
+    The chosen heads keep the number of tokens, so that both do equal work. They come from encoder,
+    decoder and cross-attention in turn. Each sentence is translated plainly just before.
     """
     num_threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
         translator = Translator.load(None, "cpu")
         plain = [translator.translate(text) for text in example_sentences()]
-        return [_ratio(translator, plain, keeps_words=True), _ratio(translator, plain, keeps_words=False)]
+        return [
+            _ratio(translator, plain, keeps_words=True),
+            _ratio(translator, plain, keeps_words=False),
+        ]
     finally:
         torch.set_num_threads(num_threads)
 
@@ -57,7 +66,10 @@ def _ratio(translator: Translator, plain: list[Translation], *, keeps_words: boo
         if turn >= WARMUP:
             switching.append(seconds[0])
             translating.append(seconds[1])
-    name = f"{len(pairs)} sentences anew, a head off, {'same' if keeps_words else 'other'} words / plainly"
+    name = (
+        f"{len(pairs)} sentences anew, a head off, {'same' if keeps_words else 'other'} words / "
+        "plainly"
+    )
     required = REQUIRED_SAME if keeps_words else REQUIRED_OTHER
     medians = statistics.median(switching), statistics.median(translating)
     return Ratio(name, *medians, required, AIM, "CPU seconds, 1 thread")
@@ -69,8 +81,12 @@ def _seconds(work: Callable[[], object]) -> float:
     return time.process_time() - began
 
 
-def _head_for(translator: Translator, plain: Translation, kind: AttentionKind, *, keeps_words: bool) -> Head | None:
-    """A head, preferably of this kind, without which the translation keeps its length, with the same or other words."""
+def _head_for(
+    translator: Translator, plain: Translation, kind: AttentionKind, *, keeps_words: bool
+) -> Head | None:
+    """A head, preferably of this kind, without which the translation keeps its length, with the
+    same or other words.
+    """
     for head in sorted(heads_of(translator.model.config), key=lambda head: head.kind != kind):
         ids = translator.run(plain.experiment.with_interventions(HeadScaled(head))).predicted_ids
         if len(ids) == len(plain.predicted_ids) and (ids == plain.predicted_ids) == keeps_words:

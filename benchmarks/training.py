@@ -1,20 +1,24 @@
-"""A training step of `notebook` against naive eager code and `torch.nn.Transformer`; what feeding it costs.
+"""A training step of `notebook` against naive eager code and `torch.nn.Transformer`.
 
-What was tried on the step, first on 128 pairs of 11 to 15 words, on one core of an AMD EPYC, family 26 (AVX-512), and
-what it gave in CPU seconds:
+What feeding it costs.
 
-- matrix products, two thirds of the step, by oneDNN instead of MKL, which keeps to AVX2 on processors that are not
-  Intel's (`core.extensions.training.kernels`): 1.01 → 0.69;
-- log-sum-exp and softmax of the logits from one exponential instead of two: a twentieth of the step;
-- the output layer in chunks of 256 rows, without padding; one projection for queries, keys and values; fused Adam; one
-  random number for four elements of dropout: these are older, and together took the step from 1.22 to 1.01;
+What was tried on the step, first on 128 pairs of 11 to 15 words, on one core of an AMD EPYC, family
+26 (AVX-512), and what it gave in CPU seconds:
+
+- matrix products, two thirds of the step, by oneDNN instead of MKL, which keeps to AVX2 on
+  processors that are not Intel's (`core.extensions.training.kernels`): 1.01 → 0.69;
+- log-sum-exp and softmax of the logits from one exponential instead of two: a twentieth of the
+  step;
+- the output layer in chunks of 256 rows, without padding; one projection for queries, keys and
+  values; fused Adam; one random number for four elements of dropout: these are older, and together
+  took the step from 1.22 to 1.01;
 - micro-batches of similar lengths (`regrouped`), on sentences as long as those of Multi30k: 1.4
   times as fast with AVX-512, 1.6 times with AVX2.
 
-CPU seconds a step of such sentences on that processor with one thread: naive eager code 1.87, ours 0.56 (3.3 times as
-fast); with AVX2 only 1.92 and 0.95 (2.0 times). With two threads, next to other programs, ours is 1.84 times as fast as
-either. On an NVIDIA H100, by CUDA graphs in bfloat16, a step takes 6.2 ms and naive eager code in 32 bits 31.9 ms (5.1
-times).
+CPU seconds a step of such sentences on that processor with one thread: naive eager code 1.87, ours
+0.56 (3.3 times as fast); with AVX2 only 1.92 and 0.95 (2.0 times). With two threads, next to other
+programs, ours is 1.84 times as fast as either. On an NVIDIA H100, by CUDA graphs in bfloat16, a
+step takes 6.2 ms and naive eager code in 32 bits 31.9 ms (5.1 times).
 """
 
 import math
@@ -43,7 +47,9 @@ def run() -> list[Ratio]:
     """The ratios in CPU seconds, on as many threads as torch takes by itself."""
     corpus = made_up_corpus()
     session = TrainingSession(preset("notebook"), corpus, "cpu")
-    batches = [collate(corpus.train, range(n * 128, (n + 1) * 128), PADDING) for n in range(BATCHES)]
+    batches = [
+        collate(corpus.train, range(n * 128, (n + 1) * 128), PADDING) for n in range(BATCHES)
+    ]
     ratios = []
     others: list[tuple[str, NaiveTrainer | TorchTrainer, float, float]] = [
         ("naive eager code", NaiveTrainer(), 1.6, 2.0),
@@ -76,14 +82,17 @@ def on_gpu(corpus: PreparedCorpus, batches: list[Batch]) -> Ratio:
     ours_seconds, other_seconds = (
         seconds / BATCHES
         for seconds in paired_medians(
-            lambda: [session.step([batch]) for batch in batches],  # each waits for its loss, and so for the GPU
+            # each waits for its loss, and so for the GPU
+            lambda: [session.step([batch]) for batch in batches],
             lambda: [other.step(batch) for batch in batches],
             repeats=50,
             warmup=10,
             clock=time.perf_counter,
         )
     )
-    return Ratio("training step of notebook, GPU / naive eager code", ours_seconds, other_seconds, 4.0, 6.0)
+    return Ratio(
+        "training step of notebook, GPU / naive eager code", ours_seconds, other_seconds, 4.0, 6.0
+    )
 
 
 def feeding(corpus: PreparedCorpus, step_seconds: float) -> Ratio:
@@ -96,11 +105,20 @@ def feeding(corpus: PreparedCorpus, step_seconds: float) -> Ratio:
             collate(corpus.train, indices, PADDING)
             num_batches += 1
     seconds = (time.process_time() - began) / num_batches
-    return Ratio("feeding a step of notebook / the step", seconds, step_seconds, 1 / FEEDING_SHARE, 100, "CPU seconds")
+    return Ratio(
+        "feeding a step of notebook / the step",
+        seconds,
+        step_seconds,
+        1 / FEEDING_SHARE,
+        100,
+        "CPU seconds",
+    )
 
 
 def made_up_corpus() -> PreparedCorpus:
-    """Random ids in random order, with lengths like those of Multi30k: half of a batch is padding."""
+    """Random ids in random order, with lengths like those of Multi30k: half of a batch is
+    padding.
+    """
     numbers = random.Random(0)
     source = []
     target = []
@@ -145,8 +163,14 @@ class TorchTransformer(nn.Module):
 
     def __init__(self) -> None:
         super().__init__()
-        self.source_tokens, self.target_tokens = nn.Embedding(NUM_SOURCE, 256), nn.Embedding(NUM_TARGET, 256)
-        self.source_positions, self.target_positions = nn.Embedding(100, 256), nn.Embedding(100, 256)
+        self.source_tokens, self.target_tokens = (
+            nn.Embedding(NUM_SOURCE, 256),
+            nn.Embedding(NUM_TARGET, 256),
+        )
+        self.source_positions, self.target_positions = (
+            nn.Embedding(100, 256),
+            nn.Embedding(100, 256),
+        )
         self.dropout = nn.Dropout(0.1)
         self.transformer = nn.Transformer(256, 8, 3, 3, 512, 0.1, batch_first=True)
         self.transformer.encoder.norm = self.transformer.decoder.norm = None

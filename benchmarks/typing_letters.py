@@ -1,7 +1,9 @@
-"""A sentence of 15 words typed letter by letter: each translation is the draft of the next, against none of that.
+"""A sentence of 15 words typed letter by letter: each translation is the draft of the next, against
+none of that.
 
-The other way is the model's own steps and then one pass for the maps, as it was before drafts (commit bf2bd04). To
-measure that commit itself, check it out into another folder and translate the beginnings of `SENTENCE` there.
+The other way is the model's own steps and then one pass for the maps, as it was before drafts
+(commit bf2bd04). To measure that commit itself, check it out into another folder and translate the
+beginnings of `SENTENCE` there.
 """
 
 import torch

@@ -1,4 +1,7 @@
-"""Checks of arguments against the annotations of public functions, methods and dataclasses. No torch."""
+"""Checks of arguments against the annotations of public functions, methods and dataclasses.
+
+No torch.
+"""
 
 import operator
 import os
@@ -28,14 +31,19 @@ _SHORT.maxstring = _SHORT.maxother = 60
 
 
 def checks_arguments(public: PublicT) -> PublicT:
-    """The function with a check of its arguments; or the class, with a check of those of its public methods.
+    """The function with a check of its arguments.
 
-    A list may be anything with a length and members, except a text, and a number may be one of NumPy. The check costs a
-    few microseconds. It raises `ArgumentError`; the number of arguments is Python's to check.
+    Or the class, with a check of those of its public methods.
+
+    A list may be anything with a length and members, except a text, and a number may be one of
+    NumPy. The check costs a few microseconds. It raises `ArgumentError`; the number of arguments is
+    Python's to check.
     """
     if isinstance(public, type):
         for name, member in vars(public).copy().items():
-            is_public = not name.startswith("_") or (name == "__init__" and not is_dataclass(public))
+            is_public = not name.startswith("_") or (
+                name == "__init__" and not is_dataclass(public)
+            )
             if is_public and isinstance(member, types.FunctionType):
                 setattr(public, name, checks_arguments(member))
             elif is_public and isinstance(member, classmethod):
@@ -43,13 +51,16 @@ def checks_arguments(public: PublicT) -> PublicT:
         return public
     parameters = signature(public).parameters.values()
     hints = {parameter.name: parameter.annotation for parameter in parameters}
-    names = [parameter.name for parameter in parameters if parameter.kind is not Parameter.KEYWORD_ONLY]
+    names = [
+        parameter.name for parameter in parameters if parameter.kind is not Parameter.KEYWORD_ONLY
+    ]
     owner = public.__qualname__.removesuffix(".__init__")
 
     @wraps(public)
     def checked(*arguments: Any, **named: Any) -> Any:
         for index, value in enumerate(arguments):
-            name = names[min(index, len(names) - 1)]  # the last takes all others, if it takes several
+            # the last takes all others, if it takes several
+            name = names[min(index, len(names) - 1)]
             _check(value, hints[name], name, owner)
         for name in hints.keys() & named.keys():
             _check(named[name], hints[name], name, owner)
@@ -59,7 +70,9 @@ def checks_arguments(public: PublicT) -> PublicT:
 
 
 class CheckedFields:
-    """Base of dataclasses that users make: a field that is not of the annotated type raises `ArgumentError`."""
+    """Base of dataclasses that users make: a field that is not of the annotated type raises
+    `ArgumentError`.
+    """
 
     def __post_init__(self) -> None:
         kind: Any = type(self)
@@ -81,7 +94,10 @@ def _check(value: object, hint: object, name: str, owner: str) -> None:
 
 
 def _narrowed(name: str, value: Any, hint: Any) -> tuple[str, Any, Any]:
-    """Name, value and annotation of the first wrong member of a list; the same if the value is no list at all."""
+    """Name, value and annotation of the first wrong member of a list.
+
+    The same if the value is no list at all.
+    """
     for kind in get_args(hint) if get_origin(hint) in (Union, types.UnionType) else (hint,):
         origin, members = get_origin(kind), get_args(kind)
         if origin in _LISTS and isinstance(value, Sequence) and _is_list(value, origin, (Any, ...)):
@@ -111,13 +127,16 @@ def _fits(value: Any, hint: Any) -> bool:
     if origin is Callable:
         return callable(value)
     kind = hint if origin is None else origin
-    return isinstance(value, kind) if isinstance(kind, type) else True  # a variable, or a later alias
+    # a variable, or a later alias
+    return isinstance(value, kind) if isinstance(kind, type) else True
 
 
 def _is_number(value: Any, *, is_whole: bool) -> bool:
     if isinstance(value, bool):
         return False
-    if not is_whole and (isinstance(value, float) or getattr(getattr(value, "dtype", None), "kind", "") == "f"):
+    if not is_whole and (
+        isinstance(value, float) or getattr(getattr(value, "dtype", None), "kind", "") == "f"
+    ):
         return True
     try:
         operator.index(value)
@@ -151,6 +170,8 @@ def _in_words(hint: Any) -> str:
         return f"a list, each item {_in_words(members[0])}"
     if origin is Callable:
         return "a function"
-    name: str = hint if isinstance(hint, str) else getattr(origin or hint, "__name__", "another value")
+    name: str = (
+        hint if isinstance(hint, str) else getattr(origin or hint, "__name__", "another value")
+    )
     name = {"ndarray": "NumPy array"}.get(name, name)
     return f"{'an' if name[0] in 'AEIOU' else 'a'} {name}"

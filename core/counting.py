@@ -1,4 +1,6 @@
-"""Texts that number layers, heads, steps and words: from 0 in Python and JSON, from 1 in window and terminal."""
+"""Texts that number layers, heads, steps and words: from 0 in Python and JSON, from 1 in window and
+terminal.
+"""
 
 from collections.abc import Iterable, Mapping
 from typing import Self
@@ -46,20 +48,32 @@ class CountedText(Counted, str):
 
 
 def display_text(value: object) -> str:
-    """The text of a value for window and terminal: of a `Counted` counted from 1, of anything else its `str`."""
+    """The text of a value for window and terminal: of a `Counted` counted from 1, of anything else
+    its `str`.
+    """
     return text_from(value, 1)
 
 
 def text_from(value: object, first: int) -> str:
-    """The text of a value; numbers of a `Counted` begin with `first`. The members of a tuple stand between commas."""
+    """The text of a value; numbers of a `Counted` begin with `first`.
+
+    The members of a tuple stand between commas.
+    """
     if isinstance(value, tuple):
         return ", ".join(text_from(member, first) for member in value)
     return value.text_from(first) if isinstance(value, Counted) else str(value)
 
 
 def filled(template: str, values: Mapping[str, object], first: int) -> str:
-    """The template with values in place of their names in braces; without values, the template itself."""
-    return template.format(**{name: text_from(value, first) for name, value in values.items()}) if values else template
+    """The template with values in place of their names in braces.
+
+    Without values, the template itself.
+    """
+    return (
+        template.format(**{name: text_from(value, first) for name, value in values.items()})
+        if values
+        else template
+    )
 
 
 def joined(values: Iterable[object], separator: str) -> CountedText:

@@ -1,7 +1,8 @@
 """Errors that a user can act on.
 
-A message states what happened, in the reader's words, and what to do. The command line prints it and exits with status
-2; the window shows it and keeps its previous contents. Both show `display_text(error)`, which counts from 1.
+A message states what happened, in the reader's words, and what to do. The command line prints it
+and exits with status 2; the window shows it and keeps its previous contents. Both show
+`display_text(error)`, which counts from 1.
 """
 
 from dataclasses import dataclass
@@ -18,7 +19,8 @@ class AugenmerkError(Counted, Exception):
 
     Args:
         message: the message, or with values a template that names them in braces.
-        values: what the message is about, such as a `Head` or the `Index` of a word. The error has them, too.
+        values: what the message is about, such as a `Head` or the `Index` of a word. The error has
+            them, too.
     """
 
     def __init__(self, message: str, /, **values: object) -> None:
@@ -82,14 +84,18 @@ class CheckpointError(AugenmerkError):
 
 
 class ModelImportError(CheckpointError):
-    """A model of another project is missing, incomplete, damaged, too large, or of an unsupported architecture."""
+    """A model of another project is missing, incomplete, damaged, too large, or of an unsupported
+    architecture.
+    """
 
 
 class ImportStoppedError(ModelImportError):
     """The user stopped an import. Nothing was written."""
 
     def __init__(self) -> None:
-        super().__init__("The import was stopped. Nothing was written; start it again if it is wanted.")
+        super().__init__(
+            "The import was stopped. Nothing was written; start it again if it is wanted."
+        )
 
 
 class DeviceError(AugenmerkError):
@@ -121,14 +127,17 @@ class NonFiniteError(AugenmerkError):
 
     def __init__(self, location: str, /, **values: object) -> None:
         super().__init__(
-            f"The model computes numbers that are infinite or undefined (NaN), first in {location}. Its weights, or "
-            "changes to its heads, are too large. Use another copy of the model, or reset the changes.",
+            "The model computes numbers that are infinite or undefined (NaN), first in "
+            f"{location}. Its weights, or changes to its heads, are too large. Use another copy "
+            "of the model, or reset the changes.",
             **values,
         )
 
 
 class ExperimentError(AugenmerkError):
-    """An experiment or one of its interventions contradicts itself, or does not fit the sentence or the model."""
+    """An experiment or one of its interventions contradicts itself, or does not fit the sentence or
+    the model.
+    """
 
 
 class ExperimentFileError(ExperimentError):

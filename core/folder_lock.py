@@ -1,7 +1,7 @@
 """Locks of folders, so that no two processes write into one.
 
-A lock of the operating system ends with its process, however that ends, so it is never stale. On a file system without
-locks the process named in the file decides: one that has ended holds nothing.
+A lock of the operating system ends with its process, however that ends, so it is never stale. On a
+file system without locks the process named in the file decides: one that has ended holds nothing.
 """
 
 import contextlib
@@ -39,7 +39,10 @@ class FolderLock:
     """
 
     def __init__(
-        self, folder: Path, work: str = "training", clean: Callable[[Path], object] = lambda folder: None
+        self,
+        folder: Path,
+        work: str = "training",
+        clean: Callable[[Path], object] = lambda folder: None,
     ) -> None:
         self.folder, self._work, self._clean = folder, work, clean
         self._path = folder / LOCK
@@ -47,7 +50,9 @@ class FolderLock:
         self._descriptor = self._acquire()
 
     def renew(self) -> bool:
-        """Locks the folder again if it, or the lock in it, was deleted or moved. Returns whether it did.
+        """Locks the folder again if it, or the lock in it, was deleted or moved.
+
+        Returns whether it did.
 
         Raises:
             TrainingError: another training is writing to it now.
@@ -62,7 +67,8 @@ class FolderLock:
 
     def close(self) -> None:
         """Removes the lock, and the folder if it was created by this lock and is empty."""
-        with contextlib.suppress(OSError):  # Windows cannot remove an open file; an unlocked one does no harm
+        # Windows cannot remove an open file; an unlocked one does no harm
+        with contextlib.suppress(OSError):
             if has_name(self._descriptor, self._path):  # else it is another training's
                 self._path.unlink()
         os.close(self._descriptor)
@@ -79,8 +85,8 @@ class FolderLock:
             raise cannot_write(self._path, error) from error
         if descriptor is None:
             raise TrainingError(
-                f"Another {self._work} is running in {self.folder} ({_owner(self._path)}). Wait until it has ended, "
-                "stop it, or choose another folder."
+                f"Another {self._work} is running in {self.folder} ({_owner(self._path)}). Wait "
+                "until it has ended, stop it, or choose another folder."
             )
         try:
             os.ftruncate(descriptor, 0)
@@ -117,7 +123,10 @@ def has_name(descriptor: int, path: Path) -> bool:
 
 
 def _open_locked(path: Path) -> int | None:
-    """A descriptor of `path` that holds its lock; None if another process holds it. Raises `OSError`."""
+    """A descriptor of `path` that holds its lock; None if another process holds it.
+
+    Raises `OSError`.
+    """
     for attempt in range(_ATTEMPTS):
         if attempt:
             time.sleep(_PAUSE_SECONDS)
@@ -161,7 +170,10 @@ def _lock(descriptor: int) -> bool:
 
 
 def _is_alive(owner: str) -> bool:
-    """Whether the process named in a lock file still exists; one on another machine is assumed to."""
+    """Whether the process named in a lock file still exists.
+
+    One on another machine is assumed to.
+    """
     named = _OWNER.match(owner)
     if named is None:
         return False

@@ -15,4 +15,6 @@ _OUT_OF_MEMORY = (
 
 def is_out_of_memory(error: BaseException) -> bool:
     """Whether the error means that the machine or the device is out of memory."""
-    return isinstance(error, MemoryError) or any(words in str(error).lower() for words in _OUT_OF_MEMORY)
+    return isinstance(error, MemoryError) or any(
+        words in str(error).lower() for words in _OUT_OF_MEMORY
+    )

@@ -1,4 +1,6 @@
-"""Text of unknown origin: read from UTF-8, and made safe for terminals and for formats without control characters."""
+"""Text of unknown origin: read from UTF-8, and made safe for terminals and for formats without
+control characters.
+"""
 
 import re
 from pathlib import PurePath
@@ -10,14 +12,18 @@ MAX_LINE_BYTES = 4 * MAX_LINE_CHARACTERS
 _FORBIDDEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufeff\ufffe\uffff]"
 )
-"""Control characters but tab and line feed, which terminals act on and XML refuses; line and paragraph separators;
-signs that turn the direction of writing, which hide what is there; the byte-order mark, which some readers drop and
-matplotlib's PDF files cannot hold; and noncharacters."""
+"""Control characters but tab and line feed, which terminals act on and XML refuses; line and
+paragraph separators; signs that turn the direction of writing, which hide what is there; the
+byte-order mark, which some readers drop and matplotlib's PDF files cannot hold; and noncharacters.
+"""
 _LINE_BREAKS = re.compile("[\t\n]")
 
 
 class EncodingError(ValueError):
-    """Bytes are not text in UTF-8. The message says where: “it is not UTF-8: byte 12 of line 2 is 0xd6”."""
+    """Bytes are not text in UTF-8.
+
+    The message says where: “it is not UTF-8: byte 12 of line 2 is 0xd6”.
+    """
 
 
 def decode_text(data: bytes | bytearray, *, first_line: int = 1) -> str:
@@ -36,17 +42,22 @@ def decode_text(data: bytes | bytearray, *, first_line: int = 1) -> str:
     except UnicodeDecodeError as error:
         line = first_line + data.count(line_end, 0, error.start)
         byte = error.start - data.rfind(line_end, 0, error.start)
-        raise EncodingError(f"it is not UTF-8: byte {byte:,} of line {line:,} is {data[error.start]:#04x}") from error
+        raise EncodingError(
+            f"it is not UTF-8: byte {byte:,} of line {line:,} is {data[error.start]:#04x}"
+        ) from error
     if (position := data.find(b"\0")) >= 0:
         line = first_line + data.count(line_end, 0, position)
-        raise EncodingError(f"it is not UTF-8, but perhaps UTF-16: line {line:,} contains a zero byte")
+        raise EncodingError(
+            f"it is not UTF-8, but perhaps UTF-16: line {line:,} contains a zero byte"
+        )
     return text
 
 
 def printable(text: str) -> str:
     r"""The text with an escape such as \u001b for each character that a terminal would act on.
 
-    The escapes are those of JSON, so that JSON keeps its values. Tabs and ends of lines stay: see `one_line`.
+    The escapes are those of JSON, so that JSON keeps its values. Tabs and ends of lines stay: see
+    `one_line`.
     """
     return _FORBIDDEN.sub(_escape, text)
 
@@ -57,7 +68,9 @@ def one_line(text: object) -> str:
 
 
 def name_of(path: PurePath) -> str:
-    """The last part of a path as text that can be saved: bytes that are not UTF-8 become replacement characters."""
+    """The last part of a path as text that can be saved: bytes that are not UTF-8 become
+    replacement characters.
+    """
     return path.name.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 

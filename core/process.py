@@ -1,20 +1,25 @@
-"""Settings of a program's own process: threads and kernels of PyTorch, heap, garbage collector, standard streams.
+"""Settings of a program's own process: threads and kernels of PyTorch, heap, garbage collector,
+standard streams.
 
-Only entry points call these functions. Importing the library changes nothing: the process belongs to the program that
-imports it. Settings of the user have precedence. torch is imported only where a docstring says so.
+Only entry points call these functions. Importing the library changes nothing: the process belongs
+to the program that imports it. Settings of the user have precedence. torch is imported only where a
+docstring says so.
 
-Threads: PyTorch's threads meet at the end of each product. On Linux they are GNU OpenMP's, which by default spin there
-300,000 times before they sleep, some ten milliseconds. On an idle machine that costs nothing. Where other processes
-need the same cores, a thread spins away the time of the thread it waits for. A few thousand times are as fast on an
-idle machine, and several times faster on a busy one (`python -m benchmarks busy`). If another process is computing when
-this one starts, not spinning at all is faster still: one thread whose core is shared holds up the others. OpenMP reads
-`GOMP_SPINCOUNT` once, when torch is imported, so `tune_process` comes before that. On Windows and macOS, PyTorch brings
-Intel's or LLVM's OpenMP with `KMP_BLOCKTIME` instead (200 ms by default), which has not been measured and is unchanged.
+Threads: PyTorch's threads meet at the end of each product. On Linux they are GNU OpenMP's, which by
+default spin there 300,000 times before they sleep, some ten milliseconds. On an idle machine that
+costs nothing. Where other processes need the same cores, a thread spins away the time of the thread
+it waits for. A few thousand times are as fast on an idle machine, and several times faster on a
+busy one (`python -m benchmarks busy`). If another process is computing when this one starts, not
+spinning at all is faster still: one thread whose core is shared holds up the others. OpenMP reads
+`GOMP_SPINCOUNT` once, when torch is imported, so `tune_process` comes before that. On Windows and
+macOS, PyTorch brings Intel's or LLVM's OpenMP with `KMP_BLOCKTIME` instead (200 ms by default),
+which has not been measured and is unchanged.
 
-Kernels: oneDNN makes a kernel for each shape of a product and keeps 1,024 of them. Batches of random sentences have as
-many shapes, so a training kept making new ones. They lie between the large blocks of memory that each step takes and
-returns, and no larger block fits into the gaps: memory grew for hours. 64 kernels, as many as a step of few shapes
-reuses, avoid most of that at no cost in time: making one takes 0.3 ms.
+Kernels: oneDNN makes a kernel for each shape of a product and keeps 1,024 of them. Batches of
+random sentences have as many shapes, so a training kept making new ones. They lie between the large
+blocks of memory that each step takes and returns, and no larger block fits into the gaps: memory
+grew for hours. 64 kernels, as many as a step of few shapes reuses, avoid most of that at no cost in
+time: making one takes 0.3 ms.
 """
 
 import contextlib
@@ -30,31 +35,40 @@ from .quantities import counted
 
 SPIN_COUNT = 20_000
 BUSY_SPIN_COUNT = 0
-"""Spin count of a process that starts on a busy machine. On an idle one it would take a fifth more time."""
+"""Spin count of a process that starts on a busy machine.
+
+On an idle one it would take a fifth more time.
+"""
 SPIN_VARIABLE = "GOMP_SPINCOUNT"
 POLICY_VARIABLE = "OMP_WAIT_POLICY"
 NUMBER_VARIABLE = "OMP_NUM_THREADS"
 LOADS = Path("/proc/loadavg")
 KERNELS = 64
-"""A step of `copy-task-small`, always of the same shapes, uses 54; with half as many it takes a third longer."""
+"""A step of `copy-task-small`, always of the same shapes, uses 54.
+
+With half as many it takes a third longer.
+"""
 KERNELS_VARIABLE = "ONEDNN_PRIMITIVE_CACHE_CAPACITY"
 _M_ARENA_MAX = -8
 """A parameter of mallopt, from glibc's malloc.h."""
 _STREAMS = (("stdin", os.O_RDONLY, "r"), ("stdout", os.O_RDONLY, "w"), ("stderr", os.O_WRONLY, "w"))
-"""Names, and the modes that the null device gets in their place. Input is at its end and messages are lost. Results
-cannot be written, which is reported like a full disk, because a command without output has not done its job."""
+"""Names, and the modes that the null device gets in their place. Input is at its end and messages
+are lost. Results cannot be written, which is reported like a full disk, because a command without
+output has not done its job."""
 
 logger = logging.getLogger(__name__)
 _notes: dict[str, str] = {}
 
 
 def tune_process() -> None:
-    """Sets how this process computes, for the best speed next to other busy processes. For programs, not libraries.
+    """Sets how this process computes, for the best speed next to other busy processes.
 
-    Call it once, before torch is imported. It sets the environment variables `GOMP_SPINCOUNT` (on Linux) and
-    `ONEDNN_PRIMITIVE_CACHE_CAPACITY` for this process and its children, unless the user has set them, and logs what it
-    chose. If torch is already loaded, its threads cannot be changed; then torch computes on one thread, unless a number
-    was set earlier. Later calls change nothing.
+    For programs, not libraries.
+
+    Call it once, before torch is imported. It sets the environment variables `GOMP_SPINCOUNT` (on
+    Linux) and `ONEDNN_PRIMITIVE_CACHE_CAPACITY` for this process and its children, unless the user
+    has set them, and logs what it chose. If torch is already loaded, its threads cannot be changed;
+    then torch computes on one thread, unless a number was set earlier. Later calls change nothing.
     """
     if "spinning" not in _notes:
         logger.info(_chosen_kernels())
@@ -64,11 +78,16 @@ def tune_process() -> None:
 
 def spinning() -> str:
     """The way threads wait for each other in this process, with the reason, for the log."""
-    return _notes.get("spinning") or "Waiting threads spin as PyTorch's OpenMP has it: `tune_process` was not called"
+    return (
+        _notes.get("spinning")
+        or "Waiting threads spin as PyTorch's OpenMP has it: `tune_process` was not called"
+    )
 
 
 def compute_on(num_threads: int) -> None:
-    """Sets the number of threads that the calling thread computes on, unless OMP_NUM_THREADS is set. Imports torch."""
+    """Sets the number of threads that the calling thread computes on, unless OMP_NUM_THREADS is
+    set. Imports torch.
+    """
     import torch
 
     if NUMBER_VARIABLE not in os.environ:
@@ -82,13 +101,18 @@ def _chosen_kernels() -> str:
     if "torch" in sys.modules:
         return "oneDNN keeps its default number of kernels: torch was loaded before"
     os.environ[KERNELS_VARIABLE] = str(KERNELS)
-    return f"oneDNN keeps {KERNELS} kernels, so that long trainings take no more memory than they need"
+    return (
+        f"oneDNN keeps {KERNELS} kernels, so that long trainings take no more memory than they need"
+    )
 
 
 def _chosen_spinning() -> str:
     for variable in (SPIN_VARIABLE, POLICY_VARIABLE):
         if variable in os.environ:
-            return f"Waiting threads spin as {variable}={os.environ[variable]} says: set by the environment"
+            return (
+                f"Waiting threads spin as {variable}={os.environ[variable]} says: set by the "
+                "environment"
+            )
     if "torch" in sys.modules:
         return _one_thread_if_free()
     if not sys.platform.startswith("linux"):
@@ -97,19 +121,28 @@ def _chosen_spinning() -> str:
         os.environ[SPIN_VARIABLE] = str(BUSY_SPIN_COUNT)
         return "Waiting threads sleep at once: other processes are computing on this machine"
     os.environ[SPIN_VARIABLE] = str(SPIN_COUNT)
-    return f"Waiting threads spin {SPIN_COUNT:,} times, then sleep: so that busy cores do not slow each other down"
+    return (
+        f"Waiting threads spin {SPIN_COUNT:,} times, then sleep: so that busy cores do not slow "
+        "each other down"
+    )
 
 
 def others_compute() -> bool:
-    """Whether another process computes now, and some did during the last minute. False on systems without loads."""
+    """Whether another process computes now, and some did during the last minute.
+
+    False on systems without loads.
+    """
     with contextlib.suppress(OSError, ValueError, IndexError):
         last_minute, _, _, running, *_ = LOADS.read_text(encoding="ascii").split()
-        return float(last_minute) >= 1 and int(running.split("/")[0]) > 1  # one of them is this process
+        # one of them is this process
+        return float(last_minute) >= 1 and int(running.split("/")[0]) > 1
     return False
 
 
 def _one_thread_if_free() -> str:
-    """Sets one thread, which waits for no other, unless a number was set: it is too late to change the spinning."""
+    """Sets one thread, which waits for no other, unless a number was set: it is too late to change
+    the spinning.
+    """
     import torch
 
     late = "Waiting threads spin as PyTorch's OpenMP has it: torch was loaded before"
@@ -132,8 +165,9 @@ def available_cores() -> int:
 def share_one_heap() -> None:
     """Lets all threads that this process will start take memory from the heap of its first thread.
 
-    glibc gives each thread its own, in pieces of 64 MB, which large blocks fit badly: after 120 steps a training of
-    `notebook` in a thread had taken 3.0 GB, one in the first thread 2.3 GB. No effect with other C libraries.
+    glibc gives each thread its own, in pieces of 64 MB, which large blocks fit badly: after 120
+    steps a training of `notebook` in a thread had taken 3.0 GB, one in the first thread 2.3 GB. No
+    effect with other C libraries.
     """
     if sys.platform.startswith("linux"):
         import ctypes
@@ -144,11 +178,13 @@ def share_one_heap() -> None:
 
 @contextmanager
 def collector_paused(*, for_good: bool = False) -> Iterator[None]:
-    """Collects no garbage within the block, for imports: torch creates half a million objects, and nearly all stay.
+    """Collects no garbage within the block, for imports: torch creates half a million objects, and
+    nearly all stay.
 
     Args:
-        for_good: never search the objects that exist at the end of the block, not even when the process ends. The
-            search would take half as long as the import. Only if nothing but modules was loaded so far.
+        for_good: never search the objects that exist at the end of the block, not even when the
+            process ends. The search would take half as long as the import. Only if nothing but
+            modules was loaded so far.
     """
     was_enabled = gc.isenabled()
     gc.disable()
@@ -162,10 +198,11 @@ def collector_paused(*, for_good: bool = False) -> Iterator[None]:
 
 
 def open_standard_streams() -> None:
-    """Opens standard input, output and error if the process was started without them (`command <&- >&- 2>&-`).
+    """Opens standard input, output and error if the process was started without them (`command <&-
+    >&- 2>&-`).
 
-    Otherwise the next file that is opened takes the free number, and messages for the terminal, by Python or by a
-    library, would be written into a checkpoint.
+    Otherwise the next file that is opened takes the free number, and messages for the terminal, by
+    Python or by a library, would be written into a checkpoint.
     """
     has_numbers = os.name == "posix"  # on Windows, programs without a console get the null device
     for number, (name, flags, mode) in enumerate(_STREAMS):
@@ -173,7 +210,9 @@ def open_standard_streams() -> None:
             _open_if_closed(number, flags)
         if getattr(sys, name) is None:
             file = number if has_numbers else os.devnull
-            stream = open(file, mode, encoding="utf-8", errors="backslashreplace", closefd=not has_numbers)  # noqa: SIM115
+            stream = open(  # noqa: SIM115
+                file, mode, encoding="utf-8", errors="backslashreplace", closefd=not has_numbers
+            )
             setattr(sys, name, stream)
 
 

@@ -12,12 +12,17 @@ def number(value: float, decimals: int = 2, *, signed: bool = False) -> str:
 
 
 def counted(count: int, noun: str, plural: str = "") -> str:
-    """A count and its noun: "1 epoch", "1,200 epochs". `plural`: of the noun, unless it ends in -s only."""
+    """A count and its noun: "1 epoch", "1,200 epochs".
+
+    `plural`: of the noun, unless it ends in -s only.
+    """
     return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
 
 
 def duration(seconds: float, *, exact: bool = False) -> str:
-    """A duration such as "41 s", "3 min 05 s" or "2 h 07 min"; a dash for unknown ones (NaN, infinite).
+    """A duration such as "41 s", "3 min 05 s" or "2 h 07 min".
+
+    A dash for unknown ones (NaN, infinite).
 
     With `exact`, durations under ten seconds are more precise: "410 ms", "3.2 s".
     """

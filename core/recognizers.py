@@ -1,4 +1,7 @@
-"""What a file or folder is that cannot be opened: extensions recognize those of other projects. No torch."""
+"""What a file or folder is that cannot be opened: extensions recognize those of other projects.
+
+No torch.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -26,18 +29,24 @@ class Recognizer:
     """Recognizes files and folders of other projects.
 
     Attributes:
-        recognize: what is at a path, or what is probably meant by a path where nothing is; None if it does not know.
+        recognize: what is at a path, or what is probably meant by a path where nothing is; None if
+            it does not know.
     """
 
     recognize: Callable[[Path], Recognized | None]
 
 
-RECOGNIZERS: Registry[Recognizer] = Registry("augenmerk.recognizers", Recognizer, "recognizer of files")
+RECOGNIZERS: Registry[Recognizer] = Registry(
+    "augenmerk.recognizers", Recognizer, "recognizer of files"
+)
 """They are asked in turn. All are extensions."""
 
 
 def recognize(path: Path) -> Recognized | None:
-    """The answer of the first extension that has one; None if none has, and for a file of Augenmerk, without asking."""
+    """The answer of the first extension that has one.
+
+    None if none has, and for a file of Augenmerk, without asking.
+    """
     if has_description(path):
         return None
     answers = (recognizer.recognize(path) for recognizer in RECOGNIZERS.values())

@@ -1,7 +1,7 @@
 """Extensions: declarations that installed packages offer by entry points. See docs/extending.md.
 
-The features of this project that lie outside its kernel are found in the same way as those of others, from
-`pyproject.toml`. Nothing is looked up before a declaration is asked for.
+The features of this project that lie outside its kernel are found in the same way as those of
+others, from `pyproject.toml`. Nothing is looked up before a declaration is asked for.
 """
 
 import logging
@@ -22,32 +22,42 @@ _LOG = logging.getLogger(__name__)
 class Registry(MutableMapping[str, DeclarationT], Generic[DeclarationT]):
     """The declarations of one group of entry points, by name.
 
-    A declaration is imported when it is asked for by name; all of them are when the registry is iterated over. One that
-    cannot be imported, or is of another type, is left out and reported in the log. If two packages use one name,
-    this project's declaration wins, then that of the package whose name comes first.
+    A declaration is imported when it is asked for by name; all of them are when the registry is
+    iterated over. One that cannot be imported, or is of another type, is left out and reported in
+    the log. If two packages use one name, this project's declaration wins, then that of the package
+    whose name comes first.
 
     Args:
         group: of the entry points, such as "augenmerk.measures".
-        kind: the type of the declarations. If it has an attribute `order`, declarations are sorted by it.
+        kind: the type of the declarations. If it has an attribute `order`, declarations are sorted
+            by it.
         noun: for messages, such as "measure".
         own: declarations that need no entry point.
     """
 
     def __init__(
-        self, group: str, kind: type[DeclarationT], noun: str, own: Mapping[str, DeclarationT] | None = None
+        self,
+        group: str,
+        kind: type[DeclarationT],
+        noun: str,
+        own: Mapping[str, DeclarationT] | None = None,
     ) -> None:
         self.group, self.noun = group, noun
         self._kind = kind
         self._declarations: dict[str, DeclarationT | None] = dict(own or {})
 
     def __getitem__(self, name: str) -> DeclarationT:
-        """Raises `MissingExtensionError`, a `KeyError`, if no usable extension declares this name."""
+        """Raises `MissingExtensionError`, a `KeyError`, if no usable extension declares this
+        name.
+        """
         if name not in self._declarations:
             entry = installed_entry_points(self.group).get(name)
             self._declarations[name] = None if entry is None else self._load(entry)
         declaration = self._declarations[name]
         if declaration is None:
-            raise MissingExtensionError(f"There is no {self.noun} “{name}”. Install the extension that provides it.")
+            raise MissingExtensionError(
+                f"There is no {self.noun} “{name}”. Install the extension that provides it."
+            )
         return declaration
 
     def __setitem__(self, name: str, declaration: DeclarationT) -> None:
@@ -84,7 +94,9 @@ class Registry(MutableMapping[str, DeclarationT], Generic[DeclarationT]):
             return None
         if isinstance(declaration, self._kind):
             return declaration
-        _LOG.warning("The extension %s cannot be used: it is no %s.", described(entry), self._kind.__name__)
+        _LOG.warning(
+            "The extension %s cannot be used: it is no %s.", described(entry), self._kind.__name__
+        )
         return None
 
 
@@ -107,7 +119,9 @@ def installed_entry_points(group: str) -> Mapping[str, EntryPoint]:
 
 @cache
 def _of_this_checkout() -> tuple[EntryPoint, ...]:
-    """The entry points in `pyproject.toml` of a checkout; none if the project is installed from a wheel.
+    """The entry points in `pyproject.toml` of a checkout.
+
+    None if the project is installed from a wheel.
 
     An editable installation would know only those that were declared when it was made.
     """
@@ -115,7 +129,11 @@ def _of_this_checkout() -> tuple[EntryPoint, ...]:
     if not path.is_file():
         return ()
     groups = tomllib.loads(path.read_text(encoding="utf-8"))["project"]["entry-points"]
-    return tuple(EntryPoint(name, value, group) for group, entries in groups.items() for name, value in entries.items())
+    return tuple(
+        EntryPoint(name, value, group)
+        for group, entries in groups.items()
+        for name, value in entries.items()
+    )
 
 
 def _is_own(entry: EntryPoint) -> bool:

@@ -26,5 +26,7 @@ def is_run(folder: Path) -> bool:
 
 def belongs_to_run(path: Path) -> bool:
     """Whether training wrote this file into the folder of a run."""
-    is_own = path.name in FILES or any(pattern.fullmatch(path.name) for pattern in KEPT_NAMES.values())
+    is_own = path.name in FILES or any(
+        pattern.fullmatch(path.name) for pattern in KEPT_NAMES.values()
+    )
     return is_own and (path.parent / RUN_SETTINGS).is_file()

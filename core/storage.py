@@ -1,7 +1,9 @@
-"""Writing files so that a crash, a full disk or a missing permission never leaves half a file; reading regular ones.
+"""Writing files so that a crash, a full disk or a missing permission never leaves half a file.
 
-Everything Augenmerk writes goes through `atomic_path`: a temporary file next to the target, flushed to the disk, then
-renamed over it. Until the rename the older file is untouched.
+Reading regular ones.
+
+Everything Augenmerk writes goes through `atomic_path`: a temporary file next to the target, flushed
+to the disk, then renamed over it. Until the rename the older file is untouched.
 
 Every file that a user may have named is opened by `open_file`: a pipe without a writer would block
 its reader for ever, and a device may never end.
@@ -40,10 +42,13 @@ def open_file(path: Path | str) -> io.BufferedReader:
     """The regular file at `path`, to be read.
 
     Raises:
-        OSError: there is none, it may not be read, or it is a folder, a device, a pipe or a socket. Nothing blocks.
+        OSError: there is none, it may not be read, or it is a folder, a device, a pipe or a socket.
+            Nothing blocks.
     """
     try:
-        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+        descriptor = os.open(
+            path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+        )
     except ValueError as error:
         raise OSError(errno.EINVAL, "its name holds a null character", str(path)) from error
     try:
@@ -51,7 +56,9 @@ def open_file(path: Path | str) -> io.BufferedReader:
         if stat.S_ISDIR(mode):
             raise IsADirectoryError(errno.EISDIR, "it is a folder", str(path))
         if not stat.S_ISREG(mode):
-            raise NotARegularFileError(errno.EINVAL, "it is a device, a pipe or a socket", str(path))
+            raise NotARegularFileError(
+                errno.EINVAL, "it is a device, a pipe or a socket", str(path)
+            )
         return os.fdopen(descriptor, "rb")
     except BaseException:
         os.close(descriptor)
@@ -67,7 +74,10 @@ def is_same_file(one: Path, other: Path) -> bool:
 
 
 def is_file(path: Path | str) -> bool:
-    """Whether there is a file at `path`. False too where reading is not permitted, which makes `Path.is_file` raise."""
+    """Whether there is a file at `path`.
+
+    False too where reading is not permitted, which makes `Path.is_file` raise.
+    """
     return os.path.isfile(path)  # noqa: PTH113
 
 
@@ -116,24 +126,28 @@ def read_text(path: Path | str, max_bytes: int | None = None) -> str:
 
 @contextmanager
 def atomic_path(target: Path | str, *, durable: bool = True) -> Iterator[Path]:
-    """Yields a temporary path next to `target`; renames it to `target` when the block ends without an error.
+    """Yields a temporary path next to `target`.
 
-    The folder is made if it is missing. If the block raises, the temporary file is removed and `target` is unchanged.
-    A symbolic link stays, and its target is written.
+    Renames it to `target` when the block ends without an error.
+
+    The folder is made if it is missing. If the block raises, the temporary file is removed and
+    `target` is unchanged. A symbolic link stays, and its target is written.
 
     Args:
         target: the file to be written.
-        durable: wait until the disk has the file, which may take a tenth of a second; without, a loss of power soon
-            after may leave the file empty.
+        durable: wait until the disk has the file, which may take a tenth of a second; without, a
+            loss of power soon after may leave the file empty.
 
     Raises:
-        StorageError: the folder or the file cannot be written (no permission, no space, not a folder), or `target`
-            is not a regular file but, for instance, a device.
+        StorageError: the folder or the file cannot be written (no permission, no space, not a
+            folder), or `target` is not a regular file but, for instance, a device.
     """
     target = _file_behind(Path(target))
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
+        handle, name = tempfile.mkstemp(
+            dir=target.parent, prefix=f".{target.name}.", suffix=".part"
+        )
     except OSError as error:
         raise cannot_write(target, error) from error
     os.close(handle)
@@ -149,7 +163,8 @@ def atomic_path(target: Path | str, *, durable: bool = True) -> Iterator[Path]:
     except OSError as error:
         raise cannot_write(target, error) from error
     finally:
-        with suppress(OSError):  # where writing failed, removing often fails too, and would hide the reason
+        # where writing failed, removing often fails too, and would hide the reason
+        with suppress(OSError):
             temporary.unlink()
 
 
@@ -157,7 +172,8 @@ def check_writable(target: Path | str) -> None:
     """Check that a file can be written to `target`, before work whose result will go there.
 
     Raises:
-        StorageError: its folder cannot be made or written, or `target` is a folder, a device or a pipe.
+        StorageError: its folder cannot be made or written, or `target` is a folder, a device or a
+            pipe.
     """
     target = _file_behind(Path(target))
     try:
@@ -170,7 +186,9 @@ def check_writable(target: Path | str) -> None:
 
 @contextmanager
 def writable(target: Path | str) -> Iterator[None]:
-    """A context for work whose result will go to `target`: checks it first; removes the folders it made on failure.
+    """A context for work whose result will go to `target`: checks it first.
+
+    Removes the folders it made on failure.
 
     Raises:
         StorageError: as `check_writable`.
@@ -187,7 +205,9 @@ def writable(target: Path | str) -> Iterator[None]:
 
 
 def write_text(target: Path | str, text: str) -> None:
-    """Writes `text` as UTF-8 to `target`, atomically; a byte of a file name that is not UTF-8 becomes an escape.
+    """Writes `text` as UTF-8 to `target`, atomically.
+
+    A byte of a file name that is not UTF-8 becomes an escape.
 
     Raises:
         StorageError: as `atomic_path`.
@@ -197,7 +217,8 @@ def write_text(target: Path | str, text: str) -> None:
 
 
 def _file_behind(target: Path) -> Path:
-    """`target`, or the file that it points to if it is a symbolic link: a rename would put a file in the link's place.
+    """`target`, or the file that it points to if it is a symbolic link: a rename would put a file
+    in the link's place.
 
     Raises:
         StorageError: `target` is not a regular file; a rename would put one in its place too.
@@ -212,7 +233,9 @@ def _file_behind(target: Path) -> Path:
     except OSError as error:
         raise cannot_write(target, error) from error
     if mode is not None and not stat.S_ISREG(mode):
-        raise StorageError(f"Cannot write {target}: it is a device, a pipe or a socket. Choose another file name.")
+        raise StorageError(
+            f"Cannot write {target}: it is a device, a pipe or a socket. Choose another file name."
+        )
     return Path(os.path.realpath(target)) if target.is_symlink() else target
 
 
@@ -240,13 +263,17 @@ def _umask() -> int:
 
 
 def remedy(error: BaseException | None) -> str:
-    """What makes writing possible again, such as “free some space”; empty if the error does not tell.
+    """What makes writing possible again, such as “free some space”.
+
+    Empty if the error does not tell.
 
     Libraries repeat the reason of the system in the text of an error of their own.
     """
     if isinstance(error, OSError) and error.errno:
         return _REMEDIES.get(error.errno, "")
-    return next((advice for number, advice in _REMEDIES.items() if os.strerror(number) in str(error)), "")
+    return next(
+        (advice for number, advice in _REMEDIES.items() if os.strerror(number) in str(error)), ""
+    )
 
 
 def cannot_write(target: Path, error: OSError) -> StorageError:
@@ -254,4 +281,6 @@ def cannot_write(target: Path, error: OSError) -> StorageError:
     reason = _REASONS.get(error.errno or 0) or error.strerror or str(error)
     choice = f"choose {_OTHER_NAMES.get(error.errno or 0, 'another folder')}"
     advice = " or ".join(filter(None, (remedy(error), choice)))
-    return StorageError(f"Cannot write {target}: {reason}. Nothing there was changed; {advice}, and try again.")
+    return StorageError(
+        f"Cannot write {target}: {reason}. Nothing there was changed; {advice}, and try again."
+    )

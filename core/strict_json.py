@@ -1,7 +1,8 @@
 """JSON of unknown origin, read strictly: errors name the path of the field.
 
-Refused are invalid UTF-8, UTF-16, lone surrogates, numbers that are not finite or have absurdly many
-digits, a name twice in one object, and nesting deeper than the caller allows (before any recursion).
+Refused are invalid UTF-8, UTF-16, lone surrogates, numbers that are not finite or have absurdly
+many digits, a name twice in one object, and nesting deeper than the caller allows (before any
+recursion).
 """
 
 import json
@@ -13,7 +14,8 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 MAX_DIGITS = 20
-"""Maximum digits of a whole number: more than any index, count or setting has, and few enough to be cheap."""
+"""Maximum digits of a whole number: more than any index, count or setting has, and few enough to be
+cheap."""
 _MAX_SHOWN = 60
 _MAX_SHOWN_BITS = 200
 _UTF_16_MARKS = (b"\xff\xfe", b"\xfe\xff")
@@ -43,32 +45,47 @@ class Field:
         raise JsonError(f"{self.path or 'The whole text'} is {shown(self.value)}. Use {expected}.")
 
     def members(self, *required: str, optional: Collection[str] = ()) -> dict[str, "Field"]:
-        """The fields of an object that has all of `required`, perhaps some of `optional`, and no others."""
+        """The fields of an object that has all of `required`, perhaps some of `optional`, and no
+        others.
+        """
         if not isinstance(self.value, dict):
             self.refuse("an object { … }")
         for name in self.value:
             if name not in required and name not in optional:
                 known = ", ".join(dict.fromkeys((*required, *optional)))
-                raise JsonError(f"{path_of_member(self.path, name)} is not a known field. Use one of these: {known}.")
+                raise JsonError(
+                    f"{path_of_member(self.path, name)} is not a known field. Use one of these: "
+                    f"{known}."
+                )
         for name in required:
             if name not in self.value:
                 raise JsonError(f"{path_of_member(self.path, name)} is missing. Add this field.")
-        return {name: Field(value, path_of_member(self.path, name)) for name, value in self.value.items()}
+        return {
+            name: Field(value, path_of_member(self.path, name))
+            for name, value in self.value.items()
+        }
 
     def any_members(self, max_members: int) -> dict[str, "Field"]:
         """The fields of an object, with any names."""
         if not isinstance(self.value, dict):
             self.refuse("an object { … }")
         if len(self.value) > max_members:
-            raise JsonError(f"{self.path} has {len(self.value):,} fields. Use at most {max_members:,}.")
-        return {name: Field(value, path_of_member(self.path, name)) for name, value in self.value.items()}
+            raise JsonError(
+                f"{self.path} has {len(self.value):,} fields. Use at most {max_members:,}."
+            )
+        return {
+            name: Field(value, path_of_member(self.path, name))
+            for name, value in self.value.items()
+        }
 
     def items(self, max_items: int) -> list["Field"]:
         """The items of a list."""
         if not isinstance(self.value, list):
             self.refuse("a list [ … ]")
         if len(self.value) > max_items:
-            raise JsonError(f"{self.path} has {len(self.value):,} items. Use at most {max_items:,}.")
+            raise JsonError(
+                f"{self.path} has {len(self.value):,} items. Use at most {max_items:,}."
+            )
         return [Field(value, f"{self.path}[{index}]") for index, value in enumerate(self.value)]
 
     def text(self, max_characters: int | None = None) -> str:
@@ -76,32 +93,55 @@ class Field:
         if not isinstance(self.value, str):
             self.refuse("a text")
         if max_characters is not None and len(self.value) > max_characters:
-            raise JsonError(f"{self.path} has {len(self.value):,} characters. Use at most {max_characters:,}.")
+            raise JsonError(
+                f"{self.path} has {len(self.value):,} characters. Use at most {max_characters:,}."
+            )
         return self.value
 
     def choice(self, known: Collection[str]) -> str:
         """One of these texts."""
         if not isinstance(self.value, str) or self.value not in known:
-            self.refuse(("one of " if len(known) > 1 else "") + ", ".join(json.dumps(text) for text in known))
+            self.refuse(
+                ("one of " if len(known) > 1 else "")
+                + ", ".join(json.dumps(text) for text in known)
+            )
         return self.value
 
     def whole_number(self, low: int, high: int) -> int:
         """A whole number in this range, both ends included; true and false are none."""
-        if isinstance(self.value, bool) or not isinstance(self.value, int) or not low <= self.value <= high:
+        if (
+            isinstance(self.value, bool)
+            or not isinstance(self.value, int)
+            or not low <= self.value <= high
+        ):
             self.refuse(f"a whole number from {low:,} to {high:,}")
         return self.value
 
     def number(self, low: float, high: float) -> float:
         """A number in this range, both ends included; true and false are none."""
         largest = min(high, sys.float_info.max)
-        if isinstance(self.value, bool) or not isinstance(self.value, int | float) or not low <= self.value <= largest:
+        if (
+            isinstance(self.value, bool)
+            or not isinstance(self.value, int | float)
+            or not low <= self.value <= largest
+        ):
             least = f"{low:g}"
             most = f"{high:g}"
-            self.refuse(f"a number of {least} or more" if math.isinf(high) else f"a number from {least} to {most}")
+            self.refuse(
+                f"a number of {least} or more"
+                if math.isinf(high)
+                else f"a number from {least} to {most}"
+            )
         return float(self.value)
 
 
-def parse(data: bytes, *, max_depth: int, max_containers: int | None = None, allow_not_finite: bool = False) -> Field:
+def parse(
+    data: bytes,
+    *,
+    max_depth: int,
+    max_containers: int | None = None,
+    allow_not_finite: bool = False,
+) -> Field:
     """The value of a JSON text, all of it checked.
 
     Args:
@@ -158,7 +198,8 @@ def _decoded(data: bytes) -> str:
         return data.decode("utf-8").removeprefix("\ufeff")
     except UnicodeDecodeError as error:
         raise JsonError(
-            f"It is not UTF-8: byte {error.start + 1:,} is {data[error.start]:#04x}. Save it as UTF-8."
+            f"It is not UTF-8: byte {error.start + 1:,} is {data[error.start]:#04x}. Save it as "
+            "UTF-8."
         ) from error
 
 
@@ -171,10 +212,13 @@ def _check_nesting(text: str, max_depth: int, max_containers: int | None) -> Non
             depth += 1
             count += 1
             if max_containers is not None and count > max_containers:
-                raise JsonError(f"It has more than {max_containers:,} lists and objects, the limit.")
+                raise JsonError(
+                    f"It has more than {max_containers:,} lists and objects, the limit."
+                )
             if depth > max_depth:
                 raise JsonError(
-                    f"Lists and objects are nested more than {max_depth} deep, at character {match.start():,}."
+                    f"Lists and objects are nested more than {max_depth} deep, at character "
+                    f"{match.start():,}."
                 )
         elif mark in "]}":
             depth -= 1
@@ -186,16 +230,19 @@ def _checked(raw: object, path: str) -> object:
         return _checked_object(raw, path)
     if isinstance(raw, list):
         return [
-            item if type(item) is str and item.isascii() else _checked(item, f"{path}[{index}]")  # of vocabularies
+            # of vocabularies
+            item if type(item) is str and item.isascii() else _checked(item, f"{path}[{index}]")
             for index, item in enumerate(raw)
         ]
     if isinstance(raw, _NoNumber):
         raise JsonError(
-            f"{path or 'The whole text'} is {_shortened(raw)}. Use a finite number of at most {MAX_DIGITS} digits."
+            f"{path or 'The whole text'} is {_shortened(raw)}. Use a finite number of at most "
+            f"{MAX_DIGITS} digits."
         )
     if isinstance(raw, str) and _SURROGATE.search(raw):
         raise JsonError(
-            f"{path or 'The whole text'} is {shown(raw)}, which holds an invalid character (lone surrogate). Remove it."
+            f"{path or 'The whole text'} is {shown(raw)}, which holds an invalid character (lone "
+            "surrogate). Remove it."
         )
     return raw
 
@@ -205,8 +252,8 @@ def _checked_object(members: _Members, path: str) -> dict[str, object]:
     for name, raw in members:
         if _SURROGATE.search(name):
             raise JsonError(
-                f"{path or 'The whole text'} has the field {shown(name)}, whose name holds an invalid character (lone "
-                "surrogate). Remove it."
+                f"{path or 'The whole text'} has the field {shown(name)}, whose name holds an "
+                "invalid character (lone surrogate). Remove it."
             )
         if name in values:
             raise JsonError(f"{path_of_member(path, name)} is there twice. Remove one of the two.")

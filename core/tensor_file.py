@@ -1,7 +1,9 @@
-"""safetensors files with a JSON description, opened so that false claims of a damaged one cost nothing. No torch.
+"""safetensors files with a JSON description, opened so that false claims of a damaged one cost
+nothing. No torch.
 
-Before a tensor is read, these are certain: the file is a regular one, its header is of bounded size, its description is
-a valid JSON text (`core.strict_json`), and it holds tensors of the stated shapes.
+Before a tensor is read, these are certain: the file is a regular one, its header is of bounded
+size, its description is a valid JSON text (`core.strict_json`), and it holds tensors of the stated
+shapes.
 """
 
 import json
@@ -48,12 +50,17 @@ class TensorFileError(ValueError):
 
 
 class UnsuitableFileError(TensorFileError):
-    """The file is complete, but of another kind or a newer version. The message follows the name of the file."""
+    """The file is complete, but of another kind or a newer version.
+
+    The message follows the name of the file.
+    """
 
 
 @dataclass(frozen=True)
 class TensorInfo:
-    """The header's entry of a tensor: its type in the words of safetensors ("F32"), its shape, its first byte."""
+    """The header's entry of a tensor: its type in the words of safetensors ("F32"), its shape, its
+    first byte.
+    """
 
     dtype: str
     shape: tuple[int, ...]
@@ -64,9 +71,9 @@ class TensorInfo:
 class TensorFile:
     """An open file.
 
-    Its tensors are parts of the file in memory, and changes to them are not written back. The library gives the same,
-    but never frees two Python numbers for each tensor that it gives, and one for each that it describes: a megabyte
-    for every hundred models of some size.
+    Its tensors are parts of the file in memory, and changes to them are not written back. The
+    library gives the same, but never frees two Python numbers for each tensor that it gives, and
+    one for each that it describes: a megabyte for every hundred models of some size.
 
     Attributes:
         description: None for a file of another program.
@@ -95,11 +102,13 @@ class TensorFile:
             raise UnsuitableFileError(f"is a safetensors file, but not {expected}")
         version = description.get("version")
         if isinstance(version, bool) or not isinstance(version, int):
-            raise TensorFileError(f"its format is {shown(version)} instead of a number up to {newest}")
+            raise TensorFileError(
+                f"its format is {shown(version)} instead of a number up to {newest}"
+            )
         if version > newest:
             raise UnsuitableFileError(
-                f"was written by a newer Augenmerk (format {version}, this one reads up to {newest}). Update "
-                "Augenmerk, or use a file of this version."
+                f"was written by a newer Augenmerk (format {version}, this one reads up to "
+                f"{newest}). Update Augenmerk, or use a file of this version."
             )
         return description
 
@@ -110,7 +119,9 @@ class TensorFile:
             raise TensorFileError(f"{name} is of the type {info.dtype}")
         count = math.prod(info.shape)
         if self._framework == "numpy":
-            return np.frombuffer(self._content, _TYPES[info.dtype], count, info.offset).reshape(info.shape)
+            return np.frombuffer(self._content, _TYPES[info.dtype], count, info.offset).reshape(
+                info.shape
+            )
         import torch
 
         dtype = getattr(torch, _TYPES[info.dtype])
@@ -128,12 +139,16 @@ class TensorFile:
         info = self.tensors.get(name)
         if info is None or info.dtype != dtype or len(info.shape) != 1 or info.shape[0] > max_items:
             form = "missing" if info is None else f"{info.dtype} {list(info.shape)}"
-            raise TensorFileError(f"{name} is {form}, not a row of at most {max_items:,} items of the type {dtype}")
+            raise TensorFileError(
+                f"{name} is {form}, not a row of at most {max_items:,} items of the type {dtype}"
+            )
         return self.read(name)
 
 
 def is_tensor_file(path: Path) -> bool:
-    """Whether the name or the first bytes of the file are those of a safetensors file, perhaps a damaged one."""
+    """Whether the name or the first bytes of the file are those of a safetensors file, perhaps a
+    damaged one.
+    """
     if path.suffix == ".safetensors":
         return True
     try:
@@ -166,27 +181,44 @@ def open_tensor_file(path: Path | str, framework: Literal["pt", "numpy"]) -> Ite
         if header_bytes > os.fstat(file.fileno()).st_size:
             raise TensorFileError("it is not a safetensors file")
         if header_bytes > MAX_HEADER_BYTES:
-            raise TensorFileError(f"its header has {header_bytes:,} bytes, more than {MAX_HEADER_BYTES:,}")
-        with _opened(file, path, "numpy"):  # checks that the header is complete, and that the parts fill the file
+            raise TensorFileError(
+                f"its header has {header_bytes:,} bytes, more than {MAX_HEADER_BYTES:,}"
+            )
+        # checks that the header is complete, and that the parts fill the file
+        with _opened(file, path, "numpy"):
             content = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
             header = json.loads(content[8 : 8 + header_bytes])
         text = header.pop("__metadata__", {}).get(KEY)
         limits = {"max_depth": MAX_DEPTH, "max_containers": MAX_CONTAINERS}
-        description = None if text is None else parse(text.encode("utf-8"), **limits, allow_not_finite=True)
+        description = (
+            None if text is None else parse(text.encode("utf-8"), **limits, allow_not_finite=True)
+        )
         tensors = {
-            name: TensorInfo(entry["dtype"], tuple(entry["shape"]), 8 + header_bytes + entry["data_offsets"][0])
+            name: TensorInfo(
+                entry["dtype"], tuple(entry["shape"]), 8 + header_bytes + entry["data_offsets"][0]
+            )
             for name, entry in header.items()
         }
         yield TensorFile(description, tensors, content, framework)
 
 
 def write_tensor_file(
-    path: Path, tensors: Mapping[str, Any], description: Mapping[str, Any], save_file: Callable[..., None]
+    path: Path,
+    tensors: Mapping[str, Any],
+    description: Mapping[str, Any],
+    save_file: Callable[..., None],
 ) -> None:
-    """Writes tensors with a description, atomically, by safetensors' function for them. Raises `StorageError`."""
+    """Writes tensors with a description, atomically, by safetensors' function for them.
+
+    Raises `StorageError`.
+    """
     with atomic_path(path) as temporary:
         try:
-            save_file(dict(tensors), temporary, metadata={KEY: json.dumps(description, ensure_ascii=False)})
+            save_file(
+                dict(tensors),
+                temporary,
+                metadata={KEY: json.dumps(description, ensure_ascii=False)},
+            )
         except SafetensorError as error:
             raise _system_error(error) from error  # a full disk, for instance
 
@@ -217,7 +249,8 @@ def _opened(file: BinaryIO, path: Path | str, framework: Literal["pt", "numpy"])
 
 
 def _name_of(file: BinaryIO, path: Path | str) -> Path | str:
-    """A name of the open file for the library: on Linux it means that very file, even if another one replaces it.
+    """A name of the open file for the library: on Linux it means that very file, even if another
+    one replaces it.
 
     A name may also contain any bytes there, while the library requires UTF-8.
     """

@@ -43,7 +43,9 @@ def _serve(server: socket.socket, with_: Answer) -> None:
             while b"\r\n\r\n" not in request and (received := connection.recv(65536)):
                 request += received
             if request:
-                connection.sendall(with_ if isinstance(with_, bytes) else with_(request.split(b" ")[1].decode()))
+                connection.sendall(
+                    with_ if isinstance(with_, bytes) else with_(request.split(b" ")[1].decode())
+                )
 
 
 PAGE = answer(200, b"<!DOCTYPE html>\n<html>Please log in</html>", Content_Type="text/html")
@@ -65,15 +67,24 @@ BAD_ANSWERS: dict[str, tuple[bytes, str]] = {
         "an address that it leads to cannot be opened",
     ),
     "redirect without end": (answer(302, Location="/again"), "the server redirects without end"),
-    "web page": (PAGE, "The server sent a web page instead of the file .* A proxy or a log-in page"),
+    "web page": (
+        PAGE,
+        "The server sent a web page instead of the file .* A proxy or a log-in page",
+    ),
     "not HTTP": (b"SSH-2.0-OpenSSH_9.2\r\n", "the server's answer is not one of a web server"),
     "nothing": (b"", "the connection to the server failed"),
-    "less than announced": (answer(200, b"{", Content_Length="2"), "the connection broke before the file was comp"),
+    "less than announced": (
+        answer(200, b"{", Content_Length="2"),
+        "the connection broke before the file was comp",
+    ),
     "broken chunks": (
         answer(200, b"zz\r\n{}", Transfer_Encoding="chunked"),
         "the connection broke before the file was complete",
     ),
-    "not compressed as announced": (answer(200, b"{}", Content_Encoding="gzip"), "the file is not encoded as the ser"),
+    "not compressed as announced": (
+        answer(200, b"{}", Content_Encoding="gzip"),
+        "the file is not encoded as the ser",
+    ),
     "too many headers": (
         answer(200, b"{}", **{f"X-{number}": "1" for number in range(200)}),
         "the connection to the server failed",

@@ -8,7 +8,8 @@ TARGET_WORDS = ("a", "man", "stands", "on", "a", "ladder", ".")
 
 
 def write_untrained_checkpoint(path: Path, *, seed: int = 0, num_layers: int = 2) -> Path:
-    """Write a German–English checkpoint of width 16 with two heads per layer, and return its path."""
+    """Write a German–English checkpoint of width 16 with two heads per layer, and return its
+    path."""
     import torch
 
     from augenmerk.core.checkpoint.file import Checkpoint, save_checkpoint

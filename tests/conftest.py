@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 GRACE_SECONDS = 2.0  # for what a test has told to end and which is about to
-IMPORT_SECONDS = 30.0  # for a thread of the window that imports torch on a busy machine: a window leaves it behind
+# for a thread of the window that imports torch on a busy machine: a window leaves it behind
+IMPORT_SECONDS = 30.0
 NUM_UNMARKED = 10
 _CPU_SECONDS_BEFORE = pytest.StashKey[float]()
 
@@ -33,9 +34,11 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # tiny models: more threads only 
 
 
 def _isolate_user_folders() -> Path:
-    """Redirect settings, caches and data to a scratch folder, so that no test reads or changes those of the user."""
+    """Redirect settings, caches and data to a scratch folder, so that no test reads or changes
+    those of the user."""
     cache = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache"))
-    os.environ.setdefault("MPLCONFIGDIR", str(cache / "matplotlib"))  # building its list of fonts takes seconds
+    # building its list of fonts takes seconds
+    os.environ.setdefault("MPLCONFIGDIR", str(cache / "matplotlib"))
     scratch = Path(tempfile.mkdtemp(prefix="augenmerk-tests-"))
     for name in ("XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME"):
         os.environ[name] = str(scratch / name.lower())
@@ -62,7 +65,8 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """Pauses the garbage collector: to import the tests makes half a million objects, and nearly all stay."""
+    """Pauses the garbage collector: to import the tests makes half a million objects, and nearly
+    all stay."""
     gc.disable()
     try:
         return (yield)
@@ -71,9 +75,11 @@ def pytest_collection() -> Generator[None, object, object]:
 
 
 def pytest_collection_finish() -> None:
-    """Spares the garbage collector what was imported, and lets it search less often than it does by default.
+    """Spares the garbage collector what was imported, and lets it search less often than it does by
+    default.
 
-    The loggers of torch propagate: pytest attaches its two handlers to each of the 40 that do not, three times a test.
+    The loggers of torch propagate: pytest attaches its two handlers to each of the 40 that do not,
+    three times a test.
     """
     gc.collect()
     gc.freeze()
@@ -85,9 +91,15 @@ def pytest_collection_finish() -> None:
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """List the tests that are too heavy for `make test-quick`."""
-    ended = [report for report in terminalreporter.stats.get("", ()) if getattr(report, "when", None) == "teardown"]
+    ended = [
+        report
+        for report in terminalreporter.stats.get("", ())
+        if getattr(report, "when", None) == "teardown"
+    ]
     if tests := costs.unmarked(ended):
-        terminalreporter.section(f"computed for {costs.HEAVY_CPU_SECONDS} s or more, and not marked heavy")
+        terminalreporter.section(
+            f"computed for {costs.HEAVY_CPU_SECONDS} s or more, and not marked heavy"
+        )
         for seconds, name in tests[:NUM_UNMARKED]:
             terminalreporter.line(f"{seconds:.2f} s  {name}")
 
@@ -99,10 +111,16 @@ def pytest_unconfigure() -> None:
 
 @pytest.fixture(scope="session")
 def multi30k_folder() -> Path:
-    """The real corpus: the folder AUGENMERK_MULTI30K, or `../shared/data/multi30k` next to the checkout."""
-    folder = Path(os.environ.get("AUGENMERK_MULTI30K") or REPOSITORY.parent / "shared" / "data" / "multi30k")
+    """The real corpus: the folder AUGENMERK_MULTI30K, or `../shared/data/multi30k` next to the
+    checkout."""
+    folder = Path(
+        os.environ.get("AUGENMERK_MULTI30K") or REPOSITORY.parent / "shared" / "data" / "multi30k"
+    )
     if not (folder / "train.de.gz").is_file():
-        pytest.skip(f"needs Multi30k: no train.de.gz in {folder}; set AUGENMERK_MULTI30K to a folder that has it")
+        pytest.skip(
+            f"needs Multi30k: no train.de.gz in {folder}; set AUGENMERK_MULTI30K to a folder "
+            "that has it"
+        )
     return folder
 
 
@@ -111,12 +129,15 @@ def untrained_checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A small German–English checkpoint that translates instantly, into nonsense."""
     from tests.checkpoints import write_untrained_checkpoint
 
-    return write_untrained_checkpoint(tmp_path_factory.mktemp("checkpoint") / "untrained.safetensors")
+    return write_untrained_checkpoint(
+        tmp_path_factory.mktemp("checkpoint") / "untrained.safetensors"
+    )
 
 
 @cache
 def open_once(path: Path | None, device: str) -> "Translator":
-    """A loader for tests of something else: each file is opened once, since requests do not change a translator."""
+    """A loader for tests of something else: each file is opened once, since requests do not change
+    a translator."""
     from augenmerk.core.translation.translator import Translator
 
     translator = Translator.load(path, device)
@@ -138,14 +159,18 @@ def _costs_noticed() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def _marked_for_what_it_costs(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Fail a test that starts a process, trains or computes for long without the corresponding mark.
+    """Fail a test that starts a process, trains or computes for long without the corresponding
+    mark.
 
     Its fixtures count, too.
     """
     yield
     for mark in costs.seen_since_last_asked():
         is_marked = request.node.get_closest_marker(mark)
-        assert is_marked, f"it {costs.MEANINGS[mark]}: mark it @pytest.mark.{mark}, as make test-quick leaves it out"
+        assert is_marked, (
+            f"it {costs.MEANINGS[mark]}: mark it @pytest.mark.{mark}, as make test-quick leaves "
+            "it out"
+        )
     cpu_seconds = time.process_time() - request.node.stash[_CPU_SECONDS_BEFORE]
     request.node.user_properties.append((costs.PROPERTY, cpu_seconds))
     excess = costs.too_heavy(request.node, cpu_seconds)
@@ -153,7 +178,9 @@ def _marked_for_what_it_costs(request: pytest.FixtureRequest) -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True)
-def _no_unexpected_log_warnings(request: pytest.FixtureRequest, caplog: pytest.LogCaptureFixture) -> Iterator[None]:
+def _no_unexpected_log_warnings(
+    request: pytest.FixtureRequest, caplog: pytest.LogCaptureFixture
+) -> Iterator[None]:
     """Fail a test that logs at WARNING or above, unless it is marked `allow_log_warnings`."""
     yield
     if request.node.get_closest_marker("allow_log_warnings"):
@@ -162,7 +189,8 @@ def _no_unexpected_log_warnings(request: pytest.FixtureRequest, caplog: pytest.L
     unexpected = [
         f"{record.levelname} {record.name}: {record.getMessage()}"
         for record in records
-        if record.levelno >= logging.WARNING and not record.name.startswith("matplotlib.font_manager")
+        if record.levelno >= logging.WARNING
+        and not record.name.startswith("matplotlib.font_manager")
     ]
     assert not unexpected, f"unexpected in the log: {unexpected}"
 
@@ -174,7 +202,11 @@ def _no_threads_left_behind() -> Iterator[None]:
     yield
     began = time.monotonic()
     while left := _started_since(before):
-        grace = IMPORT_SECONDS if all(thread.name.startswith("augenmerk-") for thread in left) else GRACE_SECONDS
+        grace = (
+            IMPORT_SECONDS
+            if all(thread.name.startswith("augenmerk-") for thread in left)
+            else GRACE_SECONDS
+        )
         if time.monotonic() > began + grace:
             break
         left[0].join(timeout=0.05)
@@ -187,12 +219,15 @@ def _started_since(before: set[threading.Thread]) -> list[threading.Thread]:
     These are tqdm's monitor and Python's records of foreign threads (Qt's are checked below).
     """
     started = [thread for thread in threading.enumerate() if thread not in before]
-    return [thread for thread in started if type(thread).__name__ not in {"_DummyThread", "TMonitor"}]
+    return [
+        thread for thread in started if type(thread).__name__ not in {"_DummyThread", "TMonitor"}
+    ]
 
 
 @pytest.fixture(autouse=True)
 def _no_qt_left_behind(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Fail a test with a `QApplication` that leaves a widget, a running QThread or an active QTimer."""
+    """Fail a test with a `QApplication` that leaves a widget, a running QThread or an active
+    QTimer."""
     if "qapp" not in request.fixturenames:
         yield
         return

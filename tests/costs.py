@@ -20,12 +20,17 @@ FIXTURES = {"copy_translator": "training", "multi30k_folder": "corpus"}
 LEFT_OUT = ("slow", "heavy", "subprocess", "training", "figures", "corpus")
 """The marks of tests that `make test-quick` leaves out."""
 HEAVY_CPU_SECONDS = 0.25
-"""From here on a test is to be marked `heavy`; those without are listed at the end of a run. They do not fail: other
-processes slow a test down, and the first of a process imports what all of them need."""
+"""From here on a test is to be marked `heavy`; those without are listed at the end of a run. They
+do not fail: other processes slow a test down, and the first of a process imports what all of them
+need."""
 MAX_CPU_SECONDS = 5.0
-"""Of a test without a mark, which fails after so long: neither of these makes twenty times as much of it."""
+"""Of a test without a mark, which fails after so long: neither of these makes twenty times as much
+of it."""
 IS_EMULATED = bool(os.environ.get("AUGENMERK_EMULATED"))
-"""Whether an emulator computes, some 50 times slower: then nothing is too heavy. Holds the processor's name."""
+"""Whether an emulator computes, some 50 times slower: then nothing is too heavy.
+
+Holds the processor's name.
+"""
 PROPERTY = "cpu_seconds"
 """Of the report of a test, which knows nothing of the processor's time else."""
 _seen: set[str] = set()
@@ -38,7 +43,10 @@ def noticed() -> Iterator[None]:
         _notice(patch, "subprocess", subprocess.Popen, "__init__")
         if "augenmerk.core.extensions.training.session" in sys.modules:
             _notice(
-                patch, "training", sys.modules["augenmerk.core.extensions.training.session"].TrainingSession, "step"
+                patch,
+                "training",
+                sys.modules["augenmerk.core.extensions.training.session"].TrainingSession,
+                "step",
             )
         if "matplotlib.figure" in sys.modules:
             _notice(patch, "figures", sys.modules["matplotlib.figure"].Figure, "savefig")
@@ -60,18 +68,24 @@ def unmarked(reports: Iterable[pytest.TestReport]) -> list[tuple[float, str]]:
         (seconds, report.nodeid)
         for report in reports
         for name, seconds in report.user_properties
-        if name == PROPERTY and seconds >= HEAVY_CPU_SECONDS and not any(mark in report.keywords for mark in LEFT_OUT)
+        if name == PROPERTY
+        and seconds >= HEAVY_CPU_SECONDS
+        and not any(mark in report.keywords for mark in LEFT_OUT)
     ]
     return sorted(set(costs), reverse=True)  # type: ignore[type-var]  # a property may be anything, this one is a number
 
 
 def too_heavy(node: pytest.Item, cpu_seconds: float) -> str | None:
     """The message for a test that computed too long; None if it did not."""
-    if IS_EMULATED or cpu_seconds <= MAX_CPU_SECONDS or any(node.get_closest_marker(mark) for mark in LEFT_OUT):
+    if (
+        IS_EMULATED
+        or cpu_seconds <= MAX_CPU_SECONDS
+        or any(node.get_closest_marker(mark) for mark in LEFT_OUT)
+    ):
         return None
     return (
-        f"it computed for {cpu_seconds:.1f} s: make it cheaper, or mark it @pytest.mark.heavy, as make test-quick "
-        "leaves it out"
+        f"it computed for {cpu_seconds:.1f} s: make it cheaper, or mark it @pytest.mark.heavy, "
+        "as make test-quick leaves it out"
     )
 
 

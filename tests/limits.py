@@ -1,6 +1,7 @@
 """Limits on file size, as on a full disk, during which imports are forbidden.
 
-Python would write a truncated `.pyc` of a module first imported under such a limit, and later fail to load it.
+Python would write a truncated `.pyc` of a module first imported under such a limit, and later fail
+to load it.
 """
 
 import sys
@@ -33,11 +34,15 @@ def forbid_imports() -> None:
 
 
 def limit_files(num_bytes: int | None) -> None:
-    """Limit the size of files of this process to `num_bytes` and forbid imports; None lifts the limit."""
+    """Limit the size of files of this process to `num_bytes` and forbid imports.
+
+    None lifts the limit.
+    """
     import resource
 
     _, most = resource.getrlimit(resource.RLIMIT_FSIZE)
-    sys.dont_write_bytecode = num_bytes is not None or _wrote_no_bytecode  # of an import that has begun in a thread
+    # of an import that has begun in a thread
+    sys.dont_write_bytecode = num_bytes is not None or _wrote_no_bytecode
     if num_bytes is None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
         sys.meta_path.remove(_no_imports)

@@ -17,9 +17,10 @@ from PySide6.QtWidgets import QApplication, QToolTip, QWidget
 def watch_widgets() -> Iterator[None]:
     """Fail at the end of the block if a widget created inside still exists.
 
-    Each change of style sheet or palette visits every widget, so leftover windows slow down all later tests. Closing a
-    window is not enough: a lambda or partial connected to a signal of one of its children refers to it from within Qt,
-    invisible to the garbage collector. `deleteLater` deletes it, and so does `qtbot.addWidget`.
+    Each change of style sheet or palette visits every widget, so leftover windows slow down all
+    later tests. Closing a window is not enough: a lambda or partial connected to a signal of one of
+    its children refers to it from within Qt, invisible to the garbage collector. `deleteLater`
+    deletes it, and so does `qtbot.addWidget`.
     """
     before = top_widgets()
     yield
@@ -27,20 +28,25 @@ def watch_widgets() -> Iterator[None]:
     if _made_since(before):
         gc.collect()  # takes long, so only now: a cycle without connections to Qt is no leak
         _delete_what_is_to_go()
-    left = [f"{widget!r} with {len(widget.findChildren(QWidget))} widgets in it" for widget in _made_since(before)]
+    left = [
+        f"{widget!r} with {len(widget.findChildren(QWidget))} widgets in it"
+        for widget in _made_since(before)
+    ]
     assert not left, f"widgets left behind: {left}"
 
 
 def top_widgets() -> list[QWidget]:
     """The widgets without a parent.
 
-    Python objects are made for all of them; garbage that is collected meanwhile may take away one that Qt has named but
-    that has no such object yet, which ends the process.
+    Python objects are made for all of them; garbage that is collected meanwhile may take away one
+    that Qt has named but that has no such object yet, which ends the process.
     """
     was_enabled = gc.isenabled()
     gc.disable()
     try:
-        return [widget for widget in QApplication.topLevelWidgets() if widget.parentWidget() is None]
+        return [
+            widget for widget in QApplication.topLevelWidgets() if widget.parentWidget() is None
+        ]
     finally:
         if was_enabled:
             gc.enable()
@@ -58,7 +64,8 @@ def _delete_what_is_to_go() -> None:
 
 @contextmanager
 def watch_threads_and_timers(grace_seconds: float) -> Iterator[None]:
-    """Fail if a thread or timer started inside the block is still active `grace_seconds` after its end."""
+    """Fail if a thread or timer started inside the block is still active `grace_seconds` after its
+    end."""
     threads: list[weakref.ref[QThread]] = []
     timers: list[weakref.ref[QTimer]] = []
     with pytest.MonkeyPatch.context() as patch:
@@ -72,7 +79,9 @@ def watch_threads_and_timers(grace_seconds: float) -> Iterator[None]:
         time.sleep(0.01)
     assert not left, f"left behind: {left}"
     remaining_ms = max(0, int(1000 * (deadline - time.monotonic())))
-    assert QThreadPool.globalInstance().waitForDone(remaining_ms), "work left behind in the global QThreadPool"
+    assert QThreadPool.globalInstance().waitForDone(remaining_ms), (
+        "work left behind in the global QThreadPool"
+    )
 
 
 def _recording(start: Callable[..., Any], started: list[Any]) -> Callable[..., Any]:
@@ -86,7 +95,9 @@ def _recording(start: Callable[..., Any], started: list[Any]) -> Callable[..., A
     return record_and_start
 
 
-def _still_active(threads: list[weakref.ref[QThread]], timers: list[weakref.ref[QTimer]]) -> list[str]:
+def _still_active(
+    threads: list[weakref.ref[QThread]], timers: list[weakref.ref[QTimer]]
+) -> list[str]:
     """Names of the running threads and active timers among these; deleted ones are not active."""
     running = [thread for thread in _alive(threads) if thread.isRunning()]
     ticking = [timer for timer in _alive(timers) if timer.isActive()]

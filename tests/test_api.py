@@ -18,7 +18,12 @@ def names_for_type_checkers() -> set[str]:
     """What the module imports under `TYPE_CHECKING`."""
     tree = ast.parse(Path(api.__file__).read_text(encoding="utf-8"))
     (block,) = [node for node in tree.body if isinstance(node, ast.If)]
-    return {alias.name for node in block.body if isinstance(node, ast.ImportFrom) for alias in node.names}
+    return {
+        alias.name
+        for node in block.body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
 
 
 def test_every_name_is_there_for_people_and_for_type_checkers() -> None:
@@ -45,9 +50,13 @@ def test_calls_that_the_page_on_hooks_lists_are_public() -> None:
     page = (Path(__file__).parents[1] / "docs" / "hooks.md").read_text(encoding="utf-8")
     listed = page.partition("A hook affects ")[2].partition(" and all analyses")[0]
     table = page.partition("## Called modules")[2].partition("\n\nA greedy decoder")[0]
-    calls = re.findall("`(\\w+)`", listed + "".join(re.findall("^\\| (`.+?) \\|", table, re.MULTILINE)))
+    calls = re.findall(
+        "`(\\w+)`", listed + "".join(re.findall("^\\| (`.+?) \\|", table, re.MULTILINE))
+    )
     assert {"run", "score_many"} <= set(calls)
-    assert [name for name in calls if not hasattr(api.Translator, name) and name not in api.__all__] == []
+    assert [
+        name for name in calls if not hasattr(api.Translator, name) and name not in api.__all__
+    ] == []
 
 
 def test_errors_that_analyses_raise_can_be_caught_by_name() -> None:
@@ -65,9 +74,11 @@ def test_importing_it_imports_nothing_heavy() -> None:
 def test_experiments_and_their_files_need_no_torch(tmp_path: Path) -> None:
     code = (
         "import sys\n"
-        "from augenmerk import Experiment, ForcedToken, Head, HeadScaled, ModelReference, SavedExperiment\n"
+        "from augenmerk import Experiment, ForcedToken, Head, HeadScaled, ModelReference, "
+        "SavedExperiment\n"
         "from augenmerk import Translation, read_experiment_file, write_experiment_file\n"
-        "experiment = Experiment('a', interventions=(HeadScaled(Head('cross', 0, 0)), ForcedToken(0, 'x')))\n"
+        "experiment = Experiment('a', interventions=(HeadScaled(Head('cross', 0, 0)), "
+        "ForcedToken(0, 'x')))\n"
         "saved = SavedExperiment(experiment, ModelReference('m', '0' * 64))\n"
         "write_experiment_file(saved, sys.argv[1])\n"
         "assert read_experiment_file(sys.argv[1]) == saved\n"
@@ -88,6 +99,11 @@ except ImportError as error:
     print(error)
 print(augenmerk.Experiment("a").source_text)
 """
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    needs = "augenmerk.head_importance needs the extension augenmerk.core.extensions.analyses.importance"
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    needs = (
+        "augenmerk.head_importance needs the extension "
+        "augenmerk.core.extensions.analyses.importance"
+    )
     assert done.stdout.splitlines() == [f"{needs}, which is not installed.", "a"]

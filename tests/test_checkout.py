@@ -15,7 +15,9 @@ pytestmark = [pytest.mark.slow, pytest.mark.subprocess]
 
 def augenmerk(*arguments: str | Path) -> None:
     """Runs a command as a user's shell does, where Python reads and writes bytecode."""
-    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    environment = {
+        name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"
+    }
     done = subprocess.run(
         [sys.executable, "-m", "augenmerk", *arguments],
         cwd=REPOSITORY,
@@ -30,7 +32,8 @@ def augenmerk(*arguments: str | Path) -> None:
 def test_all_bytecode_is_whole() -> None:
     for package in ("core", "viz_app"):
         for path in (REPOSITORY / package).rglob(f"*.{sys.implementation.cache_tag}.pyc"):
-            marshal.loads(path.read_bytes()[16:])  # after the header; raises EOFError for a truncated file
+            # after the header; raises EOFError for a truncated file
+            marshal.loads(path.read_bytes()[16:])
 
 
 def test_charts_of_a_run_are_drawn(tmp_path: Path) -> None:

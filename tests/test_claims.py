@@ -1,4 +1,7 @@
-"""What the texts say about the bundled model is so; `make claims` prints it, and notices where it is not."""
+"""What the texts say about the bundled model is so.
+
+`make claims` prints it, and notices where it is not.
+"""
 
 from pathlib import Path
 
@@ -22,7 +25,11 @@ def bundled() -> Translator:
 @pytest.mark.slow
 def test_no_claim_is_stale(bundled: Translator) -> None:
     all_claims = list(claims.all_claims(bundled))
-    stale = [f"{claim.where}: {claim.says}; today {claim.today}" for claim in all_claims if not claim.holds]
+    stale = [
+        f"{claim.where}: {claim.says}; today {claim.today}"
+        for claim in all_claims
+        if not claim.holds
+    ]
     assert not stale, "change the texts: " + "\n".join(stale)
     places = {claim.where.split(":")[0].split(",")[0] for claim in all_claims}
     assert {"gallery.toml", "learn", "README.md", "model-notebook.md"} < places
@@ -49,7 +56,11 @@ def test_another_model_makes_claims_stale(untrained_checkpoint: Path) -> None:
 def test_words_that_are_gone_and_numbers_that_changed_are_stale(
     bundled: Translator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    changed = claims.README.read_text("utf-8").replace("7.6 million", "8.1 million").replace("44.47", "45.00")
+    changed = (
+        claims.README.read_text("utf-8")
+        .replace("7.6 million", "8.1 million")
+        .replace("44.47", "45.00")
+    )
     (tmp_path / "README.md").write_text(changed, encoding="utf-8")
     monkeypatch.setattr(claims, "README", tmp_path / "README.md")
     stale = {claim.says for claim in claims.of_card_and_readme(bundled) if not claim.holds}
@@ -59,7 +70,10 @@ def test_words_that_are_gone_and_numbers_that_changed_are_stale(
 def test_the_command_prints_each_claim_and_fails_when_one_is_stale(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    some = (claims.Claim("a file", "42%", "41%", holds=False), claims.Claim("a file", "one", "one", holds=True))
+    some = (
+        claims.Claim("a file", "42%", "41%", holds=False),
+        claims.Claim("a file", "one", "one", holds=True),
+    )
     monkeypatch.setattr(claims, "all_claims", lambda translator: iter(some))
     assert claims.main([]) == 1
     printed = capsys.readouterr().out

@@ -31,7 +31,11 @@ def test_optimizer_steps_are_noticed(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("mark", "body", "message"),
     [
-        ("subprocess", 'subprocess.run([sys.executable, "-c", ""], check=True)', "it starts a process: mark it"),
+        (
+            "subprocess",
+            'subprocess.run([sys.executable, "-c", ""], check=True)',
+            "it starts a process: mark it",
+        ),
         ("heavy", "while time.process_time() - began < 1: pass", "make it cheaper, or mark it"),
     ],
 )
@@ -52,9 +56,18 @@ began = time.process_time()
 def test_it():
     {body}
 """)
-    settings = ["-c", str(REPOSITORY / "pyproject.toml"), "-p", "tests.conftest", "-p", "no:cacheprovider"]
+    settings = [
+        "-c",
+        str(REPOSITORY / "pyproject.toml"),
+        "-p",
+        "tests.conftest",
+        "-p",
+        "no:cacheprovider",
+    ]
     command = [sys.executable, "-m", "pytest", *settings, str(file)]
-    result = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, timeout=200, check=False)
+    result = subprocess.run(
+        command, cwd=REPOSITORY, capture_output=True, text=True, timeout=200, check=False
+    )
     outcome = "1 passed" if is_marked else "1 passed, 1 error"
     assert f"{outcome} in" in result.stdout.splitlines()[-1], result.stdout + result.stderr
     assert (f"{message} @pytest.mark.{mark}" in result.stdout) == (not is_marked)
@@ -64,7 +77,9 @@ def test_it():
 @pytest.mark.parametrize("jobs", ["0", "1"])
 @pytest.mark.parametrize("is_marked", [False, True])
 @pytest.mark.slow
-def test_a_test_that_should_be_marked_is_listed_at_the_end(tmp_path: Path, jobs: str, is_marked: bool) -> None:
+def test_a_test_that_should_be_marked_is_listed_at_the_end(
+    tmp_path: Path, jobs: str, is_marked: bool
+) -> None:
     file = tmp_path / "test_of_a_cost.py"
     file.write_text(f"""
 import time
@@ -80,9 +95,18 @@ def test_it():
 def test_another():
     pass
 """)
-    settings = ["-c", str(REPOSITORY / "pyproject.toml"), "-p", "tests.conftest", "-p", "no:cacheprovider"]
+    settings = [
+        "-c",
+        str(REPOSITORY / "pyproject.toml"),
+        "-p",
+        "tests.conftest",
+        "-p",
+        "no:cacheprovider",
+    ]
     command = [sys.executable, "-m", "pytest", "-n", jobs, *settings, str(file)]
-    result = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, timeout=200, check=False)
+    result = subprocess.run(
+        command, cwd=REPOSITORY, capture_output=True, text=True, timeout=200, check=False
+    )
     assert "2 passed in" in result.stdout.splitlines()[-1], result.stdout + result.stderr
     listed = [line for line in result.stdout.splitlines() if " s  " in line]
     assert [line.rpartition("::")[2] for line in listed] == ([] if is_marked else ["test_it"])

@@ -1,7 +1,10 @@
-"""Files that version 0.1.0 wrote before its file formats were revised: `tests/earlier`. All of them still open.
+"""Files that version 0.1.0 wrote before its file formats were revised: `tests/earlier`.
 
-The folder holds a run (stopped in the second of three epochs, float32, one layer), its corpus, two experiments, a
-lesson and the settings of a window. `metrics.csv` is what `augenmerk charts` made of the run then.
+All of them still open.
+
+The folder holds a run (stopped in the second of three epochs, float32, one layer), its corpus, two
+experiments, a lesson and the settings of a window. `metrics.csv` is what `augenmerk charts` made of
+the run then.
 """
 
 import csv
@@ -27,7 +30,11 @@ from augenmerk.core.translation.experiment import (
     SourceWordRemoved,
     SourceWordReplaced,
 )
-from augenmerk.core.translation.experiment_file import SavedExperiment, read_experiment_file, write_experiment_file
+from augenmerk.core.translation.experiment_file import (
+    SavedExperiment,
+    read_experiment_file,
+    write_experiment_file,
+)
 from augenmerk.viz_app.extensions.documents.reading import apply_view, check_view, view_values
 from augenmerk.viz_app.extensions.train.run.settings import load_choices, load_unfinished
 from augenmerk.viz_app.preferences import Preferences
@@ -77,7 +84,9 @@ def test_a_run_resumes_with_the_losses_of_then(run: Path) -> None:
     assert main([*arguments, "--device", "cpu"]) == 0
     rows = table(run / HISTORY)
     assert [int(row["step"]) for row in rows] == [5, 10, 15]
-    assert [float(row["validation_loss"]) for row in rows] == pytest.approx([4.329238, 3.924194, 3.808284], abs=1e-3)
+    assert [float(row["validation_loss"]) for row in rows] == pytest.approx(
+        [4.329238, 3.924194, 3.808284], abs=1e-3
+    )
 
 
 @pytest.mark.figures
@@ -97,7 +106,19 @@ def test_the_film_of_a_run_is_read(run: Path, tmp_path: Path) -> None:
 
 @pytest.mark.heavy
 def test_a_checkpoint_translates(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["translate", "Hunde .", "--checkpoint", str(run / "best.safetensors"), "--device", "cpu"]) == 0
+    assert (
+        main(
+            [
+                "translate",
+                "Hunde .",
+                "--checkpoint",
+                str(run / "best.safetensors"),
+                "--device",
+                "cpu",
+            ]
+        )
+        == 0
+    )
     assert capsys.readouterr().out.startswith("D d d")
 
 
@@ -155,7 +176,10 @@ def test_settings_of_the_window_are_restored(tmp_path: Path) -> None:
     assert preferences.has_taken_quick_tour
     assert not preferences.exports_captions
     assert (preferences.is_analysis_open, preferences.analysis_tab) == (True, "steps")
-    assert preferences.recent_models.paths == (Path("/models/mine.safetensors"), Path("/models/a.safetensors"))
+    assert preferences.recent_models.paths == (
+        Path("/models/mine.safetensors"),
+        Path("/models/a.safetensors"),
+    )
     assert preferences.recent_experiments.paths == (Path("/experiments/x.augenmerk"),)
 
 
@@ -164,16 +188,25 @@ def test_settings_of_the_train_page_are_restored(tmp_path: Path) -> None:
     last = tmp_path / "last.safetensors"
     last.touch()  # a run whose checkpoint is gone cannot be resumed, and is not offered
     copy.write_text(
-        copy.read_text(encoding="utf-8").replace("/runs/copy/last.safetensors", str(last)), encoding="utf-8"
+        copy.read_text(encoding="utf-8").replace("/runs/copy/last.safetensors", str(last)),
+        encoding="utf-8",
     )
     settings = QSettings(str(copy), QSettings.Format.IniFormat)
     choices = load_choices(settings)
-    assert (choices.preset, choices.data_kind, choices.data_path) == ("notebook", "folder", "/data/pairs")
+    assert (choices.preset, choices.data_kind, choices.data_path) == (
+        "notebook",
+        "folder",
+        "/data/pairs",
+    )
     assert (choices.parent_folder, choices.probe) == (Path("/runs"), "Ein Hund.")
     assert choices.settings == {"model.width": "64", "training.learning_rate": "0.001"}
     unfinished = load_unfinished(settings)
     assert unfinished is not None
-    assert (unfinished.request.folder, unfinished.request.run.preset, unfinished.request.run.model.width) == (
+    assert (
+        unfinished.request.folder,
+        unfinished.request.run.preset,
+        unfinished.request.run.model.width,
+    ) == (
         Path("/runs/copy"),
         "copy-task-small",
         64,

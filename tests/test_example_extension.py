@@ -67,8 +67,16 @@ window.shutdown.end()
 def installed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """The environment variables with which Python finds the installed example."""
     folder = tmp_path_factory.mktemp("installed")
-    options = ("--quiet", "--no-deps", "--no-build-isolation", "--no-index", "--disable-pip-version-check")
-    subprocess.run([sys.executable, "-m", "pip", "install", *options, "--target", folder, SOURCE], check=True)
+    options = (
+        "--quiet",
+        "--no-deps",
+        "--no-build-isolation",
+        "--no-index",
+        "--disable-pip-version-check",
+    )
+    subprocess.run(
+        [sys.executable, "-m", "pip", "install", *options, "--target", folder, SOURCE], check=True
+    )
     return {**os.environ, "PYTHONPATH": str(folder)}
 
 
@@ -77,7 +85,13 @@ def run(installed: dict[str, str], *arguments: str) -> str:
     python = Path(environment).absolute() / "bin" / "python" if environment else sys.executable
     folder = installed["PYTHONPATH"]  # outside of the checkout
     done = subprocess.run(
-        [python, *arguments], cwd=folder, env=installed, capture_output=True, text=True, timeout=120, check=False
+        [python, *arguments],
+        cwd=folder,
+        env=installed,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
     )
     assert done.returncode == 0, done.stderr
     assert "cannot be used" not in done.stderr
@@ -85,7 +99,9 @@ def run(installed: dict[str, str], *arguments: str) -> str:
 
 
 def test_its_command_is_listed_and_runs(installed: dict[str, str]) -> None:
-    assert "print the heads that look at one token alone" in run(installed, "-m", "augenmerk", "--help")
+    assert "print the heads that look at one token alone" in run(
+        installed, "-m", "augenmerk", "--help"
+    )
     lines = run(installed, "-m", "augenmerk", "sharpest", SENTENCE).splitlines()
     assert len(lines) == 24
     values = [float(line.split()[0]) for line in lines]
@@ -94,7 +110,9 @@ def test_its_command_is_listed_and_runs(installed: dict[str, str]) -> None:
 
 
 @pytest.fixture(params=["file", "folder"])
-def model_of_the_example(request: pytest.FixtureRequest, untrained_checkpoint: Path, tmp_path: Path) -> Path:
+def model_of_the_example(
+    request: pytest.FixtureRequest, untrained_checkpoint: Path, tmp_path: Path
+) -> Path:
     """A model in the format of the example: a file, or a folder."""
     checkpoint = load_checkpoint(untrained_checkpoint)
     folder = tmp_path / "toy"
@@ -105,24 +123,36 @@ def model_of_the_example(request: pytest.FixtureRequest, untrained_checkpoint: P
         save_file(checkpoint.weights, folder / "weights.safetensors")
         (folder / "example.json").write_text(json.dumps(facts), encoding="utf-8")
         return folder
-    save_file({f"example/{name}": weight for name, weight in checkpoint.weights.items()}, folder / "one.example")
+    save_file(
+        {f"example/{name}": weight for name, weight in checkpoint.weights.items()},
+        folder / "one.example",
+    )
     (folder / "one.json").write_text(json.dumps(facts), encoding="utf-8")
     return folder / "one.example"
 
 
 def test_its_readers_import_a_model(
-    installed: dict[str, str], model_of_the_example: Path, untrained_checkpoint: Path, tmp_path: Path
+    installed: dict[str, str],
+    model_of_the_example: Path,
+    untrained_checkpoint: Path,
+    tmp_path: Path,
 ) -> None:
     ours = tmp_path / "ours.safetensors"
-    said = run(installed, "-m", "augenmerk", "import", str(model_of_the_example), "--out", str(ours))
+    said = run(
+        installed, "-m", "augenmerk", "import", str(model_of_the_example), "--out", str(ours)
+    )
     assert "The example of docs/extending.md" in said
     imported, original = load_checkpoint(ours), load_checkpoint(untrained_checkpoint)
     assert imported.run.data == original.run.data
     assert imported.weights.keys() == original.weights.keys()
-    assert all(torch.equal(imported.weights[name], weight) for name, weight in original.weights.items())
+    assert all(
+        torch.equal(imported.weights[name], weight) for name, weight in original.weights.items()
+    )
 
 
-def test_its_models_are_recognized_without_torch(installed: dict[str, str], model_of_the_example: Path) -> None:
+def test_its_models_are_recognized_without_torch(
+    installed: dict[str, str], model_of_the_example: Path
+) -> None:
     program = """
 import sys
 from pathlib import Path
@@ -134,12 +164,18 @@ print("torch" in sys.modules, "augenmerk_example.reader" in sys.modules)
 """
     said = run(installed, "-c", program, str(model_of_the_example)).splitlines()
     name = "Example" if model_of_the_example.is_dir() else "the example"
-    assert said[0].startswith(f"{model_of_the_example} {model_of_the_example} is a model of {name}. Import it first: ")
+    assert said[0].startswith(
+        f"{model_of_the_example} {model_of_the_example} is a model of {name}. Import it first: "
+    )
     assert said[1] == "False False"
 
 
-def test_its_models_are_listed_where_one_can_be_chosen(installed: dict[str, str], tmp_path: Path) -> None:
-    assert "JoeyNMT or Example model" in " ".join(run(installed, "-m", "augenmerk", "import", "--help").split())
+def test_its_models_are_listed_where_one_can_be_chosen(
+    installed: dict[str, str], tmp_path: Path
+) -> None:
+    assert "JoeyNMT or Example model" in " ".join(
+        run(installed, "-m", "augenmerk", "import", "--help").split()
+    )
     program = """
 import sys
 from augenmerk import AugenmerkError, import_model
@@ -149,7 +185,10 @@ except AugenmerkError as error:
     print(error)
 """
     said = run(installed, "-c", program, str(tmp_path))
-    assert "and no example.json; it holds nothing. Choose the folder of a Marian (OPUS-MT), JoeyNMT or Example" in said
+    assert (
+        "and no example.json; it holds nothing. Choose the folder of a Marian (OPUS-MT), JoeyNMT "
+        "or Example" in said
+    )
     assert "The Annotated Transformer or the example." in said
 
 
@@ -157,11 +196,20 @@ def test_its_models_are_imported_in_the_window(
     installed: dict[str, str], model_of_the_example: Path, tmp_path: Path
 ) -> None:
     said = run(
-        installed, "-c", IMPORT_IN_WINDOW, str(tmp_path / "settings.ini"), SENTENCE, str(model_of_the_example)
+        installed,
+        "-c",
+        IMPORT_IN_WINDOW,
+        str(tmp_path / "settings.ini"),
+        SENTENCE,
+        str(model_of_the_example),
     ).splitlines()
-    assert said[0].startswith("Models (*.safetensors *.pt *.pth *.bin *.ckpt *.example config.json config.yaml example")
+    assert said[0].startswith(
+        "Models (*.safetensors *.pt *.pth *.bin *.ckpt *.example config.json config.yaml example"
+    )
     assert said[1] == str(model_of_the_example)
-    assert said[2].endswith("toy.safetensors" if model_of_the_example.is_dir() else "one.safetensors")
+    assert said[2].endswith(
+        "toy.safetensors" if model_of_the_example.is_dir() else "one.safetensors"
+    )
 
 
 def test_its_measure_is_one_of_python_and_the_terminal(installed: dict[str, str]) -> None:
@@ -178,7 +226,9 @@ print("as computed")
 
 
 def test_its_tab_and_measure_are_in_the_window(installed: dict[str, str], tmp_path: Path) -> None:
-    loaded, tab, button = run(installed, "-c", WINDOW, str(tmp_path / "settings.ini"), SENTENCE).splitlines()
+    loaded, tab, button = run(
+        installed, "-c", WINDOW, str(tmp_path / "settings.ini"), SENTENCE
+    ).splitlines()
     assert loaded == "False", "its code is imported when the tab is shown"
     assert tab.startswith("augenmerk_example.tab 24 0.")
     assert button == "times uniform ▾"

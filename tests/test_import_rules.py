@@ -33,7 +33,12 @@ for module in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
 def run_python(*arguments: str, cwd: Path = REPOSITORY) -> subprocess.CompletedProcess[str]:
     """Runs a fresh interpreter, in the repository unless another folder is named."""
     return subprocess.run(
-        [sys.executable, *arguments], cwd=cwd, capture_output=True, text=True, timeout=240, check=False
+        [sys.executable, *arguments],
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        timeout=240,
+        check=False,
     )
 
 
@@ -53,7 +58,9 @@ def test_every_module_of_core_imports_with_the_screen_hidden() -> None:
 
 def test_the_state_of_the_window_imports_with_screen_and_torch_hidden() -> None:
     hidden = ("PySide6", "shiboken6", "matplotlib", "torch", "spacy")
-    result = run_python("-c", IMPORT_WITH_MODULES_HIDDEN, "augenmerk.viz_app.state", ",".join(hidden))
+    result = run_python(
+        "-c", IMPORT_WITH_MODULES_HIDDEN, "augenmerk.viz_app.state", ",".join(hidden)
+    )
     assert result.returncode == 0, result.stderr
 
 
@@ -63,7 +70,9 @@ def test_training_imports_with_spacy_hidden() -> None:
     code = IMPORT_WITH_MODULES_HIDDEN.replace(
         "package = ", "import augenmerk.core.extensions.training.corpora; package = "
     )
-    result = run_python("-c", code, "augenmerk.core.extensions.training", "spacy," + ",".join(SCREEN))
+    result = run_python(
+        "-c", code, "augenmerk.core.extensions.training", "spacy," + ",".join(SCREEN)
+    )
     assert result.returncode == 0, result.stderr
 
 
@@ -115,7 +124,10 @@ def test_a_command_without_its_library_says_in_one_line_what_to_install(
     result = run_python("-c", RUN_WITH_SCREEN_HIDDEN, *arguments, cwd=tmp_path)
     assert result.returncode == 2
     assert result.stdout == ""
-    assert result.stderr == f"augenmerk: {package} is not installed. Install it: pip install {package}\n"
+    assert (
+        result.stderr
+        == f"augenmerk: {package} is not installed. Install it: pip install {package}\n"
+    )
     assert list(tmp_path.iterdir()) == []
 
 
@@ -124,13 +136,20 @@ def test_a_command_without_its_library_says_in_one_line_what_to_install(
 def test_charts_without_matplotlib_say_in_one_line_what_to_install(tmp_path: Path) -> None:
     record(copy_run(num_epochs=1), tmp_path / "run")
     out = tmp_path / "charts.png"
-    result = run_python("-c", RUN_WITH_SCREEN_HIDDEN, "charts", str(tmp_path / "run"), "--out", str(out))
+    result = run_python(
+        "-c", RUN_WITH_SCREEN_HIDDEN, "charts", str(tmp_path / "run"), "--out", str(out)
+    )
     assert result.returncode == 2
-    assert result.stderr == "augenmerk: matplotlib is not installed. Install it: pip install matplotlib\n"
+    assert (
+        result.stderr
+        == "augenmerk: matplotlib is not installed. Install it: pip install matplotlib\n"
+    )
 
 
 @pytest.mark.slow
-def test_everything_else_works_without_the_screen(tmp_path: Path, untrained_checkpoint: Path) -> None:
+def test_everything_else_works_without_the_screen(
+    tmp_path: Path, untrained_checkpoint: Path
+) -> None:
     model = ("--checkpoint", str(untrained_checkpoint))
     page = tmp_path / "maps.html"
     for arguments in (
@@ -144,11 +163,15 @@ def test_everything_else_works_without_the_screen(tmp_path: Path, untrained_chec
 
 
 def test_nothing_imports_core_or_viz_app_as_packages_of_their_own() -> None:
-    """That would load every module a second time: docs/adr/0011. In them, imports of their own modules are relative."""
+    """That would load every module a second time: docs/adr/0011.
+
+    In them, imports of their own modules are relative.
+    """
     top_level = re.compile(r"^\s*(?:from|import) (?:core|viz_app)\b", re.MULTILINE)
     wordy = re.compile(r"^\s*from augenmerk\.(core|viz_app)\b", re.MULTILINE)
     for path in (
-        REPOSITORY / folder for folder in ("core", "viz_app", "tests", "benchmarks", "tools", "src/augenmerk")
+        REPOSITORY / folder
+        for folder in ("core", "viz_app", "tests", "benchmarks", "tools", "src/augenmerk")
     ):
         for file in path.rglob("*.py"):
             source = file.read_text(encoding="utf-8")
@@ -158,19 +181,32 @@ def test_nothing_imports_core_or_viz_app_as_packages_of_their_own() -> None:
 
 
 def test_import_contract_holds() -> None:
-    result = run_python("-c", "from importlinter.cli import lint_imports_command; lint_imports_command()")
+    result = run_python(
+        "-c", "from importlinter.cli import lint_imports_command; lint_imports_command()"
+    )
     assert result.returncode == 0, result.stdout + result.stderr
 
 
 def test_importing_the_packages_imports_nothing_else() -> None:
-    modules = modules_imported_by("import augenmerk, augenmerk.core, augenmerk.viz_app.launch, augenmerk.core.errors")
+    modules = modules_imported_by(
+        "import augenmerk, augenmerk.core, augenmerk.viz_app.launch, augenmerk.core.errors"
+    )
     assert not modules & {"torch", "numpy", "spacy", "matplotlib", "PySide6", "torchtext"}
 
 
 def test_help_lists_the_window_and_the_commands() -> None:
     result = run_python("-m", "augenmerk", "--help")
     assert result.returncode == 0, result.stderr
-    for word in ("app", "--sentence", "--screenshot", "train", "translate", "evaluate", "data", "info"):
+    for word in (
+        "app",
+        "--sentence",
+        "--screenshot",
+        "train",
+        "translate",
+        "evaluate",
+        "data",
+        "info",
+    ):
         assert word in result.stdout
 
 
@@ -184,9 +220,13 @@ def test_command_line_without_window_knows_the_same_commands() -> None:
 @pytest.mark.slow
 def test_translating_imports_neither_screen_nor_training(untrained_checkpoint: Path) -> None:
     run = "import sys\nfrom augenmerk.viz_app.launch import main\nassert main(sys.argv[1:]) == 0"
-    modules = modules_imported_by(run, "translate", "Ein Mann steht.", "--checkpoint", str(untrained_checkpoint))
+    modules = modules_imported_by(
+        run, "translate", "Ein Mann steht.", "--checkpoint", str(untrained_checkpoint)
+    )
     assert "torch" in modules
-    assert not {name for name in modules if name.split(".")[0] in {"matplotlib", "PySide6", "shiboken6"}}
+    assert not {
+        name for name in modules if name.split(".")[0] in {"matplotlib", "PySide6", "shiboken6"}
+    }
     assert not {
         name
         for name in modules

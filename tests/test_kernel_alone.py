@@ -1,4 +1,7 @@
-"""Without any entry point, what the kernel promises still works. Import contracts cannot see names in strings."""
+"""Without any entry point, what the kernel promises still works.
+
+Import contracts cannot see names in strings.
+"""
 
 import subprocess
 import sys
@@ -7,8 +10,14 @@ from pathlib import Path
 import pytest
 
 pytestmark = [pytest.mark.subprocess, pytest.mark.heavy]
-WITHOUT_EXTENSIONS = "from augenmerk.core import registry\nregistry.installed_entry_points = lambda group: {}\n"
-COMMAND = f"{WITHOUT_EXTENSIONS}import sys\nfrom augenmerk.viz_app.launch import main\nsys.exit(main(sys.argv[1:]))\n"
+WITHOUT_EXTENSIONS = (
+    "from augenmerk.core import registry\nregistry.installed_entry_points = lambda group: {}\n"
+)
+COMMAND = (
+    f"{WITHOUT_EXTENSIONS}import sys\n"
+    "from augenmerk.viz_app.launch import main\n"
+    "sys.exit(main(sys.argv[1:]))\n"
+)
 WINDOW = f"""
 {WITHOUT_EXTENSIONS}
 import logging, sys, tempfile
@@ -59,7 +68,9 @@ print("remembered:", Preferences(settings).analysis_tab)
 
 
 def run(*arguments: str) -> str:
-    ended = subprocess.run([sys.executable, "-c", *arguments], capture_output=True, text=True, timeout=120)
+    ended = subprocess.run(
+        [sys.executable, "-c", *arguments], capture_output=True, text=True, timeout=120
+    )
     assert ended.returncode == 0, ended.stderr
     assert "WARNED" not in ended.stderr
     return ended.stdout
@@ -70,7 +81,10 @@ def test_the_command_line_helps_and_translates() -> None:
     assert "translate a text" in text
     assert "train a model" not in text
     assert "describe a checkpoint" not in text
-    assert run(COMMAND, "translate", "Zwei Hunde spielen im Schnee.").strip() == "Two dogs play in the snow."
+    assert (
+        run(COMMAND, "translate", "Zwei Hunde spielen im Schnee.").strip()
+        == "Two dogs play in the snow."
+    )
 
 
 def test_the_window_translates_shows_and_explains_maps_and_saves_a_picture(tmp_path: Path) -> None:

@@ -33,7 +33,9 @@ def test_importing_under_a_limit_fails_and_works_again_afterwards(
 def test_a_run_of_tests_on_a_full_disk_leaves_only_whole_bytecode(tmp_path: Path) -> None:
     """The first tests of a fresh checkout, which import everything for the first time."""
     test = "tests/viz_app/extensions/train/test_run_export.py::test_a_full_disk_is_told_and_the_older_file_stays"
-    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    environment = {
+        name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"
+    }
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-n0", test],
         cwd=REPOSITORY,
@@ -46,4 +48,5 @@ def test_a_run_of_tests_on_a_full_disk_leaves_only_whole_bytecode(tmp_path: Path
     written = [path for path in tmp_path.rglob("*.pyc") if "-pytest-" not in path.name]
     assert any(path.match("train/charts/axes.*.pyc") for path in written)
     for path in written:
-        marshal.loads(path.read_bytes()[16:])  # after the header; raises EOFError for a truncated file
+        # after the header; raises EOFError for a truncated file
+        marshal.loads(path.read_bytes()[16:])

@@ -31,7 +31,9 @@ class Box:
 
 def test_blank_lines_comments_and_docstrings_are_no_code() -> None:
     lines = SOURCE.splitlines()
-    lines_of_code = [lines[number - 1].strip() for number in sorted(code_lines(SOURCE, ast.parse(SOURCE)))]
+    lines_of_code = [
+        lines[number - 1].strip() for number in sorted(code_lines(SOURCE, ast.parse(SOURCE)))
+    ]
     assert lines_of_code == [
         "LIMIT = 3  # a comment after code",
         "class Box:",
@@ -50,7 +52,10 @@ def test_the_measured_files_are_those_of_the_product_alone() -> None:
 
 def test_a_class_with_many_methods_is_named_with_their_number(tmp_path: Path) -> None:
     methods = "".join(f"    def method_{index}(self) -> None: ...\n" for index in range(21))
-    for name, body in (("Large", methods), ("Small", methods.replace("    def method_20(self) -> None: ...\n", ""))):
+    for name, body in (
+        ("Large", methods),
+        ("Small", methods.replace("    def method_20(self) -> None: ...\n", "")),
+    ):
         (tmp_path / f"{name}.py").write_text(f"class {name}:\n{body}", encoding="utf-8")
     size = measure(sorted(tmp_path.iterdir()), root=tmp_path)
     assert size.large_classes == ((21, "Large.py", "Large"),)

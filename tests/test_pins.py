@@ -1,4 +1,5 @@
-"""What is installed is what `constraints-dev.txt` says, and `constraints.txt` says the same of the app."""
+"""What is installed is what `constraints-dev.txt` says, and `constraints.txt` says the same of the
+app."""
 
 import re
 from importlib.metadata import PackageNotFoundError, distribution
@@ -15,11 +16,15 @@ PIN = re.compile(r"^([A-Za-z0-9._-]+)==([^\s;]+)", re.MULTILINE)
 
 def pins(file: str = "constraints-dev.txt") -> dict[str, str]:
     """Canonical name to version, as pinned."""
-    return {canonicalize_name(name): version for name, version in PIN.findall((REPOSITORY / file).read_text())}
+    return {
+        canonicalize_name(name): version
+        for name, version in PIN.findall((REPOSITORY / file).read_text())
+    }
 
 
 def installed_requirements(root: str, extras: tuple[str, ...]) -> dict[str, str]:
-    """Canonical name to installed version of everything that `root` with `extras` needs here, all the way down."""
+    """Canonical name to installed version of everything that `root` with `extras` needs here, all
+    the way down."""
     versions: dict[str, str] = {}
     waiting = [(root, extras)]
     seen = set()
@@ -31,8 +36,12 @@ def installed_requirements(root: str, extras: tuple[str, ...]) -> dict[str, str]
         requires = [Requirement(line) for line in distribution(name).requires or []]
         for requirement in requires:
             marker = requirement.marker
-            if marker is None or any(marker.evaluate({"extra": extra}) for extra in ("", *wanted_extras)):
-                versions[canonicalize_name(requirement.name)] = distribution(requirement.name).version
+            if marker is None or any(
+                marker.evaluate({"extra": extra}) for extra in ("", *wanted_extras)
+            ):
+                versions[canonicalize_name(requirement.name)] = distribution(
+                    requirement.name
+                ).version
                 waiting.append((requirement.name, tuple(sorted(requirement.extras))))
     return versions
 
@@ -49,7 +58,8 @@ def test_everything_installed_stands_at_its_pin() -> None:
     astray = {
         name: (version, pinned[name])
         for name, version in installed.items()
-        if Version(version).public != Version(pinned[name]).public  # torch's CPU build is 2.13.0+cpu
+        # torch's CPU build is 2.13.0+cpu
+        if Version(version).public != Version(pinned[name]).public
     }
     assert not astray
 

@@ -1,7 +1,8 @@
-"""The wheel alone, in an environment without extras and outside of the checkout, does what the README says.
+"""The wheel alone, in an environment without extras and outside of the checkout, does what the
+README says.
 
-`make test-wheel` makes that environment, build/wheel-venv, and runs these tests. Models of other projects are written
-here, with random weights, by tools that the environment lacks.
+`make test-wheel` makes that environment, build/wheel-venv, and runs these tests. Models of other
+projects are written here, with random weights, by tools that the environment lacks.
 """
 
 import json
@@ -58,7 +59,9 @@ class Installed:
         self.folder = folder / "empty"
         self.folder.mkdir()
         self._bin = environment / "bin"
-        system = {name: os.environ[name] for name in ("OMP_NUM_THREADS", "TMPDIR") if name in os.environ}
+        system = {
+            name: os.environ[name] for name in ("OMP_NUM_THREADS", "TMPDIR") if name in os.environ
+        }
         self._variables = {
             **system,
             "HOME": str(folder / "home"),
@@ -103,7 +106,10 @@ def trained(environment: Path, tmp_path_factory: pytest.TempPathFactory) -> Inst
 def test_the_environment_holds_the_wheel_and_what_it_requires_and_nothing_else(
     environment: Path, installed: Installed
 ) -> None:
-    listed = "import importlib.metadata as m, json; print(json.dumps([d.name for d in m.distributions()]))"
+    listed = (
+        "import importlib.metadata as m, json; print(json.dumps([d.name for d in "
+        "m.distributions()]))"
+    )
     names = {canonicalize_name(name) for name in json.loads(installed.run("python", "-c", listed))}
     required = installed_requirements("augenmerk", ())
     assert names - {"augenmerk", "pip", "setuptools"} <= required.keys()
@@ -116,7 +122,9 @@ def test_the_environment_holds_the_wheel_and_what_it_requires_and_nothing_else(
 
 
 def test_it_translates_and_writes_maps(installed: Installed) -> None:
-    assert installed.augenmerk("translate", SENTENCE, "--attention", "maps.npz").strip() == TRANSLATION
+    assert (
+        installed.augenmerk("translate", SENTENCE, "--attention", "maps.npz").strip() == TRANSLATION
+    )
     assert (installed.folder / "maps.npz").stat().st_size > 1000
 
 
@@ -152,11 +160,16 @@ def write_joeynmt(folder: Path, _data: Path) -> tuple[Path, ...]:
 
 
 def write_notebook_6(folder: Path, data: Path) -> tuple[Path | str, ...]:  # noqa: F811
-    save_file(shaken(NotebookSeq2Seq(*sizes("notebook", data), **SHAPE)).state_dict(), folder / "tut6-model.pt")
+    save_file(
+        shaken(NotebookSeq2Seq(*sizes("notebook", data), **SHAPE)).state_dict(),
+        folder / "tut6-model.pt",
+    )
     return folder / "tut6-model.pt", "--data", data, "--heads", "4"
 
 
-@pytest.mark.parametrize("write", [write_marian, write_joeynmt, write_notebook_6], ids=lambda write: write.__name__)
+@pytest.mark.parametrize(
+    "write", [write_marian, write_joeynmt, write_notebook_6], ids=lambda write: write.__name__
+)
 def test_it_imports_models_of_other_projects_and_translates_with_them(
     installed: Installed,
     data: Path,  # noqa: F811
@@ -165,14 +178,17 @@ def test_it_imports_models_of_other_projects_and_translates_with_them(
 ) -> None:
     installed.augenmerk("import", *write(tmp_path, data), "--out", "imported.safetensors")
     fields = json.loads(
-        installed.augenmerk("translate", "ein Mann sieht Kinder .", "--checkpoint", "imported.safetensors", "--json")
+        installed.augenmerk(
+            "translate", "ein Mann sieht Kinder .", "--checkpoint", "imported.safetensors", "--json"
+        )
     )
     assert fields["source_tokens"]
     assert fields["predicted_tokens"]
 
 
 @pytest.mark.parametrize(
-    ("ending", "begins"), [("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF"), ("html", b"<!doctype html")]
+    ("ending", "begins"),
+    [("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF"), ("html", b"<!doctype html")],
 )
 def test_it_draws_figures_and_pages(installed: Installed, ending: str, begins: bytes) -> None:
     installed.augenmerk("figure", "--text", SENTENCE, "--out", f"figure.{ending}")
@@ -180,15 +196,20 @@ def test_it_draws_figures_and_pages(installed: Installed, ending: str, begins: b
 
 
 @pytest.mark.parametrize(
-    ("ending", "begins"), [("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF"), ("csv", b"step"), ("gif", b"GIF8")]
+    ("ending", "begins"),
+    [("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF"), ("csv", b"step"), ("gif", b"GIF8")],
 )
-def test_it_trains_and_draws_charts_of_the_run(trained: Installed, ending: str, begins: bytes) -> None:
+def test_it_trains_and_draws_charts_of_the_run(
+    trained: Installed, ending: str, begins: bytes
+) -> None:
     trained.augenmerk("charts", "run", "--out", f"charts.{ending}")
     assert (trained.folder / f"charts.{ending}").read_bytes().startswith(begins)
 
 
 def test_it_translates_with_what_it_trained(trained: Installed) -> None:
-    assert trained.augenmerk("translate", "3 1 4 1 5", "--checkpoint", "run/best.safetensors").strip()
+    assert trained.augenmerk(
+        "translate", "3 1 4 1 5", "--checkpoint", "run/best.safetensors"
+    ).strip()
 
 
 def test_the_window_draws_a_screenshot(installed: Installed) -> None:
@@ -202,7 +223,17 @@ def test_the_window_draws_a_screenshot(installed: Installed) -> None:
     "command",
     [
         ("analyze", SENTENCE, "--source-share", "--without-words"),
-        ("analyze", SENTENCE, "--lens", "--decoder-lens", "--parts", "--query-key", "cross:2:5", "3", "4"),
+        (
+            "analyze",
+            SENTENCE,
+            "--lens",
+            "--decoder-lens",
+            "--parts",
+            "--query-key",
+            "cross:2:5",
+            "3",
+            "4",
+        ),
         ("align", "--text", SENTENCE),
         ("info", "--size"),
     ],
@@ -215,7 +246,9 @@ def test_other_commands_run(installed: Installed, command: tuple[str, ...]) -> N
 def test_folders_of_the_user_named_like_ours_do_no_harm(installed: Installed) -> None:
     for name in ("core", "viz_app"):
         (installed.folder / name).mkdir()
-        (installed.folder / name / "__init__.py").write_text("raise ImportError('a module of the user')")
+        (installed.folder / name / "__init__.py").write_text(
+            "raise ImportError('a module of the user')"
+        )
     (installed.folder / "script.py").write_text(
         f"import augenmerk\nprint(augenmerk.Translator.load().translate({SENTENCE!r}).text)"
     )

@@ -1,4 +1,5 @@
-"""The watch over Qt that every test of a window gets: it fails what it is there for, and nothing else."""
+"""The watch over Qt that every test of a window gets: it fails what it is there for, and nothing
+else."""
 
 import pytest
 from PySide6.QtCore import QTimer
@@ -58,6 +59,9 @@ def test_a_widget_of_an_earlier_test_is_not_counted_again(qapp: QApplication) ->
 
 def test_a_timer_that_goes_on_is_left_behind(qapp: QApplication) -> None:
     timer = QTimer()
-    with pytest.raises(AssertionError, match=r"left behind.*every 50 ms"), watch_threads_and_timers(0.1):
+    with (
+        pytest.raises(AssertionError, match=r"left behind.*every 50 ms"),
+        watch_threads_and_timers(0.1),
+    ):
         timer.start(50)
     timer.stop()

@@ -12,16 +12,24 @@ from augenmerk.core.cli.main import make_parser
 from augenmerk.core.model.heads import Head
 from augenmerk.core.resources import bundled_model_path
 from augenmerk.core.translation.experiment import Experiment, Greedy, HeadScaled
-from augenmerk.core.translation.experiment_file import ModelReference, SavedExperiment, write_experiment_file
+from augenmerk.core.translation.experiment_file import (
+    ModelReference,
+    SavedExperiment,
+    write_experiment_file,
+)
 from augenmerk.viz_app.launch import main, window_parser
 
 ROOT = Path(__file__).resolve().parent.parent
-README, *PAGES = (path.read_text("utf-8") for path in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))))
+README, *PAGES = (
+    path.read_text("utf-8") for path in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
+)
 TEXT = "\n".join((README, *PAGES)).replace("\\\n", "")
 """The backslash at the end of a line joins it to the next."""
 LINES = dict.fromkeys(re.findall(r"^ +(?:torchrun .* -m )?(augenmerk\b.*)$", TEXT, re.MULTILINE))
 COMMANDS = [shlex.split(line.partition(" < ")[0], comments=True)[1:] for line in LINES]
-with_bundled_model = pytest.mark.skipif(not bundled_model_path().is_file(), reason="the bundled model is not here")
+with_bundled_model = pytest.mark.skipif(
+    not bundled_model_path().is_file(), reason="the bundled model is not here"
+)
 
 
 def commands_that(name: str) -> list[list[str]]:
@@ -72,7 +80,10 @@ def test_every_command_exists_and_takes_its_options(command: list[str]) -> None:
 @with_bundled_model
 @pytest.mark.parametrize("command", commands_that("analyze"), ids=ids(commands_that("analyze")))
 def test_the_examples_of_analyze_run(
-    command: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    command: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.chdir(tmp_path)
     pairs = re.findall(r"^    (.*\t.*\t.*\t.*)$", "\n".join(PAGES), re.MULTILINE)
@@ -80,7 +91,9 @@ def test_the_examples_of_analyze_run(
     for name, lines in files.items():
         (tmp_path / name).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     experiment = Experiment("Ein Hund.", Greedy(), (HeadScaled(Head("cross", 1, 4)),))
-    write_experiment_file(SavedExperiment(experiment, ModelReference("any", "0" * 64)), tmp_path / "my.augenmerk")
+    write_experiment_file(
+        SavedExperiment(experiment, ModelReference("any", "0" * 64)), tmp_path / "my.augenmerk"
+    )
     assert main(command) == 0
     assert json.loads(capsys.readouterr().out)
 
@@ -121,7 +134,9 @@ def test_the_model_card_fits_on_two_screens() -> None:
     assert len((ROOT / "resources" / "MODEL_CARD.md").read_text("utf-8").splitlines()) <= 90
 
 
-@pytest.mark.parametrize("page", sorted((ROOT / "resources").rglob("*.md")), ids=lambda page: page.name)
+@pytest.mark.parametrize(
+    "page", sorted((ROOT / "resources").rglob("*.md")), ids=lambda page: page.name
+)
 def test_links_of_pages_in_the_wheel_lead_to_files_in_the_wheel(page: Path) -> None:
     for link in re.findall(r"\]\(([^)#:]+)\)", page.read_text("utf-8")):
         linked = (page.parent / link).resolve()

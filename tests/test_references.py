@@ -1,4 +1,5 @@
-"""What code and documentation refer to exists: packages that are imported, files, and sections of documents."""
+"""What code and documentation refer to exists: packages that are imported, files, and sections of
+documents."""
 
 import ast
 import re
@@ -22,16 +23,23 @@ DISTRIBUTIONS = {
 }
 """The distribution of each package that has another name."""
 OF_ORACLES = {"joeynmt", "subword_nmt"}
-"""Packages of other systems, which a script that compares with them needs in an environment of its own."""
+"""Packages of other systems, which a script that compares with them needs in an environment of its
+own."""
 PLACEHOLDER = re.compile(r"LANGUAGE|NAME|NN-")
 FOLDERS = "benchmarks|core|docs|resources|tests|tools|viz_app"
-FILE_NAME = re.compile(rf"`((?:{FOLDERS})/[\w./-]*[\w-]\.(?:css|js|json|md|mjs|py|safetensors|sh|toml|tsv))`")
+FILE_NAME = re.compile(
+    rf"`((?:{FOLDERS})/[\w./-]*[\w-]\.(?:css|js|json|md|mjs|py|safetensors|sh|toml|tsv))`"
+)
 SECTION = re.compile(r"(README|CONTRIBUTING), \*([A-Z][^*\n()]+)\*")
 
 
 def tracked(*patterns: str) -> list[Path]:
     listed = subprocess.run(
-        ["git", "ls-files", "-z", *patterns], cwd=REPOSITORY, check=True, capture_output=True, text=True
+        ["git", "ls-files", "-z", *patterns],
+        cwd=REPOSITORY,
+        check=True,
+        capture_output=True,
+        text=True,
     )
     return [REPOSITORY / name for name in listed.stdout.split("\0") if name]
 
@@ -82,6 +90,10 @@ def test_every_section_that_is_named_exists() -> None:
         f"{path.relative_to(REPOSITORY)}: {document}, {title}"
         for path in tracked("*.py", "*.md")
         for document, title in SECTION.findall(path.read_text(encoding="utf-8"))
-        if not re.search(rf"^#+ {re.escape(title)}$", (REPOSITORY / f"{document}.md").read_text("utf-8"), re.MULTILINE)
+        if not re.search(
+            rf"^#+ {re.escape(title)}$",
+            (REPOSITORY / f"{document}.md").read_text("utf-8"),
+            re.MULTILINE,
+        )
     }
     assert missing == set()

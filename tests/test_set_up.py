@@ -1,4 +1,5 @@
-"""tools/set_up.sh chooses the build of torch: real pip, a real environment, small packages from a local server."""
+"""tools/set_up.sh chooses the build of torch: real pip, a real environment, small packages from a
+local server."""
 
 import inspect
 import os
@@ -16,13 +17,17 @@ from typing import Any
 import pytest
 
 REPOSITORY = Path(__file__).resolve().parent.parent
-HAS_DRIVER = any(Path(path).exists() for path in ("/proc/driver/nvidia", "/dev/nvidia0")) or shutil.which("nvidia-smi")
+HAS_DRIVER = any(
+    Path(path).exists() for path in ("/proc/driver/nvidia", "/dev/nvidia0")
+) or shutil.which("nvidia-smi")
 
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.subprocess,
     pytest.mark.skipif(sys.platform != "linux", reason="elsewhere torch has one build"),
-    pytest.mark.skipif(bool(HAS_DRIVER), reason="an NVIDIA driver is installed here, and cannot be hidden"),
+    pytest.mark.skipif(
+        bool(HAS_DRIVER), reason="an NVIDIA driver is installed here, and cannot be hidden"
+    ),
 ]
 
 PROJECT = """
@@ -46,8 +51,13 @@ def write_wheel(folder: str | Path, name: str, version: str, more: str = "") -> 
     """Writes a package without content, and returns the name of the file."""
     file, about = f"{name}-{version}-py3-none-any.whl", f"{name}-{version}.dist-info"
     with zipfile.ZipFile(Path(folder) / file, "w") as archive:
-        archive.writestr(f"{about}/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n{more}\n")
-        archive.writestr(f"{about}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+        archive.writestr(
+            f"{about}/METADATA",
+            f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n{more}\n",
+        )
+        archive.writestr(
+            f"{about}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+        )
         archive.writestr(f"{about}/RECORD", "")
     return file
 
@@ -119,15 +129,31 @@ SetUp = Callable[..., tuple[str, str]]
 def set_up(checkout: Path, index: Index, tmp_path: Path) -> SetUp:
     """Runs the script and returns the version of torch that it installed, and what it said."""
     pip = [checkout / ".venv" / "bin" / "python", "-m", "pip"]
-    subprocess.run([*pip, "uninstall", "-q", "-y", "torch", "demo"], check=True, capture_output=True)
+    subprocess.run(
+        [*pip, "uninstall", "-q", "-y", "torch", "demo"], check=True, capture_output=True
+    )
 
     def run(**variables: str) -> tuple[str, str]:
-        of_pip = {"PIP_CONFIG_FILE": os.devnull, "PIP_INDEX_URL": f"{index.address}/pypi/", "PIP_NO_CACHE_DIR": "1"}
-        system = {name: value for name, value in os.environ.items() if not name.startswith(("PIP_", "TORCH"))}
+        of_pip = {
+            "PIP_CONFIG_FILE": os.devnull,
+            "PIP_INDEX_URL": f"{index.address}/pypi/",
+            "PIP_NO_CACHE_DIR": "1",
+        }
+        system = {
+            name: value
+            for name, value in os.environ.items()
+            if not name.startswith(("PIP_", "TORCH"))
+        }
         done = subprocess.run(
             ["sh", "tools/set_up.sh", "app"],
             cwd=checkout,
-            env={**system, "PYTHON": sys.executable, "TORCH_INDEX": f"{index.address}/cpu", **of_pip, **variables},
+            env={
+                **system,
+                "PYTHON": sys.executable,
+                "TORCH_INDEX": f"{index.address}/cpu",
+                **of_pip,
+                **variables,
+            },
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
@@ -170,7 +196,9 @@ def test_the_cuda_build_can_be_chosen(set_up: SetUp, index: Index) -> None:
     assert not any(path.startswith("/cpu") for path in index.asked)
 
 
-def test_the_cpu_build_can_be_chosen_where_there_is_a_driver(set_up: SetUp, path_with_driver: str) -> None:
+def test_the_cpu_build_can_be_chosen_where_there_is_a_driver(
+    set_up: SetUp, path_with_driver: str
+) -> None:
     assert set_up(TORCH="cpu", PATH=path_with_driver)[0] == "2.13.0+cpu"
 
 
@@ -181,9 +209,19 @@ def test_an_installed_torch_stays(set_up: SetUp, index: Index) -> None:
     assert not index.asked
 
 
-def test_an_older_torch_gives_way_to_the_cpu_build(set_up: SetUp, checkout: Path, tmp_path: Path) -> None:
+def test_an_older_torch_gives_way_to_the_cpu_build(
+    set_up: SetUp, checkout: Path, tmp_path: Path
+) -> None:
     older = tmp_path / write_wheel(tmp_path, "torch", "2.12.0")
-    install = [checkout / ".venv" / "bin" / "python", "-m", "pip", "install", "-q", "--no-index", older]
+    install = [
+        checkout / ".venv" / "bin" / "python",
+        "-m",
+        "pip",
+        "install",
+        "-q",
+        "--no-index",
+        older,
+    ]
     subprocess.run(install, check=True)
     assert set_up()[0] == "2.13.0+cpu"
 

@@ -1,4 +1,5 @@
-"""No public function answers a wrong argument with a foreign traceback: it works, or says what to pass instead."""
+"""No public function answers a wrong argument with a foreign traceback: it works, or says what to
+pass instead."""
 
 import inspect
 import math
@@ -32,7 +33,9 @@ AlignerRanking AlignerScore""".split()
 OF_TYPES = ("Intervention", "Output", "__version__")
 
 
-def calls(model: api.Translator, folder: Path) -> dict[str, tuple[Callable[..., Any], dict[str, Any]]]:
+def calls(
+    model: api.Translator, folder: Path
+) -> dict[str, tuple[Callable[..., Any], dict[str, Any]]]:
     """Public functions, methods and classes by name, with right arguments."""
     translation = read_given(model, TEXT, TARGET)
     parts = api.word_parts(model, translation, 1)
@@ -44,12 +47,21 @@ def calls(model: api.Translator, folder: Path) -> dict[str, tuple[Callable[..., 
     save_checkpoint(model.checkpoint, folder / "a.safetensors")
     (folder / "pairs.tsv").write_text(f"{TEXT}\ta\tman\tdog\n", encoding="utf-8")
     importance = api.head_importance(model, [TEXT], [TARGET])
-    lens, occlusion = api.logit_lens(model, translation), api.occlude_source_words(model, translation)
+    lens, occlusion = (
+        api.logit_lens(model, translation),
+        api.occlude_source_words(model, translation),
+    )
     about = {"translator": model, "translation": translation}
     sample = {"translator": model, "sources": [TEXT], "targets": [TARGET], "changes": [OFF]}
     pairs = {"translator": model, "pairs": [PAIR], "changes": [OFF]}
     classes: dict[str, dict[str, Any]] = {
-        "Aligner": {"layer": 0, "head": 0, "label_mode": "read", "measure": "weight", "kind": "cross"},
+        "Aligner": {
+            "layer": 0,
+            "head": 0,
+            "label_mode": "read",
+            "measure": "weight",
+            "kind": "cross",
+        },
         "AttentionRow": {"head": HEAD, "row": 0, "weights": [0.5, 0.5]},
         "Beam": {"size": 4, "length_penalty": 1.0},
         "CausalMaskLifted": {},
@@ -57,7 +69,10 @@ def calls(model: api.Translator, folder: Path) -> dict[str, tuple[Callable[..., 
         "FeedForwardScaled": {"network": NETWORK, "factor": 0.5},
         "ForcedToken": {"step": 0, "token": "dog"},
         "GivenTarget": {"text": TARGET},
-        "GoldPair": {name: getattr(GOLD[0], name) for name in ("line", "source", "target", "sure", "possible")},
+        "GoldPair": {
+            name: getattr(GOLD[0], name)
+            for name in ("line", "source", "target", "sure", "possible")
+        },
         "Greedy": {},
         "Head": {"kind": "cross", "layer": 0, "head": 0},
         "HeadScaled": {"head": HEAD, "factor": 0.5},
@@ -69,7 +84,11 @@ def calls(model: api.Translator, folder: Path) -> dict[str, tuple[Callable[..., 
         "SoftmaxTemperature": {"head": HEAD, "temperature": 2.0},
         "SourceWordRemoved": {"place": 0},
         "SourceWordReplaced": {"place": 0, "text": "Hund"},
-        "Translator": {"checkpoint": model.checkpoint, "device": model.device, "path": folder / "a.safetensors"},
+        "Translator": {
+            "checkpoint": model.checkpoint,
+            "device": model.device,
+            "path": folder / "a.safetensors",
+        },
         "WordPair": {"source": TEXT, "prefix": "", "word": "a", "rival": "dog", "place": ""},
     }
     functions: dict[str, dict[str, Any]] = {
@@ -79,7 +98,10 @@ def calls(model: api.Translator, folder: Path) -> dict[str, tuple[Callable[..., 
         "decoder_lens": about,
         "difference": {"first": labelled, "second": labelled},
         "encoder_parts": {"translator": model, "parts": parts},
-        "experiment_from_json": {"values": api.experiment_to_json(experiment), "path": "experiment"},
+        "experiment_from_json": {
+            "values": api.experiment_to_json(experiment),
+            "path": "experiment",
+        },
         "experiment_to_json": {"experiment": experiment},
         "head_importance": sample,
         "import_model": {"source": folder / "nothing", "options": api.ImportOptions()},
@@ -92,7 +114,13 @@ def calls(model: api.Translator, folder: Path) -> dict[str, tuple[Callable[..., 
         "occlude_source_words": about | {"replacement": "Hund", "places": [0]},
         "pairs_importance": pairs,
         "query_key_parts": about | {"head": HEAD, "query": 0},
-        "rank_aligners": {"translator": model, "gold": GOLD, "others": {}, "changes": [OFF], "target_code": ""},
+        "rank_aligners": {
+            "translator": model,
+            "gold": GOLD,
+            "others": {},
+            "changes": [OFF],
+            "target_code": "",
+        },
         "read_experiment_file": {"path": folder / "a.augenmerk"},
         "read_gold": {"path": None},
         "read_pairs": {"path": folder / "pairs.tsv"},
@@ -100,7 +128,10 @@ def calls(model: api.Translator, folder: Path) -> dict[str, tuple[Callable[..., 
         "write_experiment_file": {"saved": saved, "path": folder / "b.augenmerk", "durable": False},
     }
     methods: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
-        "Translator.load": (api.Translator.load, {"path": folder / "a.safetensors", "device": "cpu"}),
+        "Translator.load": (
+            api.Translator.load,
+            {"path": folder / "a.safetensors", "device": "cpu"},
+        ),
         "Translator.run": (model.run, {"experiment": experiment, "draft": translation}),
         "Translator.compare": (
             model.compare,
@@ -122,7 +153,10 @@ def calls(model: api.Translator, folder: Path) -> dict[str, tuple[Callable[..., 
         "Translator.coverage": (model.coverage, {"text": TEXT}),
         "Translator.rare_words": (model.rare_words, {"text": TEXT}),
         "Translator.score": (model.score, {"translation": translation, "experiment": experiment}),
-        "Translator.score_many": (model.score_many, {"translation": translation, "experiments": [experiment]}),
+        "Translator.score_many": (
+            model.score_many,
+            {"translation": translation, "experiments": [experiment]},
+        ),
         "Translator.trace": (model.trace, {"experiment": translation, "sites": ["logits"]}),
         "Translator.pass_over": (model.pass_over, {"translation": translation}),
         "Translator.check_vocabularies": (model.check_vocabularies, {"translation": translation}),
@@ -132,9 +166,15 @@ def calls(model: api.Translator, folder: Path) -> dict[str, tuple[Callable[..., 
         ),
         "AttentionMaps.of_kind": (translation.maps.of_kind, {"kind": "cross"}),
         "CellParts.table": (row.of_cell(0).table, {"opened_query": "heads 0", "opened_key": ""}),
-        "Contributions.of_source": (api.contributions_of(model, translation).of_source, {"words": True}),
+        "Contributions.of_source": (
+            api.contributions_of(model, translation).of_source,
+            {"words": True},
+        ),
         "Experiment.edited": (experiment.edited, {"source_text": TEXT}),
-        "Experiment.with_interventions": (lambda added: experiment.with_interventions(added), {"added": OFF}),
+        "Experiment.with_interventions": (
+            lambda added: experiment.with_interventions(added),
+            {"added": OFF},
+        ),
         "Experiment.without": (lambda removed: experiment.without(removed), {"removed": OFF}),
         "HeadImportance.of": (importance.of, {"part": HEAD}),
         "HeadImportance.of_kind": (importance.of_kind, {"kind": "cross"}),
@@ -146,7 +186,10 @@ def calls(model: api.Translator, folder: Path) -> dict[str, tuple[Callable[..., 
             {"weights": translation.maps.cross, "translation": translation, "kind": "cross"},
         ),
         "SourceOcclusion.change_of": (occlusion.change_of, {"word": occlusion.words[0]}),
-        "Translation.word_log_probability": (translation.word_log_probability, {"word": translation.target_words[0]}),
+        "Translation.word_log_probability": (
+            translation.word_log_probability,
+            {"word": translation.target_words[0]},
+        ),
         "WordParts.value_of": (parts.value_of, {"component": HEAD}),
     }
     named = {**classes, **functions}
@@ -154,13 +197,49 @@ def calls(model: api.Translator, folder: Path) -> dict[str, tuple[Callable[..., 
 
 
 def wrong_values(right: Any, *others: Any) -> Iterator[Any]:
-    """Another type, one instead of several, several instead of one, out of range, not a number, empty, the `others`."""
-    yield from (None, 5, -1, 10**9, 2.5, math.nan, math.inf, True, "x", "", b"x", [], [None], ["x"], {}, object())
-    yield from (np.float32("nan"), np.zeros(2), np.zeros((2, 2), dtype=np.float32), int, print, Path("x"))
-    yield from ([right], (right, right), {right: right} if isinstance(right, str | int) else {"x": right}, repr(right))
+    """Another type, one instead of several, several instead of one, out of range, not a number,
+    empty, the `others`."""
+    yield from (
+        None,
+        5,
+        -1,
+        10**9,
+        2.5,
+        math.nan,
+        math.inf,
+        True,
+        "x",
+        "",
+        b"x",
+        [],
+        [None],
+        ["x"],
+        {},
+        object(),
+    )
+    yield from (
+        np.float32("nan"),
+        np.zeros(2),
+        np.zeros((2, 2), dtype=np.float32),
+        int,
+        print,
+        Path("x"),
+    )
+    yield from (
+        [right],
+        (right, right),
+        {right: right} if isinstance(right, str | int) else {"x": right},
+        repr(right),
+    )
     if isinstance(right, list | tuple) and right:
         yield right[0]
-    yield from (api.Head("cross", 9, 9), api.Network("encoder", 9), api.Experiment("Ein Hund."), OFF, PAIR)
+    yield from (
+        api.Head("cross", 9, 9),
+        api.Network("encoder", 9),
+        api.Experiment("Ein Hund."),
+        OFF,
+        PAIR,
+    )
     yield from (*others, api.Selection(), (number for number in (1, 2)))
 
 
@@ -183,7 +262,13 @@ def test_a_wrong_argument_is_explained(
     failures: list[str] = []
     num_refused = 0
     foreign = subword_translator.translate(TEXT)
-    others = word_translator, subword_translator, foreign, foreign.maps, api.word_parts(subword_translator, foreign, 1)
+    others = (
+        word_translator,
+        subword_translator,
+        foreign,
+        foreign.maps,
+        api.word_parts(subword_translator, foreign, 1),
+    )
     for name, (public, right) in calls(word_translator, tmp_path).items():
         if name != "import_model":  # there is nothing to import
             public(**right)
@@ -196,19 +281,39 @@ def test_a_wrong_argument_is_explained(
                     if str(error).strip()[-1:] not in ".":
                         failures.append(f"{name}({parameter}={value!r:.60}): no sentence: {error}")
                 except Exception as error:
-                    failures.append(f"{name}({parameter}={value!r:.60}): {type(error).__name__}: {error!s:.80}")
+                    failures.append(
+                        f"{name}({parameter}={value!r:.60}): {type(error).__name__}: {error!s:.80}"
+                    )
     assert failures == [], f"{len(failures)} of {len(failures) + num_refused} refusals"
 
 
 @pytest.mark.parametrize(
     ("act", "words"),
     [
-        (lambda model, translation: translation.maps.of_kind("crosss"), ["crosss", "'encoder', 'decoder', 'cross'"]),
-        (lambda model, translation: api.Experiment(TEXT, interventions=OFF), ["interventions", "list", "HeadScaled"]),
-        (lambda model, translation: model.trace([translation, translation], "logits"), ["experiment", "a Translation"]),
-        (lambda model, translation: api.logit_lens(translation, model), ["translator", "logit_lens", "a Translator"]),
-        (lambda model, translation: api.head_importance(model, TEXT, TARGET), ["sources", "a list, each item text"]),
-        (lambda model, translation: api.Translator("opus.safetensors"), ["checkpoint", "Translator", "a Checkpoint"]),
+        (
+            lambda model, translation: translation.maps.of_kind("crosss"),
+            ["crosss", "'encoder', 'decoder', 'cross'"],
+        ),
+        (
+            lambda model, translation: api.Experiment(TEXT, interventions=OFF),
+            ["interventions", "list", "HeadScaled"],
+        ),
+        (
+            lambda model, translation: model.trace([translation, translation], "logits"),
+            ["experiment", "a Translation"],
+        ),
+        (
+            lambda model, translation: api.logit_lens(translation, model),
+            ["translator", "logit_lens", "a Translator"],
+        ),
+        (
+            lambda model, translation: api.head_importance(model, TEXT, TARGET),
+            ["sources", "a list, each item text"],
+        ),
+        (
+            lambda model, translation: api.Translator("opus.safetensors"),
+            ["checkpoint", "Translator", "a Checkpoint"],
+        ),
         (
             lambda model, translation: api.head_importance(model, [TEXT, 5], [TARGET]),
             ["`sources[1]`", "is 5. Pass text."],
@@ -222,11 +327,15 @@ def test_a_wrong_argument_is_explained(
             ["`pairs[1]`", "is None. Pass a WordPair."],
         ),
         (
-            lambda model, translation: list(model.run_many([api.Experiment(TEXT), api.Experiment(" ")])),
+            lambda model, translation: list(
+                model.run_many([api.Experiment(TEXT), api.Experiment(" ")])
+            ),
             ["Experiment 1: "],
         ),
         (
-            lambda model, translation: model.score_many(translation, [api.Experiment(TEXT, interventions=(BEYOND,))]),
+            lambda model, translation: model.score_many(
+                translation, [api.Experiment(TEXT, interventions=(BEYOND,))]
+            ),
             ["Experiment 0: ", "cross layer 9"],
         ),
         (
@@ -236,8 +345,14 @@ def test_a_wrong_argument_is_explained(
         (lambda model, translation: api.head_importance(model, [], []), ["no sentence pair"]),
         (lambda model, _: api.Aligner(None, 3, "read", "weight"), ["Head 3 needs a layer"]),
         (lambda model, _: api.Aligner(0, 0, "read", "weight", "encoder"), ["encoder", "cross"]),
-        (lambda model, _: api.attribute_pairs(model, [replace(PAIR, word=" ")]), ["Pair 0: ", "empty. Name a word"]),
-        (lambda model, _: api.attribute_pairs(model, [PAIR], changes=[OFF, OFF]), ["Two interventions"]),
+        (
+            lambda model, _: api.attribute_pairs(model, [replace(PAIR, word=" ")]),
+            ["Pair 0: ", "empty. Name a word"],
+        ),
+        (
+            lambda model, _: api.attribute_pairs(model, [PAIR], changes=[OFF, OFF]),
+            ["Two interventions"],
+        ),
         (
             lambda model, translation: translation.word_log_probability(api.Word("far", 90, 91)),
             ["“far”", "target_words"],
@@ -249,26 +364,43 @@ def test_a_wrong_argument_is_explained(
             ["belongs to another result", "Choose"],
         ),
         (
-            lambda model, translation: api.query_key_parts(model, translation, HEAD, 1).of_cell(0).table("heads 9"),
+            lambda model, translation: (
+                api.query_key_parts(model, translation, HEAD, 1).of_cell(0).table("heads 9")
+            ),
             ["no group 'heads 9'", "Choose one of token"],
         ),
         (
-            lambda model, translation: api.logit_lens(model, replace(translation, predicted_ids=(10**6,) * 3)),
+            lambda model, translation: api.logit_lens(
+                model, replace(translation, predicted_ids=(10**6,) * 3)
+            ),
             ["no ids of tokens", "Translate the sentence"],
         ),
         (
-            lambda model, translation: api.logit_lens(model, replace(translation, source_ids=(), read_ids=())),
+            lambda model, translation: api.logit_lens(
+                model, replace(translation, source_ids=(), read_ids=())
+            ),
             ["no ids of tokens"],
         ),
         (
-            lambda model, _: api.HeadImportance.of_kind(api.head_importance(model, [TEXT], [TARGET]), "x"),
+            lambda model, _: api.HeadImportance.of_kind(
+                api.head_importance(model, [TEXT], [TARGET]), "x"
+            ),
             ["`HeadImportance.of_kind`"],
         ),
-        (lambda model, translation: replace(GOLD[0], sure=frozenset({(0, -1)})), ["link (0, -1)", "Correct it"]),
+        (
+            lambda model, translation: replace(GOLD[0], sure=frozenset({(0, -1)})),
+            ["link (0, -1)", "Correct it"],
+        ),
         (lambda model, translation: replace(GOLD[0], sure=frozenset({(0,)})), ["sure", "Pass"]),
         (lambda model, translation: replace(GOLD[0], possible=frozenset()), ["sure link", "Add"]),
-        (lambda model, translation: replace(GOLD[0], languages=("de",)), ["languages", "a tuple (text, text)"]),
-        (lambda model, translation: api.Head("crosss", 0, 0), ["kind", "Head", "'encoder', 'decoder', 'cross'"]),
+        (
+            lambda model, translation: replace(GOLD[0], languages=("de",)),
+            ["languages", "a tuple (text, text)"],
+        ),
+        (
+            lambda model, translation: api.Head("crosss", 0, 0),
+            ["kind", "Head", "'encoder', 'decoder', 'cross'"],
+        ),
     ],
 )
 def test_the_message_names_the_argument_and_what_to_pass(
@@ -291,6 +423,11 @@ def test_a_folder_or_file_of_another_project_is_sent_to_import_model(tmp_path: P
 
 def test_checked_functions_keep_their_names_signatures_and_documentation() -> None:
     assert api.word_parts.__name__ == "word_parts"
-    assert list(inspect.signature(api.word_parts).parameters) == ["translator", "translation", "step", "rival"]
+    assert list(inspect.signature(api.word_parts).parameters) == [
+        "translator",
+        "translation",
+        "step",
+        "rival",
+    ]
     assert "Args:" in (api.Translator.run.__doc__ or "")
     assert not is_dataclass(ArgumentError)

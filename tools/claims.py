@@ -1,14 +1,14 @@
 """Check what texts claim about the bundled model: `make claims`, or `python -m tools.claims`.
 
-Chapters, gallery, lessons, model card, its notebook, README: each line is one claim, with where it stands, what it
-says, and what the model does today. Those of examples and lessons are found in the files themselves, the others are
-listed here beside the words of the text that make them: where these words are no longer in the text, the claim does not
-hold either.
+Chapters, gallery, lessons, model card, its notebook, README: each line is one claim, with where it
+stands, what it says, and what the model does today. Those of examples and lessons are found in the
+files themselves, the others are listed here beside the words of the text that make them: where
+these words are no longer in the text, the claim does not hold either.
 
-    python -m tools.claims --scores FOLDER      also the scores; FOLDER contains Multi30k; takes minutes
+    python -m tools.claims --scores FOLDER  also scores; Multi30k is in FOLDER; takes minutes
 
-The exit status is 1 if one does not hold. The first steps and most of the chapters say nothing of their own: their
-numbers are computed when they are shown.
+The exit status is 1 if one does not hold. The first steps and most of the chapters say nothing of
+their own: their numbers are computed when they are shown.
 """
 
 import argparse
@@ -41,7 +41,14 @@ from augenmerk.core.maps.roles import POSITION_SHARE, read_sample_roles
 from augenmerk.core.model.heads import ATTENTION_KINDS, Head, Network, heads_of
 from augenmerk.core.quantities import percent
 from augenmerk.core.resources import bundled_model_path, example_sentences, resource_path
-from augenmerk.core.translation.experiment import Beam, Experiment, FeedForwardScaled, GivenTarget, Greedy, HeadScaled
+from augenmerk.core.translation.experiment import (
+    Beam,
+    Experiment,
+    FeedForwardScaled,
+    GivenTarget,
+    Greedy,
+    HeadScaled,
+)
 from augenmerk.core.translation.result import ExperimentResult, Translation
 from augenmerk.core.translation.translator import Translator
 from augenmerk.viz_app.extensions.examples.gallery import gallery
@@ -108,7 +115,7 @@ def all_claims(translator: Translator) -> Iterator[Claim]:
     yield from of_card_and_readme(translator)
 
 
-# --- gallery ---------------------------------------------------------------------------------------------------------
+# --- gallery --------------------------------------------------------------------------------------
 
 
 def of_gallery(translator: Translator) -> Iterator[Claim]:
@@ -116,28 +123,47 @@ def of_gallery(translator: Translator) -> Iterator[Claim]:
     for example in gallery():
         where = f"gallery.toml: {example.text}"
         translation = translator.run(example.experiment)
-        says = f"{display_text(example.head.short_name)}: “{example.target}” looks at “{example.source}”"
+        says = (
+            f"{display_text(example.head.short_name)}: “{example.target}” looks at "
+            f"“{example.source}”"
+        )
         try:
             weight = weights_of(translation, example)[example.head]
         except StopIteration:
             yield Claim(where, says, f"one of them is not in “{translation.text}”", holds=False)
             continue
-        yield Claim(where, f"{says}, {percent(MIN_WEIGHT)} at least", percent(weight), weight > MIN_WEIGHT)
+        yield Claim(
+            where, f"{says}, {percent(MIN_WEIGHT)} at least", percent(weight), weight > MIN_WEIGHT
+        )
         if (wrong := FAILURES.get(example.text)) is not None:
-            yield Claim(where, f"becomes “{wrong}”", f"“{translation.text}”", translation.text == wrong)
+            yield Claim(
+                where, f"becomes “{wrong}”", f"“{translation.text}”", translation.text == wrong
+            )
     yield from of_the_inside(translator)
     last = gallery()[-1].text
     greedy, beam = (translator.run(Experiment(last, output)).text for output in (Greedy(), Beam(4)))
     words = "some kind of"
     holds = words in beam and words not in greedy
-    yield Claim(f"gallery.toml: {last}", f"beam 4 finds “{words}”, greedy does not", f"“{beam}”, “{greedy}”", holds)
+    yield Claim(
+        f"gallery.toml: {last}",
+        f"beam 4 finds “{words}”, greedy does not",
+        f"“{beam}”, “{greedy}”",
+        holds,
+    )
 
 
 def of_the_inside(translator: Translator) -> Iterator[Claim]:
     """Three examples that the tab Word explains."""
-    repeating, from_embeddings, misleading = (example for example in gallery() if example.group == "Inside the model")
+    repeating, from_embeddings, misleading = (
+        example for example in gallery() if example.group == "Inside the model"
+    )
     translation = translator.run(repeating.experiment)
-    pairs = zip(logit_parts(translator, translation), translation.read_ids, translation.predicted_ids, strict=True)
+    pairs = zip(
+        logit_parts(translator, translation),
+        translation.read_ids,
+        translation.predicted_ids,
+        strict=True,
+    )
     repeated = [_longest(parts) for parts, read, predicted in pairs if read == predicted]
     says = "the model repeats a token, and the token read has the longest bar"
     holds = bool(repeated) and set(repeated) == {Origin.TOKEN}
@@ -147,11 +173,16 @@ def of_the_inside(translator: Translator) -> Iterator[Claim]:
     yield Claim(where, "the embeddings suffice", f"“{lens.layers[0].text}”", lens.settled_at == 0)
     translation = translator.run(misleading.experiment)
     where = f"gallery.toml: {misleading.text}"
-    says = f"feed-forward 2 has the longest bar for “{misleading.target}”, which loses little without it"
+    says = (
+        f"feed-forward 2 has the longest bar for “{misleading.target}”, which loses little "
+        "without it"
+    )
     if misleading.target not in translation.predicted_tokens:
         yield Claim(where, says, f"“{translation.text}”", holds=False)
         return
-    parts = logit_parts(translator, translation)[translation.predicted_tokens.index(misleading.target)]
+    parts = logit_parts(translator, translation)[
+        translation.predicted_tokens.index(misleading.target)
+    ]
     longest = _longest(parts)
     (effect,) = measure_parts(translator, parts, [longest])
     bar = float(np.abs(parts.values).max())
@@ -163,7 +194,7 @@ def _longest(parts: WordParts) -> Component:
     return parts.components[int(np.argmax(np.abs(parts.values)))]
 
 
-# --- lessons ---------------------------------------------------------------------------------------------------------
+# --- lessons --------------------------------------------------------------------------------------
 
 
 def of_lessons(translator: Translator) -> Iterator[Claim]:
@@ -173,7 +204,12 @@ def of_lessons(translator: Translator) -> Iterator[Claim]:
             where = f"{path.name}, scene {number}"
             result = translator.compare(scene.saved.experiment)
             digest = scene.saved.model.digest
-            yield Claim(where, "was made with this model", translator.digest[:8], digest == translator.digest)
+            yield Claim(
+                where,
+                "was made with this model",
+                translator.digest[:8],
+                digest == translator.digest,
+            )
             yield from _of_scene(where, scene, result)
 
 
@@ -205,11 +241,14 @@ def _of_scene(where: str, scene: Scene, result: ExperimentResult) -> Iterator[Cl
 
 def _is_said(text: str, tokens: set[str], result: ExperimentResult) -> bool:
     both = (result.original, result.changed)
-    is_part = any(f" {text}" in f" {translation.experiment.source_text} {translation.text}" for translation in both)
+    is_part = any(
+        f" {text}" in f" {translation.experiment.source_text} {translation.text}"
+        for translation in both
+    )
     return text in tokens | SAID_OF_LANGUAGE or text == result.changed.text or is_part
 
 
-# --- chapters --------------------------------------------------------------------------------------------------------
+# --- chapters -------------------------------------------------------------------------------------
 
 
 def of_chapters(translator: Translator) -> Iterator[Claim]:
@@ -221,7 +260,10 @@ def of_chapters(translator: Translator) -> Iterator[Claim]:
         today, holds = compute()
         is_said = words in " ".join(texts.get(name, "").split())
         return Claim(
-            f"learn: {name}", words, today if is_said else "these words are not in the text", holds and is_said
+            f"learn: {name}",
+            words,
+            today if is_said else "these words are not in the text",
+            holds and is_said,
         )
 
     def pieces() -> tuple[str, bool]:
@@ -241,36 +283,65 @@ def of_chapters(translator: Translator) -> Iterator[Claim]:
 
     yield claim("positions", "the shortest is 6 positions long", waves)
     yield claim("positions", "the longest is over 50,000", waves)
-    yield claim("heads", "and cost as much as one head of the full width", lambda: _cost_of_one(translator))
-    yield claim("layers", "the logit of a word is a sum: it has a part from every head", lambda: _parts_sum(translator))
+    yield claim(
+        "heads", "and cost as much as one head of the full width", lambda: _cost_of_one(translator)
+    )
+    yield claim(
+        "layers",
+        "the logit of a word is a sum: it has a part from every head",
+        lambda: _parts_sum(translator),
+    )
     said = "Mostly this makes up for some of the loss"
     yield claim("layers", said, lambda: _parts_and_changes(translator))
     yield claim("feed-forward", "predicts this token once more", lambda: _token_read(translator))
-    yield claim("feed-forward", "Few choices depend on a single network", lambda: _depend_on_networks(translator, None))
+    yield claim(
+        "feed-forward",
+        "Few choices depend on a single network",
+        lambda: _depend_on_networks(translator, None),
+    )
     said = f'A sentence that needs one network" text="{GUITAR}'
     yield claim("feed-forward", said, lambda: _depend_on_networks(translator, GUITAR))
-    yield claim("heads", "A head that looks at the token before", lambda: _previous_share(translator))
+    yield claim(
+        "heads", "A head that looks at the token before", lambda: _previous_share(translator)
+    )
     yield claim("words", f'A word that was not in its training data" text="{STREET_BAND}', pieces)
     for sentence in (SKIERS, BIKINIS):
-        yield claim("decoding", sentence, partial(_beam_is_better, run, sentence, texts["decoding"]))
-    yield claim("decoding", f'ends less probable" text="{VIOLIN}', lambda: _beam_is_less_probable(run))
+        yield claim(
+            "decoding", sentence, partial(_beam_is_better, run, sentence, texts["decoding"])
+        )
+    yield claim(
+        "decoding", f'ends less probable" text="{VIOLIN}', lambda: _beam_is_less_probable(run)
+    )
     yield claim("decoding", "It makes up a word", lambda: _makes_up_a_word(run))
     yield claim("not", "head looks at these for “shirt”", lambda: _looks_in_vain(run(SHIRT)))
-    yield claim("not", "Switch it off, and “messy” becomes “unfined”", lambda: _needs_a_quiet_head(translator))
+    yield claim(
+        "not",
+        "Switch it off, and “messy” becomes “unfined”",
+        lambda: _needs_a_quiet_head(translator),
+    )
     said = "this head points clearly, and little is lost without it"
     yield claim("not", said, lambda: _clear_and_not_needed(translator))
-    for chapter, name, value in (("model", "width 256", "width"), ("model", "networks of 512", "feed_forward_width")):
+    for chapter, name, value in (
+        ("model", "width 256", "width"),
+        ("model", "networks of 512", "feed_forward_width"),
+    ):
         number = getattr(preset("notebook").model, value)
         yield claim(chapter, name, partial(_same_number, name, number))
     model = preset("notebook").model
     shared = model.tied_embeddings
-    yield claim("model", "shares no matrix", lambda: (f"tied embeddings: {shared}", shared == "none"))
+    yield claim(
+        "model", "shares no matrix", lambda: (f"tied embeddings: {shared}", shared == "none")
+    )
     wraps = translator.run_config.data.wrap_source
-    yield claim("words", "The German sentence has them too, as in training", lambda: (str(wraps), wraps))
+    yield claim(
+        "words", "The German sentence has them too, as in training", lambda: (str(wraps), wraps)
+    )
     yield claim("training", "in the bundled model to zero", lambda: _rate_at_the_end(translator))
     smoothing = preset("annotated-2022").training.label_smoothing
     yield claim(
-        "training", "the target of the right word is 0.9", lambda: (f"{1 - smoothing:g}", f"{1 - smoothing:g}" == "0.9")
+        "training",
+        "the target of the right word is 0.9",
+        lambda: (f"{1 - smoothing:g}", f"{1 - smoothing:g}" == "0.9"),
     )
 
 
@@ -278,10 +349,17 @@ def _cost_of_one(translator: Translator) -> tuple[str, bool]:
     """Parameters and FLOPs of all attention, with several heads and with one of full width."""
     config = translator.run_config.model
     sizes = translator.vocabulary_sizes
-    kinds: tuple[Module, ...] = ("encoder self-attention", "decoder self-attention", "cross-attention")
+    kinds: tuple[Module, ...] = (
+        "encoder self-attention",
+        "decoder self-attention",
+        "cross-attention",
+    )
     several = total(size_rows(config, *sizes, 20, 20), *kinds)
     one = total(size_rows(config.replace(num_heads=1), *sizes, 20, 20), *kinds)
-    return f"{several.num_parameters:,} parameters, one head {one.num_parameters:,}; FLOPs too", several == one
+    return (
+        f"{several.num_parameters:,} parameters, one head {one.num_parameters:,}; FLOPs too",
+        several == one,
+    )
 
 
 def _parts_sum(translator: Translator) -> tuple[str, bool]:
@@ -305,7 +383,9 @@ def _parts_and_changes(translator: Translator) -> tuple[str, bool]:
         for head, part in heads:
             if changed[head][step].rival.token == parts_by_step[step].rival.token:
                 num_heads += 1
-                num_less += abs(changed[head][step].difference - parts_by_step[step].difference) < abs(part)
+                num_less += abs(
+                    changed[head][step].difference - parts_by_step[step].difference
+                ) < abs(part)
     return f"by less for {num_less} of {num_heads} heads and words", num_less > 0.8 * num_heads
 
 
@@ -325,12 +405,17 @@ def _token_read(translator: Translator) -> tuple[str, bool]:
             changed = replace(own, experiment=Experiment(sentence, interventions=changes))
             for depth, logits in logits_by_depth(translator.pass_over(changed)):
                 chances = logits.softmax(dim=-1)[range(len(own.read_ids)), own.read_ids].tolist()
-                chances_by_depth.setdefault(str(depth), []).extend(chances[1:])  # the first token read is <sos>
-        means[bool(changes)] = {depth: sum(values) / len(values) for depth, values in chances_by_depth.items()}
+                # the first token read is <sos>
+                chances_by_depth.setdefault(str(depth), []).extend(chances[1:])
+        means[bool(changes)] = {
+            depth: sum(values) / len(values) for depth, values in chances_by_depth.items()
+        }
     on = means[False]
     off = means[True]
     after = str(Depth(0, "feed_forward"))
-    today = f"embedding {on['embedding']:.0%}; after network 1: {on[after]:.0%}, off {off[after]:.0%}"
+    today = (
+        f"embedding {on['embedding']:.0%}; after network 1: {on[after]:.0%}, off {off[after]:.0%}"
+    )
     return today, on["embedding"] > 0.8 and on[after] < off[after] - 0.2
 
 
@@ -339,7 +424,9 @@ def _depend_on_networks(translator: Translator, sentence: str | None) -> tuple[s
     num_dependent = num_tokens = 0
     for text in example_sentences() if sentence is None else (sentence,):
         experiment = Experiment(text, GivenTarget(_translated(translator, text).text))
-        by_network = NetworksOffJob(experiment).run(translator, lambda progress: None, lambda: False)
+        by_network = NetworksOffJob(experiment).run(
+            translator, lambda progress: None, lambda: False
+        )
         ranks = list(zip(*(translation.ranks for translation in by_network.values()), strict=True))
         num_dependent += sum(rank[0] == 1 and max(rank) > 1 for rank in ranks)
         num_tokens += len(ranks)
@@ -348,12 +435,18 @@ def _depend_on_networks(translator: Translator, sentence: str | None) -> tuple[s
 
 
 def _rate_at_the_end(translator: Translator) -> tuple[str, bool]:
-    """The share of the highest rate at the last step; and each epoch's rate is the one that its training recorded."""
+    """The share of the highest rate at the last step.
+
+    And each epoch's rate is the one that its training recorded.
+    """
     run, history = translator.run_config, translator.history
     if not history:
         return "no history", False
     rates = rates_of_run(history, run.model, run.training)
-    holds = all(math.isclose(rates[record.step - 1], record.learning_rate, rel_tol=0.01) for record in history)
+    holds = all(
+        math.isclose(rates[record.step - 1], record.learning_rate, rel_tol=0.01)
+        for record in history
+    )
     share = rates[-1] / rates.max()
     return f"{share:.2%} of the highest at step {rates.size:,}", holds and share < 0.001
 
@@ -361,7 +454,10 @@ def _rate_at_the_end(translator: Translator) -> tuple[str, bool]:
 def _previous_share(translator: Translator) -> tuple[str, bool]:
     """By the threshold of the badge that the button looks for."""
     num_heads = _roles_of("encoder")[0]
-    return f"{num_heads} encoder heads have at least {percent(POSITION_SHARE)}", num_heads > 0 and POSITION_SHARE >= 0.3
+    return (
+        f"{num_heads} encoder heads have at least {percent(POSITION_SHARE)}",
+        num_heads > 0 and POSITION_SHARE >= 0.3,
+    )
 
 
 def _same_number(words: str, number: int) -> tuple[str, bool]:
@@ -373,15 +469,21 @@ def _chapter_files() -> list[tuple[Chapter, Path]]:
     return list(zip(read_chapters(), sorted(folder.glob("[0-9][0-9]-*.md")), strict=True))
 
 
-def _translated(translator: Translator, text: str, output: Greedy | Beam | GivenTarget | None = None) -> Translation:
+def _translated(
+    translator: Translator, text: str, output: Greedy | Beam | GivenTarget | None = None
+) -> Translation:
     return translator.run(Experiment(text, output or Greedy()))
 
 
 def _beam_is_better(run: Callable[..., Translation], start: str, text: str) -> tuple[str, bool]:
-    sentence = next(quoted for quoted in re.findall(r'text="(.*?)"', text) if quoted.startswith(start))
+    sentence = next(
+        quoted for quoted in re.findall(r'text="(.*?)"', text) if quoted.startswith(start)
+    )
     greedy = run(sentence)
     beam = run(sentence, Beam(4))
-    today = f"log-probability {greedy.log_probability:.2f} greedy, {beam.log_probability:.2f} beam 4"
+    today = (
+        f"log-probability {greedy.log_probability:.2f} greedy, {beam.log_probability:.2f} beam 4"
+    )
     return today, beam.log_probability > greedy.log_probability + 0.01
 
 
@@ -401,9 +503,19 @@ def _looks_in_vain(translation: Translation) -> tuple[str, bool]:
     weight = 0.0
     for target in (word for word in translation.target_words if word.text == "shirt"):
         for source in (word for word in translation.source_words if word.text == "kein"):
-            weight = float(translation.maps.cross[VAIN.layer, VAIN.head, target.start, source.start : source.end].sum())
+            weight = float(
+                translation.maps.cross[
+                    VAIN.layer, VAIN.head, target.start, source.start : source.end
+                ].sum()
+            )
     holds = weight > 0.9 and translation.text == FAILURES[SHIRT]
-    return f"“{translation.text}”; {display_text(VAIN.short_name)} gives “kein” {percent(weight)} at “shirt”", holds
+    return (
+        (
+            f"“{translation.text}”; {display_text(VAIN.short_name)} gives “kein” {percent(weight)} "
+            "at “shirt”"
+        ),
+        holds,
+    )
 
 
 def _needs_a_quiet_head(translator: Translator) -> tuple[str, bool]:
@@ -429,11 +541,13 @@ def _clear_and_not_needed(translator: Translator) -> tuple[str, bool]:
         return f"no head points clearly in “{FIRST_EXAMPLE}”", False
     least = min(clear, key=lambda point: abs(point.effect))
     name = display_text(least.head.short_name)
-    today = f"{name}: clarity {least.clarity:.2f}, changes by {least.effect:+.3f}, in “{FIRST_EXAMPLE}”"
+    today = (
+        f"{name}: clarity {least.clarity:.2f}, changes by {least.effect:+.3f}, in “{FIRST_EXAMPLE}”"
+    )
     return today, abs(least.effect) < LITTLE
 
 
-# --- model card, notebook, README -------------------------------------------------------------------------------------
+# --- model card, notebook, README -----------------------------------------------------------------
 
 
 def of_card_and_readme(translator: Translator) -> Iterator[Claim]:
@@ -498,8 +612,12 @@ def of_scores(translator: Translator, folder: Path) -> Iterator[Claim]:
 
 
 def of_beams(translator: Translator, folder: Path) -> Iterator[Claim]:
-    """For how many sentences greedy and beam decoding differ, and for how many of these the beam's is less probable."""
-    (text,) = (path.read_text("utf-8") for chapter, path in _chapter_files() if chapter.name == "decoding")
+    """For how many sentences greedy and beam decoding differ, and for how many of these the beam's
+    is less probable.
+    """
+    (text,) = (
+        path.read_text("utf-8") for chapter, path in _chapter_files() if chapter.name == "decoding"
+    )
     lines = read_lines(folder / "val.de.gz")[:NUM_SEARCHED]
     greedy, beam = (
         translator.run_many([Experiment(line, output) for line in lines], need_maps=False)
@@ -511,24 +629,39 @@ def of_beams(translator: Translator, folder: Path) -> Iterator[Claim]:
         if before.predicted_ids != after.predicted_ids
     ]
     num_less = sum(change < 0 for change in changes)
-    says = f"differ for {len(changes)} of the first {NUM_SEARCHED} validation sentences. For {num_less} of these"
-    yield Claim("learn: decoding", "where greedy and beam decoding differ", says, says in " ".join(text.split()))
+    says = (
+        f"differ for {len(changes)} of the first {NUM_SEARCHED} validation sentences. For "
+        f"{num_less} of these"
+    )
+    yield Claim(
+        "learn: decoding",
+        "where greedy and beam decoding differ",
+        says,
+        says in " ".join(text.split()),
+    )
 
 
 def main(words: Sequence[str]) -> int:
     """Print the claims. The exit status is 1 if one fails."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--scores", type=Path, metavar="FOLDER", help="Multi30k folder")
     options = parser.parse_args(words)
     translator = Translator.load(device="cpu")
     num_claims = num_stale = 0
     of_data = (of_scores, of_beams)
-    for claims in (all_claims(translator), *(check(translator, options.scores) for check in of_data if options.scores)):
+    for claims in (
+        all_claims(translator),
+        *(check(translator, options.scores) for check in of_data if options.scores),
+    ):
         for claim in claims:
             num_claims += 1
             num_stale += not claim.holds
             print(
-                f"{'   ' if claim.holds else 'NO '}{claim.where}\n      says:  {claim.says}\n      today: {claim.today}"
+                f"{'   ' if claim.holds else 'NO '}{claim.where}\n"
+                f"      says:  {claim.says}\n"
+                f"      today: {claim.today}"
             )
     print(f"{num_claims} claims, {num_stale} of them stale")
     return 1 if num_stale else 0

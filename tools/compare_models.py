@@ -1,9 +1,12 @@
-"""Compare BLEU of models on a split as in the corpus and with typing variants, with a paired bootstrap.
+"""Compare BLEU of models on a split as in the corpus and with typing variants, with a paired
+bootstrap.
 
-    python -m tools.compare_models MODEL.safetensors [MODEL.safetensors …] [--source val.de.gz --reference val.en.gz]
+    python -m tools.compare_models MODEL.safetensors [MODEL.safetensors …]
+        [--source val.de.gz --reference val.en.gz]
 
-Every model is compared with the first. The score is that of the reproduced systems (`augenmerk evaluate`: spaCy tokens,
-lower-cased), greedy unless --beam is set. The default files are the validation split in the user's cache.
+Every model is compared with the first. The score is that of the reproduced systems (`augenmerk
+evaluate`: spaCy tokens, lower-cased), greedy unless --beam is set. The default files are the
+validation split in the user's cache.
 """
 
 import argparse
@@ -41,7 +44,9 @@ def main(words: Sequence[str]) -> int:
     translators = [Translator.load(model, "cpu") for model in options.models]
     plain: list[float] = []
     for kind, lines in sources:
-        counted = [statistics_of(translator, lines, references, options.beam) for translator in translators]
+        counted = [
+            statistics_of(translator, lines, references, options.beam) for translator in translators
+        ]
         scores = [float(bleu_of(statistics.sum(axis=0))) for statistics in counted]
         plain = plain or scores
         print(f"| {kind} | " + " | ".join(_cells(counted, scores, plain)) + " |", flush=True)
@@ -57,15 +62,21 @@ def typed_sources(lines: Sequence[str]) -> list[tuple[str, list[str]]]:
     return typed
 
 
-def statistics_of(translator: Translator, lines: Sequence[str], references: Sequence[str], beam: int) -> Statistics:
+def statistics_of(
+    translator: Translator, lines: Sequence[str], references: Sequence[str], beam: int
+) -> Statistics:
     """The counts of each translation that BLEU needs."""
     hypotheses = translator.translate_corpus(lines, beam=beam)
     expected = reference_words(references, translator.run_config.data.target_language)
     return bleu_statistics([lowered_words(hypothesis.words) for hypothesis in hypotheses], expected)
 
 
-def _cells(counted: Sequence[Statistics], scores: Sequence[float], plain: Sequence[float]) -> Iterator[str]:
-    """BLEU, the cost of the typing variant, and the difference from the first model with its interval and p."""
+def _cells(
+    counted: Sequence[Statistics], scores: Sequence[float], plain: Sequence[float]
+) -> Iterator[str]:
+    """BLEU, the cost of the typing variant, and the difference from the first model with its
+    interval and p.
+    """
     for number, (statistics, score, usual) in enumerate(zip(counted, scores, plain, strict=True)):
         text = f"{score:.2f}" if score == usual else f"{score:.2f} ({score - usual:+.2f})"
         if number:
@@ -78,7 +89,9 @@ def _cells(counted: Sequence[Statistics], scores: Sequence[float], plain: Sequen
 
 def _options(words: Sequence[str]) -> argparse.Namespace:
     folder = cache_path() / "multi30k"
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("models", type=Path, nargs="+", metavar="MODEL")
     parser.add_argument("--source", type=Path, default=folder / "val.de.gz")
     parser.add_argument("--reference", type=Path, default=folder / "val.en.gz")

@@ -2,10 +2,11 @@
 
     python -m tools.diversify DATA --out FOLDER [--forward MODEL …] [--backward MODEL …]
 
-Data diversification (Nguyen et al. 2020, arXiv:1911.01986). DATA is a folder with train.de, train.en and val.*, or
-other languages. FOLDER gets train.* with the pairs of DATA, then for each forward model every source with its
-translation, and for each backward model every target with its translation; duplicates are dropped. val.* is copied.
-Finished translations stay in FOLDER, so that an interrupted call can resume.
+Data diversification (Nguyen et al. 2020, arXiv:1911.01986). DATA is a folder with train.de,
+train.en and val.*, or other languages. FOLDER gets train.* with the pairs of DATA, then for each
+forward model every source with its translation, and for each backward model every target with its
+translation; duplicates are dropped. val.* is copied. Finished translations stay in FOLDER, so that
+an interrupted call can resume.
 """
 
 import argparse
@@ -15,7 +16,11 @@ from pathlib import Path
 
 from augenmerk.core.checkpoint.file import model_digest
 from augenmerk.core.errors import AugenmerkError, CorpusError
-from augenmerk.core.extensions.training.corpora.parallel import SentencePairs, read_folder, read_lines
+from augenmerk.core.extensions.training.corpora.parallel import (
+    SentencePairs,
+    read_folder,
+    read_lines,
+)
 from augenmerk.core.storage import write_text
 from augenmerk.core.translation.translator import Translator
 
@@ -27,11 +32,15 @@ def diversify(original: SentencePairs, translated: Iterable[SentencePairs]) -> S
     """The pairs of `original`, then the new ones of `translated` without empty sides."""
     pairs = dict.fromkeys(zip(original.source, original.target, strict=True))
     for more in translated:
-        pairs |= dict.fromkeys(pair for pair in zip(more.source, more.target, strict=True) if all(pair))
+        pairs |= dict.fromkeys(
+            pair for pair in zip(more.source, more.target, strict=True) if all(pair)
+        )
     return SentencePairs(tuple(source for source, _ in pairs), tuple(target for _, target in pairs))
 
 
-def translate_lines(lines: Sequence[str], model: Path, languages: tuple[str, str], beam: int, out: Path) -> list[str]:
+def translate_lines(
+    lines: Sequence[str], model: Path, languages: tuple[str, str], beam: int, out: Path
+) -> list[str]:
     """The translation of each line, on one line; "" for an empty one.
 
     Args:
@@ -39,8 +48,8 @@ def translate_lines(lines: Sequence[str], model: Path, languages: tuple[str, str
         model: the checkpoint to translate with.
         languages: source and target language, which the model must have.
         beam: width of the beam.
-        out: the folder of the text file with the first translations, which is extended. Its name contains the digest
-            of the model: models of different runs have the same file name.
+        out: the folder of the text file with the first translations, which is extended. Its name
+            contains the digest of the model: models of different runs have the same file name.
 
     Raises:
         CorpusError: the model translates between other languages, or the file has too many lines.
@@ -51,14 +60,14 @@ def translate_lines(lines: Sequence[str], model: Path, languages: tuple[str, str
     done = read_lines(path) if path.exists() else []
     if len(done) > len(lines):
         raise CorpusError(
-            f"{path} has {len(done):,} translations, but there are only {len(lines):,} sentences. Delete it, or choose "
-            "another folder."
+            f"{path} has {len(done):,} translations, but there are only {len(lines):,} "
+            "sentences. Delete it, or choose another folder."
         )
     data = translator.run_config.data
     if (data.source_language, data.target_language) != languages:
         raise CorpusError(
-            f"{model} translates {data.source_language} into {data.target_language}. Choose a model that translates "
-            f"{languages[0]} into {languages[1]}."
+            f"{model} translates {data.source_language} into {data.target_language}. Choose a "
+            f"model that translates {languages[0]} into {languages[1]}."
         )
     while len(done) < len(lines):
         chunk = translator.translate_corpus(lines[len(done) : len(done) + CHUNK], beam=beam)
@@ -68,7 +77,9 @@ def translate_lines(lines: Sequence[str], model: Path, languages: tuple[str, str
     return done
 
 
-def write_folder(folder: Path, languages: tuple[str, str], train: SentencePairs, validation: SentencePairs) -> None:
+def write_folder(
+    folder: Path, languages: tuple[str, str], train: SentencePairs, validation: SentencePairs
+) -> None:
     """Write train.* and val.* of a corpus folder. Raises `StorageError`."""
     for split, pairs in (("train", train), ("val", validation)):
         for language, lines in zip(languages, (pairs.source, pairs.target), strict=True):
@@ -83,10 +94,14 @@ def main(words: Sequence[str]) -> int:
         data = read_folder(options.data, source, target)
         parts = []
         for model in options.forward:
-            translations = translate_lines(data.train.source, model, (source, target), options.beam, options.out)
+            translations = translate_lines(
+                data.train.source, model, (source, target), options.beam, options.out
+            )
             parts.append(SentencePairs(data.train.source, tuple(translations)))
         for model in options.backward:
-            translations = translate_lines(data.train.target, model, (target, source), options.beam, options.out)
+            translations = translate_lines(
+                data.train.target, model, (target, source), options.beam, options.out
+            )
             parts.append(SentencePairs(tuple(translations), data.train.target))
         train = diversify(data.train, parts)
         write_folder(options.out, options.languages, train, data.validation)
@@ -98,7 +113,9 @@ def main(words: Sequence[str]) -> int:
 
 
 def _options(words: Sequence[str]) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("data", type=Path, metavar="DATA")
     parser.add_argument("--out", type=Path, required=True, metavar="FOLDER")
     parser.add_argument("--forward", type=Path, nargs="*", default=[], metavar="MODEL")

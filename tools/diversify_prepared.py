@@ -1,13 +1,15 @@
 """Like `tools.diversify`, for prepared data: on a GPU, without text or spaCy, and with ensembles.
 
-    python -m tools.diversify_prepared DATA.safetensors … --out FILE [--forward MODEL …] … [--backward MODEL …] …
+    python -m tools.diversify_prepared DATA.safetensors … --out FILE
+        [--forward MODEL …] … [--backward MODEL …] …
     python -m tools.diversify_prepared DATA.safetensors --out FILE --reverse
 
-Data diversification (Nguyen et al. 2020, arXiv:1911.01986) and sequence-level distillation (Kim & Rush 2016). DATA is
-written by `augenmerk data prepare`; several files must share validation split and vocabulary. FILE gets all their
-training pairs, then for each --forward every source of the first file with its translation, and for each --backward
-every target with its translation. Several models of one option translate together, by the mean of their distributions.
-Duplicates are dropped. Word counts stay those of the first file.
+Data diversification (Nguyen et al. 2020, arXiv:1911.01986) and sequence-level distillation (Kim &
+Rush 2016). DATA is written by `augenmerk data prepare`; several files must share validation split
+and vocabulary. FILE gets all their training pairs, then for each --forward every source of the
+first file with its translation, and for each --backward every target with its translation. Several
+models of one option translate together, by the mean of their distributions. Duplicates are dropped.
+Word counts stay those of the first file.
 
 With --reverse, sources and targets change places: the data of a model for --backward.
 """
@@ -43,7 +45,8 @@ BATCH_SIZE = {"cuda": 1024, "cpu": 32}
 
 
 class Ensemble:
-    """Models of one vocabulary that translate together: the mean of their distributions is searched.
+    """Models of one vocabulary that translate together: the mean of their distributions is
+    searched.
 
     It has the methods of a model that `beam_search` calls.
     """
@@ -61,7 +64,9 @@ class Ensemble:
     def start_decoding(self, encoding: Encoding, max_length: int) -> "EnsembleState":
         """The state of all models before the first token."""
         pairs = zip(self.models, self.encodings, strict=True)
-        return EnsembleState([model.start_decoding(model_encoding, max_length) for model, model_encoding in pairs])
+        return EnsembleState(
+            [model.start_decoding(model_encoding, max_length) for model, model_encoding in pairs]
+        )
 
 
 class EnsembleState:
@@ -79,7 +84,9 @@ class EnsembleState:
 
     def read(self, tokens: Tensor) -> Tensor:
         """The log-probabilities [B, V] of the next token: of the mean distribution."""
-        log_probabilities = torch.stack([state.read(tokens).float().log_softmax(dim=-1) for state in self.states])
+        log_probabilities = torch.stack(
+            [state.read(tokens).float().log_softmax(dim=-1) for state in self.states]
+        )
         return torch.logsumexp(log_probabilities, dim=0)
 
     def select(self, rows: Tensor) -> None:
@@ -97,11 +104,14 @@ def reversed_corpus(corpus: PreparedCorpus) -> PreparedCorpus:
     """The corpus of the other direction, with the same joint vocabulary.
 
     Raises:
-        CorpusError: each side has a vocabulary of its own, or only the target is wrapped in start and end.
+        CorpusError: each side has a vocabulary of its own, or only the target is wrapped in start
+            and end.
     """
     data = corpus.config
     if data.num_subwords is None or not data.wrap_source:
-        raise CorpusError(f"{corpus.name} has no joint vocabulary. Prepare it for the preset multi30k.")
+        raise CorpusError(
+            f"{corpus.name} has no joint vocabulary. Prepare it for the preset multi30k."
+        )
     config = data.replace(
         source_language=data.target_language,
         target_language=data.source_language,
@@ -114,7 +124,9 @@ def reversed_corpus(corpus: PreparedCorpus) -> PreparedCorpus:
         CodecPair(corpus.codecs.target, corpus.codecs.source),
         EncodedPairs(corpus.train.target, corpus.train.source),
         EncodedPairs(corpus.validation.target, corpus.validation.source),
-        type(corpus.validation_texts)(corpus.validation_texts.target, corpus.validation_texts.source),
+        type(corpus.validation_texts)(
+            corpus.validation_texts.target, corpus.validation_texts.source
+        ),
     )
 
 
@@ -123,8 +135,11 @@ def diversify(parts: Sequence[EncodedPairs]) -> EncodedPairs:
     pairs: dict[tuple[tuple[int, ...], tuple[int, ...]], None] = {}
     for part in parts:
         both = zip(map(tuple, part.source), map(tuple, part.target), strict=True)
-        pairs |= dict.fromkeys(pair for pair in both if min(map(len, pair)) > 2)  # more than start and end
-    return EncodedPairs([list(source) for source, _ in pairs], [list(target) for _, target in pairs])
+        # more than start and end
+        pairs |= dict.fromkeys(pair for pair in both if min(map(len, pair)) > 2)
+    return EncodedPairs(
+        [list(source) for source, _ in pairs], [list(target) for _, target in pairs]
+    )
 
 
 @torch.inference_mode()
@@ -139,8 +154,12 @@ def translate(
     rules = DecodingRules.of_codec(first.codecs.target, first.decoding)
     ensemble = Ensemble([checkpoint.build_model().eval().to(device) for checkpoint in checkpoints])
     kind = torch.device(device).type
-    for group in batches_by_length([len(ids) for ids in sources], BATCH_SIZE.get(kind, BATCH_SIZE["cpu"])):
-        padded = pad([sources[index] for index in group], first.codecs.source.vocabulary.padding_id).to(device)
+    for group in batches_by_length(
+        [len(ids) for ids in sources], BATCH_SIZE.get(kind, BATCH_SIZE["cpu"])
+    ):
+        padded = pad(
+            [sources[index] for index in group], first.codecs.source.vocabulary.padding_id
+        ).to(device)
         limits = [max_steps(len(sources[index]), first.run, rules) for index in group]
         with torch.autocast(kind, dtype=torch.bfloat16, enabled=kind == "cuda"):
             translations = beam_search(ensemble, ensemble.encode(padded), limits, rules, beam)  # type: ignore[arg-type]
@@ -149,7 +168,11 @@ def translate(
 
 
 def translated(
-    models: Sequence[Path], corpus: PreparedCorpus, sources: Sequence[list[int]], beam: int, device: str
+    models: Sequence[Path],
+    corpus: PreparedCorpus,
+    sources: Sequence[list[int]],
+    beam: int,
+    device: str,
 ) -> list[list[int]]:
     """The translations of these sentences of the corpus by models together.
 
@@ -160,7 +183,10 @@ def translated(
     checkpoints = [load_checkpoint(model) for model in models]
     for path, checkpoint in zip(models, checkpoints, strict=True):
         if checkpoint.codecs.to_dict() != corpus.codecs.to_dict():
-            raise CorpusError(f"{path} has another vocabulary than {corpus.name}. Train it on data prepared like this.")
+            raise CorpusError(
+                f"{path} has another vocabulary than {corpus.name}. Train it on data prepared "
+                "like this."
+            )
     targets: list[list[int]] = [[]] * len(sources)
     for number, (index, ids) in enumerate(translate(checkpoints, sources, beam, device), start=1):
         targets[index] = ids
@@ -180,10 +206,16 @@ def main(words: Sequence[str]) -> int:
             save_prepared(reversed_corpus(first), options.out)
             return 0
         if any(corpus.codecs.to_dict() != first.codecs.to_dict() for corpus in corpora):
-            raise CorpusError("The files have different vocabularies. Name files made from the same data.")
+            raise CorpusError(
+                "The files have different vocabularies. Name files made from the same data."
+            )
         source, target = first.train.source, first.train.target
-        of_sources = (translated(models, first, source, options.beam, device) for models in options.forward)
-        of_targets = (translated(models, first, target, options.beam, device) for models in options.backward)
+        of_sources = (
+            translated(models, first, source, options.beam, device) for models in options.forward
+        )
+        of_targets = (
+            translated(models, first, target, options.beam, device) for models in options.backward
+        )
         parts = [corpus.train for corpus in corpora]
         parts += [EncodedPairs(source, translations) for translations in of_sources]
         parts += [EncodedPairs(translations, target) for translations in of_targets]
@@ -192,16 +224,25 @@ def main(words: Sequence[str]) -> int:
     except AugenmerkError as error:
         print(error, file=sys.stderr)
         return 2
-    print(f"{options.out}: {len(more.train):,} pairs, {len(first.train):,} of them from {options.data[0]}")
+    print(
+        f"{options.out}: {len(more.train):,} pairs, {len(first.train):,} of them from "
+        f"{options.data[0]}"
+    )
     return 0
 
 
 def _options(words: Sequence[str]) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("data", type=Path, nargs="+", metavar="DATA")
     parser.add_argument("--out", type=Path, required=True, metavar="FILE")
-    parser.add_argument("--forward", type=Path, nargs="+", action="append", default=[], metavar="MODEL")
-    parser.add_argument("--backward", type=Path, nargs="+", action="append", default=[], metavar="MODEL")
+    parser.add_argument(
+        "--forward", type=Path, nargs="+", action="append", default=[], metavar="MODEL"
+    )
+    parser.add_argument(
+        "--backward", type=Path, nargs="+", action="append", default=[], metavar="MODEL"
+    )
     parser.add_argument("--reverse", action="store_true")
     parser.add_argument("--beam", type=int, default=4)
     parser.add_argument("--device", default="auto")

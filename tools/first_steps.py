@@ -1,7 +1,8 @@
 """Train a preset for some steps and record each of them, as in docs/*.history.csv.
 
-    AUGENMERK_MULTI30K=FOLDER python -m tools.first_steps annotated-2018 --steps 470 --change sample_size=0 \
-        --out RUN_FOLDER --table docs/annotated-2018.history.csv [--device cuda]
+    AUGENMERK_MULTI30K=FOLDER python -m tools.first_steps annotated-2018 --steps 470 \
+        --change sample_size=0 --out RUN_FOLDER --table docs/annotated-2018.history.csv \
+        [--device cuda]
 
 SIGTERM or Ctrl-C ends the run after the current step; the table then contains all steps so far.
 """
@@ -28,7 +29,9 @@ def main() -> int:
     options = _options()
     chosen = preset(options.preset)
     changes = read_changes(options.change)
-    run = dataclasses.replace(chosen, training=chosen.training.replace(max_steps=options.steps, **changes))
+    run = dataclasses.replace(
+        chosen, training=chosen.training.replace(max_steps=options.steps, **changes)
+    )
     corpus = load_corpus(COPY if run.is_copy_task else os.environ["AUGENMERK_MULTI30K"], run)
     with options.table.open("w", encoding="utf-8", newline="") as file, stop_on_interrupt() as stop:
         table = csv.DictWriter(file, COLUMNS, lineterminator="\n")
@@ -40,16 +43,29 @@ def main() -> int:
                 file.flush()
 
         device, out = options.device, options.out
-        finished = train(run, corpus, out, device=device, on_event=write, should_stop=lambda: stop.requested)
-    print(f"{finished.step} steps, {finished.seconds:.0f} s, validation loss {finished.best_validation_loss:.4f}")
+        finished = train(
+            run, corpus, out, device=device, on_event=write, should_stop=lambda: stop.requested
+        )
+    print(
+        f"{finished.step} steps, {finished.seconds:.0f} s, validation loss "
+        f"{finished.best_validation_loss:.4f}"
+    )
     return 0
 
 
 def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("preset")
     parser.add_argument("--steps", type=int, default=300)
-    parser.add_argument("--change", action="append", default=[], metavar="NAME=VALUE", help="change a training setting")
+    parser.add_argument(
+        "--change",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="change a training setting",
+    )
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--out", type=Path, required=True, help="folder of the run")
     parser.add_argument("--table", type=Path, required=True, help="CSV file for the steps")

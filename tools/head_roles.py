@@ -1,10 +1,11 @@
-"""Measure the roles of a checkpoint's heads on Multi30k's validation split, and store them next to the checkpoint.
+"""Measure the roles of a checkpoint's heads on Multi30k's validation split, and store them next to
+the checkpoint.
 
 python -m tools.head_roles [MODEL.safetensors [FOLDER]]
 
-The default model is the bundled one, with `resources/multi30k-de-en.roles.json`. FOLDER contains `val.de.gz` and
-`val.en.gz`. The default is the folder that AUGENMERK_MULTI30K names, or the cache of `augenmerk data prepare --data
-multi30k`.
+The default model is the bundled one, with `resources/multi30k-de-en.roles.json`. FOLDER contains
+`val.de.gz` and `val.en.gz`. The default is the folder that AUGENMERK_MULTI30K names, or the cache
+of `augenmerk data prepare --data multi30k`.
 """
 
 import os
@@ -28,7 +29,9 @@ def main(words: list[str]) -> int:
     default = os.environ.get("AUGENMERK_MULTI30K") or cache_path() / "multi30k"
     folder = Path(words[1] if len(words) > 1 else default)
     pairs = read_pair(folder / "val.de.gz", folder / "val.en.gz")
-    profiles = profile_heads(Translator.load(model, "cpu"), pairs.source[:NUM_PAIRS], pairs.target[:NUM_PAIRS])
+    profiles = profile_heads(
+        Translator.load(model, "cpu"), pairs.source[:NUM_PAIRS], pairs.target[:NUM_PAIRS]
+    )
     print(write_sample_roles(SampleRoles.of(profiles, WHAT), model))
     return 0
 

@@ -15,7 +15,10 @@ CHAPTER = "weight"
 
 
 def main(words: list[str]) -> int:
-    """Open the chapter and save a picture of its complete figures. The exit status is 1 if they do not complete."""
+    """Open the chapter and save a picture of its complete figures.
+
+    The exit status is 1 if they do not complete.
+    """
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
     from PySide6.QtCore import QSettings
     from PySide6.QtWidgets import QApplication
@@ -31,7 +34,9 @@ def main(words: list[str]) -> int:
     app = QApplication.instance() or QApplication([])
     assert isinstance(app, QApplication)
     with tempfile.TemporaryDirectory() as folder:
-        preferences = Preferences(QSettings(str(Path(folder) / "settings.ini"), QSettings.Format.IniFormat))
+        preferences = Preferences(
+            QSettings(str(Path(folder) / "settings.ini"), QSettings.Format.IniFormat)
+        )
         preferences.theme = "dark" if words[2:3] == ["dark"] else "light"
         Theme.of_choice(preferences.theme).apply(app)
         window = MainWindow(preferences)
@@ -45,7 +50,9 @@ def main(words: list[str]) -> int:
 
         def is_complete() -> bool:
             view = page.view
-            return view is not None and not any(figure.request.is_running for figure in view.figures)
+            return view is not None and not any(
+                figure.request.is_running for figure in view.figures
+            )
 
         is_there = wait_until(is_complete)
         wait_until(lambda: not page.state.request.is_running)

@@ -1,15 +1,16 @@
-"""Measure the size of the product, and the code that runs between a key press and the resulting picture.
+"""Measure the size of the product, and the code that runs between a key press and the resulting
+picture.
 
     python -m tools.measure_code            # lines, classes
-    python -m tools.measure_code --trace    # also type a letter into the window and record the calls
+    python -m tools.measure_code --trace    # also type a letter and record the calls
 
-Blank lines, pure comments and docstrings are not code lines. For the kernel, the extensions and each of
-their packages, they are counted as the formatter writes them where no trailing comma keeps lines apart. A class
-counts the methods in its own body.
+Blank lines, pure comments and docstrings are not code lines. For the kernel, the extensions and
+each of their packages, they are counted as the formatter writes them where no trailing comma keeps
+lines apart. A class counts the methods in its own body.
 
-The trace uses the bundled model, starts with a key press and ends one second after the last resulting call. It counts
-calls of functions of `core` and `viz_app` in all threads. Depth is the largest number of these functions active in one
-thread at the same time.
+The trace uses the bundled model, starts with a key press and ends one second after the last
+resulting call. It counts calls of functions of `core` and `viz_app` in all threads. Depth is the
+largest number of these functions active in one thread at the same time.
 """
 
 import argparse
@@ -44,7 +45,8 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 @dataclass(frozen=True)
 class Size:
-    """The size of a group of source files: files, lines in all, code lines, and classes with many methods.
+    """The size of a group of source files: files, lines in all, code lines, and classes with many
+    methods.
 
     Attributes:
         large_classes: number of methods, file and name of each, largest first.
@@ -60,7 +62,9 @@ def measure(files: list[Path], root: Path = ROOT) -> Size:
     """The size of these Python files, which lie in `root`."""
     sources = {file: file.read_text(encoding="utf-8") for file in files}
     trees = {file: ast.parse(source) for file, source in sources.items()}
-    large = (row for file, tree in trees.items() for row in _large_classes(file.relative_to(root), tree))
+    large = (
+        row for file, tree in trees.items() for row in _large_classes(file.relative_to(root), tree)
+    )
     return Size(
         num_files=len(files),
         num_lines=sum(len(source.splitlines()) for source in sources.values()),
@@ -70,18 +74,27 @@ def measure(files: list[Path], root: Path = ROOT) -> Size:
 
 
 def code_lines(source: str, tree: ast.Module) -> set[int]:
-    """The numbers, from 1, of the lines that are neither blank, nor a comment, nor part of a docstring.
+    """The numbers, from 1, of the lines that are neither blank, nor a comment, nor part of a
+    docstring.
 
     A string that documents an attribute or a constant counts as a docstring.
     """
     lines = enumerate(source.splitlines(), start=1)
-    written = {number for number, line in lines if line.strip() and not line.lstrip().startswith("#")}
-    return written.difference(*(range(node.lineno, (node.end_lineno or 0) + 1) for node in _docstrings(tree)))
+    written = {
+        number for number, line in lines if line.strip() and not line.lstrip().startswith("#")
+    }
+    return written.difference(
+        *(range(node.lineno, (node.end_lineno or 0) + 1) for node in _docstrings(tree))
+    )
 
 
 def _docstrings(tree: ast.Module) -> Iterator[ast.Expr]:
     for node in ast.walk(tree):
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
+        if (
+            isinstance(node, ast.Expr)
+            and isinstance(node.value, ast.Constant)
+            and isinstance(node.value.value, str)
+        ):
             yield node
 
 
@@ -94,7 +107,9 @@ def _large_classes(file: Path, tree: ast.Module) -> Iterator[tuple[int, str, str
 
 
 def package_of(file: Path) -> str:
-    """The package of a file, relative to the repository: `core/maps`, `core/extensions/readers`, or `core` itself."""
+    """The package of a file, relative to the repository: `core/maps`, `core/extensions/readers`, or
+    `core` itself.
+    """
     folders = file.parent.parts
     return "/".join(folders[: 3 if "extensions" in folders else 2])
 
@@ -107,10 +122,20 @@ def code_lines_by_package(files: list[Path], root: Path = ROOT) -> dict[str, int
         for file, copy in copies.items():
             copy.parent.mkdir(parents=True, exist_ok=True)
             copy.write_bytes(file.read_bytes())
-        settings = ("--isolated", "--line-length", "120", "--config", "format.skip-magic-trailing-comma=true")
-        subprocess.run([sys.executable, "-m", "ruff", "format", "--quiet", *settings, folder], check=True)
+        settings = (
+            "--isolated",
+            "--line-length",
+            "120",
+            "--config",
+            "format.skip-magic-trailing-comma=true",
+        )
+        subprocess.run(
+            [sys.executable, "-m", "ruff", "format", "--quiet", *settings, folder], check=True
+        )
         for file, copy in copies.items():
-            counts[package_of(file.relative_to(root))] += measure([copy], Path(folder)).num_code_lines
+            counts[package_of(file.relative_to(root))] += measure(
+                [copy], Path(folder)
+            ).num_code_lines
     return dict(sorted(counts.items()))
 
 
@@ -123,7 +148,9 @@ def product_files() -> list[Path]:
         capture_output=True,
         text=True,
     )
-    return sorted(ROOT / name for name in listed.stdout.split("\0") if name and (ROOT / name).exists())
+    return sorted(
+        ROOT / name for name in listed.stdout.split("\0") if name and (ROOT / name).exists()
+    )
 
 
 class Trace:
@@ -180,7 +207,9 @@ class Trace:
 
 
 def trace_key_press() -> Trace:
-    """Opens the window with the bundled model, types the last letter of a sentence and records what runs."""
+    """Opens the window with the bundled model, types the last letter of a sentence and records what
+    runs.
+    """
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
     from PySide6.QtCore import QSettings
     from PySide6.QtTest import QTest
@@ -196,7 +225,9 @@ def trace_key_press() -> Trace:
     assert isinstance(app, QApplication)
     app.setCursorFlashTime(0)  # a blinking cursor paints the field for ever
     with tempfile.TemporaryDirectory() as folder:
-        preferences = Preferences(QSettings(str(Path(folder) / "settings.ini"), QSettings.Format.IniFormat))
+        preferences = Preferences(
+            QSettings(str(Path(folder) / "settings.ini"), QSettings.Format.IniFormat)
+        )
         Theme.of_choice("light").apply(app)
         window = MainWindow(preferences, sentence=SENTENCE)
         window.resize(1440, 900)
@@ -211,7 +242,9 @@ def trace_key_press() -> Trace:
         shown.clear()
         trace.start()
         QTest.keyClicks(field, LETTER)
-        _process_until(app, lambda: bool(shown) and time.perf_counter() - trace.last_call > QUIET_SECONDS)
+        _process_until(
+            app, lambda: bool(shown) and time.perf_counter() - trace.last_call > QUIET_SECONDS
+        )
         trace.stop()
         window.close()
         window.deleteLater()
@@ -234,8 +267,12 @@ def _process_for(app: "QApplication", seconds: float) -> None:
 
 def main() -> None:
     """Prints the measures."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--trace", action="store_true", help="also record what runs when a letter is typed")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--trace", action="store_true", help="also record what runs when a letter is typed"
+    )
     options = parser.parse_args()
     files = product_files()
     size, packages = measure(files), code_lines_by_package(files)

@@ -14,7 +14,10 @@ from augenmerk.core.text.tokenizers import RULES_FILE, SHIPPED
 
 
 def rules_of_spacy(language: str) -> dict[str, Any]:
-    """Patterns and special cases of a language. Raises `ValueError` for rules that `WordRules` does not support."""
+    """Patterns and special cases of a language.
+
+    Raises `ValueError` for rules that `WordRules` does not support.
+    """
     import re
 
     import spacy
@@ -31,10 +34,18 @@ def rules_of_spacy(language: str) -> dict[str, Any]:
     methods = {"prefix": "search", "suffix": "search", "infix": "finditer", "url": "match"}
     if tokenizer.token_match is not None or not tokenizer.faster_heuristics:
         raise ValueError(f"{language} has a token_match, or no faster heuristics")
-    if any(matches[name].__name__ != method or patterns[name].flags != re.UNICODE for name, method in methods.items()):
+    if any(
+        matches[name].__name__ != method or patterns[name].flags != re.UNICODE
+        for name, method in methods.items()
+    ):
         raise ValueError(f"{language} uses its patterns in another way")
-    cases = {text: [token[ORTH] for token in tokens] for text, tokens in sorted(tokenizer.rules.items())}
-    return {"patterns": {name: pattern.pattern for name, pattern in patterns.items()}, "cases": cases}
+    cases = {
+        text: [token[ORTH] for token in tokens] for text, tokens in sorted(tokenizer.rules.items())
+    }
+    return {
+        "patterns": {name: pattern.pattern for name, pattern in patterns.items()},
+        "cases": cases,
+    }
 
 
 def main() -> None:

@@ -2,10 +2,11 @@
 
     python -m tools.train_bundled_model --out FOLDER [--data CORPUS] [--dry-run]
 
-CORPUS is a folder with Multi30k; without --data, it is downloaded into the user's cache. FOLDER gets a subfolder for
-each stage, `table.md` with the scores on `val` and the time of each, and `multi30k-de-en.safetensors`. The same command
-resumes: finished stages are skipped, an unfinished one continues. Each stage is a command that a user can run, too, in
-FOLDER; NAME.json records it. `test_2016_flickr` is not read.
+CORPUS is a folder with Multi30k; without --data, it is downloaded into the user's cache. FOLDER
+gets a subfolder for each stage, `table.md` with the scores on `val` and the time of each, and
+`multi30k-de-en.safetensors`. The same command resumes: finished stages are skipped, an unfinished
+one continues. Each stage is a command that a user can run, too, in FOLDER; NAME.json records it.
+`test_2016_flickr` is not read.
 """
 
 import argparse
@@ -25,7 +26,11 @@ from typing import Any
 
 from augenmerk.core.errors import AugenmerkError, ConfigError, TrainingError
 from augenmerk.core.extensions.training.corpora.multi30k import download
-from augenmerk.core.extensions.training.corpora.parallel import SentencePairs, read_folder, read_lines
+from augenmerk.core.extensions.training.corpora.parallel import (
+    SentencePairs,
+    read_folder,
+    read_lines,
+)
 from augenmerk.core.extensions.training.folder import summarize
 from augenmerk.core.run_files import LAST, is_run
 from augenmerk.core.storage import read_text, write_text
@@ -42,9 +47,19 @@ DRY_SUBWORDS = 1_000
 """290 pairs are too few for 8,000."""
 SECONDS_BETWEEN_RECORDS = 30.0
 """A killed command loses at most this much of its recorded time."""
-_COLUMNS = {"pairs": ",", "steps": ",", "bleu": ".2f", "loss": ".3f", "cpu_hours": ".2f", "hours": ".2f"}
+_COLUMNS = {
+    "pairs": ",",
+    "steps": ",",
+    "bleu": ".2f",
+    "loss": ".3f",
+    "cpu_hours": ".2f",
+    "hours": ".2f",
+}
 TABLE = "table.md"
-_HEADER = "| stage | training pairs | steps | BLEU on `val`, greedy | validation loss | CPU hours | hours |\n"
+_HEADER = (
+    "| stage | training pairs | steps | BLEU on `val`, greedy | validation loss | CPU hours | "
+    "hours |\n"
+)
 
 
 @dataclass(frozen=True)
@@ -54,7 +69,8 @@ class Stage:
     Attributes:
         name: of the folder or file that it writes.
         command: run in the folder of all stages.
-        pairs: the folder with the pairs that a training reads, or that translations write; None for another stage.
+        pairs: the folder with the pairs that a training reads, or that translations write; None for
+            another stage.
         model: the model it writes; None if it writes none.
         languages: source and target language of the model.
     """
@@ -72,7 +88,8 @@ class Stage:
 
 
 def read_recipe(path: Path, more: Sequence[str]) -> list[Stage]:
-    """The stages in a TOML file, each training with its own seed, and the one that writes the model.
+    """The stages in a TOML file, each training with its own seed, and the one that writes the
+    model.
 
     Args:
         path: the file.
@@ -93,7 +110,9 @@ def read_recipe(path: Path, more: Sequence[str]) -> list[Stage]:
                 seed += 1
         average = ("augenmerk", "average", f"{stages[-1].name}/{LAST}", "--half", "--out", RESULT)
     except (OSError, ValueError, KeyError, IndexError, TypeError, AttributeError) as error:
-        raise ConfigError(f"{path} is not a recipe: {error!r}. Compare it with tools/{RECIPE.name}.") from error
+        raise ConfigError(
+            f"{path} is not a recipe: {error!r}. Compare it with tools/{RECIPE.name}."
+        ) from error
     return [*stages, Stage(RESULT, average, model=RESULT)]
 
 
@@ -105,7 +124,11 @@ def _training(
     settings: Mapping[str, Mapping[str, Any]],
     initial_model: str = "",
 ) -> Stage:
-    changes = {f"{group}.{key}": value for group, values in settings.items() for key, value in values.items()}
+    changes = {
+        f"{group}.{key}": value
+        for group, values in settings.items()
+        for key, value in values.items()
+    }
     changes |= {"training.seed": seed, "training.sample_size": 0}
     words = ["augenmerk", "train", "--data", data, "--out", name, *more]
     for setting, value in changes.items():
@@ -117,7 +140,9 @@ def _training(
     return Stage(name, tuple(words), data, f"{name}/{LAST}", languages)
 
 
-def _diversification(name: str, data: str, forward: Sequence[str], backward: Sequence[str], beam: int) -> Stage:
+def _diversification(
+    name: str, data: str, forward: Sequence[str], backward: Sequence[str], beam: int
+) -> Stage:
     words = ["python", "-m", "tools.diversify", data, "--out", name, "--beam", str(beam)]
     for option, trainings in (("--forward", forward), ("--backward", backward)):
         words += [option, *(f"{training}/{LAST}" for training in trainings)]
@@ -156,8 +181,8 @@ class Workshop:
         record = self._record_of(stage) or {"command": command, "attempts": []}
         if record["command"] != command:
             raise ConfigError(
-                f"{self.folder / stage.name} was made by another command: {record['command']}. Choose another folder, "
-                f"or delete the stage and {stage.name}.json."
+                f"{self.folder / stage.name} was made by another command: {record['command']}. "
+                f"Choose another folder, or delete the stage and {stage.name}.json."
             )
         if "is_done" in record:
             return
@@ -167,10 +192,15 @@ class Workshop:
             resume = ("--resume",) if stage.is_training and is_run(run_folder) else ()
             self._run(stage, (*stage.command, *resume), record)
         if stage.is_training and (run := summarize(run_folder)).state != "finished":
-            raise TrainingError(f"{stage.name} was stopped at step {run.step:,}. Repeat the command to resume it.")
+            raise TrainingError(
+                f"{stage.name} was stopped at step {run.step:,}. Repeat the command to resume it."
+            )
         if stage.model is not None:
             scores = json.loads(self._run(stage, evaluation(stage.model, stage.languages), record))
-            record |= {"bleu": scores["bleu_tokenized_lowercased"], "loss": scores["loss"]["token_weighted"]}
+            record |= {
+                "bleu": scores["bleu_tokenized_lowercased"],
+                "loss": scores["loss"]["token_weighted"],
+            }
         self._save(stage, record | {"is_done": True})
 
     def table(self) -> str:
@@ -186,14 +216,28 @@ class Workshop:
             values = dict(record)
             if stage.is_training:
                 values["steps"] = summarize(self.folder / stage.name).step
-            if stage.pairs is not None and (file := self.folder / stage.pairs / f"train.{LANGUAGES[0]}").is_file():
+            if (
+                stage.pairs is not None
+                and (file := self.folder / stage.pairs / f"train.{LANGUAGES[0]}").is_file()
+            ):
                 values["pairs"] = len(read_lines(file))
             for unit in ("cpu_hours", "hours"):
                 values[unit] = sum(attempt[unit] for attempt in attempts)
-            numbers = [f"{values[name]:{form}}" if name in values else "" for name, form in _COLUMNS.items()]
+            numbers = [
+                f"{values[name]:{form}}" if name in values else ""
+                for name, form in _COLUMNS.items()
+            ]
             name = stage.name if "is_done" in record else f"{stage.name}, unfinished"
             rows.append(f"| {name} | {' | '.join(numbers)} |\n")
-        return "".join([_HEADER, "|---" * (len(_COLUMNS) + 1), "|\n", *rows, *(f"\n{name}\n" for name in processors)])
+        return "".join(
+            [
+                _HEADER,
+                "|---" * (len(_COLUMNS) + 1),
+                "|\n",
+                *rows,
+                *(f"\n{name}\n" for name in processors),
+            ]
+        )
 
     def _run(self, stage: Stage, words: Sequence[str], record: dict[str, Any]) -> str:
         """What a command prints. Its time is recorded as an attempt, while it runs, too.
@@ -201,7 +245,9 @@ class Workshop:
         Raises:
             TrainingError: it failed.
         """
-        program = {"augenmerk": [sys.executable, "-m", "augenmerk"], "python": [sys.executable]}[words[0]]
+        program = {"augenmerk": [sys.executable, "-m", "augenmerk"], "python": [sys.executable]}[
+            words[0]
+        ]
         paths = [str(REPOSITORY), *filter(None, [os.environ.get("PYTHONPATH")])]
         environment = {"OMP_NUM_THREADS": "1"} | os.environ | {"PYTHONPATH": os.pathsep.join(paths)}
         attempt = {"processor": self.processor, "cpu_hours": 0.0, "hours": 0.0}
@@ -210,7 +256,11 @@ class Workshop:
         begun = time.monotonic()
         used = _seconds_of_children()
         with subprocess.Popen(
-            [*program, *words[1:]], cwd=self.folder, env=environment, stdout=subprocess.PIPE, text=True
+            [*program, *words[1:]],
+            cwd=self.folder,
+            env=environment,
+            stdout=subprocess.PIPE,
+            text=True,
         ) as process:
             try:
                 while True:
@@ -218,17 +268,26 @@ class Workshop:
                         printed, _ = process.communicate(timeout=SECONDS_BETWEEN_RECORDS)
                         break
                     except subprocess.TimeoutExpired:
-                        attempt |= {"cpu_hours": _seconds_of(process.pid) / 3600, "hours": _hours_since(begun)}
+                        attempt |= {
+                            "cpu_hours": _seconds_of(process.pid) / 3600,
+                            "hours": _hours_since(begun),
+                        }
                         self._save(stage, record)
             except BaseException:
                 process.terminate()  # a training saves its last step
                 raise
             finally:
                 process.wait()
-                attempt |= {"cpu_hours": (_seconds_of_children() - used) / 3600, "hours": _hours_since(begun)}
+                attempt |= {
+                    "cpu_hours": (_seconds_of_children() - used) / 3600,
+                    "hours": _hours_since(begun),
+                }
                 self._save(stage, record)
         if process.returncode:
-            raise TrainingError(f"{shlex.join(words)} failed with exit status {process.returncode}. See its message.")
+            raise TrainingError(
+                f"{shlex.join(words)} failed with exit status {process.returncode}. See its "
+                "message."
+            )
         return printed
 
     def _record_of(self, stage: Stage) -> dict[str, Any]:
@@ -287,14 +346,18 @@ def _seconds_of_children() -> float:
 def _seconds_of(process_id: int) -> float:
     """Processor seconds of a running process so far; 0 where there is no /proc."""
     try:
-        fields = Path(f"/proc/{process_id}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+        fields = (
+            Path(f"/proc/{process_id}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+        )
     except OSError:
         return 0.0
     return sum(map(int, fields[11:13])) / os.sysconf("SC_CLK_TCK")
 
 
 def _options(words: Sequence[str]) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--out", type=Path, required=True, metavar="FOLDER")
     parser.add_argument("--data", type=Path, metavar="CORPUS")
     parser.add_argument(

@@ -19,7 +19,10 @@ PICTURE = Path(__file__).resolve().parent.parent / "docs" / "images" / "train.pn
 
 
 def main(words: list[str]) -> int:
-    """Train, save a picture after some epochs, and stop. The exit status is 1 if there is no picture."""
+    """Train, save a picture after some epochs, and stop.
+
+    The exit status is 1 if there is no picture.
+    """
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
     from PySide6.QtCore import QSettings
     from PySide6.QtWidgets import QApplication
@@ -35,7 +38,9 @@ def main(words: list[str]) -> int:
     app = QApplication.instance() or QApplication([])
     assert isinstance(app, QApplication)
     with tempfile.TemporaryDirectory() as folder:
-        preferences = Preferences(QSettings(str(Path(folder) / "settings.ini"), QSettings.Format.IniFormat))
+        preferences = Preferences(
+            QSettings(str(Path(folder) / "settings.ini"), QSettings.Format.IniFormat)
+        )
         preferences.theme = "dark" if words[2:] == ["dark"] else "light"
         Theme.of_choice(preferences.theme).apply(app)
         window = MainWindow(preferences, sentence="Ein Mann .")
@@ -47,8 +52,15 @@ def main(words: list[str]) -> int:
         choices = replace(choices, parent_folder=Path(folder))
         page.form.set_choices(choices.with_settings(str(NUM_EPOCHS), "training.num_epochs"))
         page.run_actions.start()
-        is_there = wait_until(lambda: len(page.state.playback.frames) > EPOCHS_SHOWN and page.is_running())
-        wait_until(lambda: page.state.run.curves.last_step >= page.state.run.curves.validations[-1].step + STEPS_LATER)
+        is_there = wait_until(
+            lambda: len(page.state.playback.frames) > EPOCHS_SHOWN and page.is_running()
+        )
+        wait_until(
+            lambda: (
+                page.state.run.curves.last_step
+                >= page.state.run.curves.validations[-1].step + STEPS_LATER
+            )
+        )
         if is_there:
             save_picture(window, target)
             print(target)

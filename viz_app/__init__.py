@@ -1,1 +1,4 @@
-"""Augenmerk's windows, its figures, and the console script. Imports nothing, so that starting is instant."""
+"""Augenmerk's windows, its figures, and the console script.
+
+Imports nothing, so that starting is instant.
+"""

@@ -1,4 +1,6 @@
-"""Starts the window, takes its picture, and ends its process: by a signal, without a display, with a stuck thread."""
+"""Starts the window, takes its picture, and ends its process: by a signal, without a display, with
+a stuck thread.
+"""
 
 import contextlib
 import logging
@@ -57,13 +59,17 @@ SCREENSHOT_SIZE = (1440, 900)
 SETTLE_MS = 150
 MAX_SETTINGS_BYTES = 16_000_000
 _FOREIGN_TYPE = re.compile(rb'[=,]\s*"?@(?:Variant|DateTime)\(')
-"""Values that are never stored: Qt prints messages about damaged ones, or ends the process for lack of memory."""
+"""Values that are never stored: Qt prints messages about damaged ones, or ends the process for lack
+of memory."""
 FRAME_METRICS = QStyle.PixelMetric.PM_TitleBarHeight, QStyle.PixelMetric.PM_MdiSubWindowFrameWidth
 SIGNALS = tuple(
-    getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGXCPU", "SIGBREAK") if hasattr(signal, name)
+    getattr(signal, name)
+    for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGXCPU", "SIGBREAK")
+    if hasattr(signal, name)
 )
 LIMIT_SECONDS = 90.0
-"""The longest time from a signal to the end of the process: longer than saving a training may take."""
+"""The longest time from a signal to the end of the process: longer than saving a training may
+take."""
 logger = logging.getLogger(__name__)
 
 
@@ -79,10 +85,11 @@ def run_app(
         ModelImportError: the model of the picture must be imported first.
 
     Args:
-        path: the file to open: a model, or of a kind that a part of the window shows; None for the last model.
+        path: the file to open: a model, or of a kind that a part of the window shows; None for the
+            last model.
         sentence: the first sentence to translate; None for the one typed last.
-        screenshot: translate, save a PNG of the window here, and exit. The user's own settings are neither used nor
-            changed then.
+        screenshot: translate, save a PNG of the window here, and exit. The user's own settings are
+            neither used nor changed then.
     """
     with fatal_errors_reported():
         app = QApplication.instance() or QApplication(sys.argv[:1])
@@ -130,7 +137,8 @@ def repair_settings(path: Path) -> None:
     """Removes entries of foreign types from a file of settings; sets an unreadable file aside.
 
     Raises:
-        StorageError: Qt would read the file forever, or it is damaged, and it can neither be set aside nor written.
+        StorageError: Qt would read the file forever, or it is damaged, and it can neither be set
+            aside nor written.
     """
     stored = b""
     with restoring(path):
@@ -138,7 +146,10 @@ def repair_settings(path: Path) -> None:
             return
         stored = read_bytes(path, MAX_SETTINGS_BYTES)
     if path.exists() and not (path.is_file() or path.is_dir()):
-        raise StorageError(f"The settings {path} cannot be read: they are no file. Remove this file, and start again.")
+        raise StorageError(
+            f"The settings {path} cannot be read: they are no file. Remove this file, and start "
+            "again."
+        )
     lines = stored.splitlines(keepends=True)
     known_lines = [line for line in lines if not _FOREIGN_TYPE.search(line)]
     if len(known_lines) < len(lines):
@@ -147,23 +158,32 @@ def repair_settings(path: Path) -> None:
 
 
 def fit_to_screen(window: QWidget) -> None:
-    """Makes a window that is about to be shown no larger than its screen, even if its smallest size is."""
+    """Makes a window that is about to be shown no larger than its screen, even if its smallest size
+    is.
+    """
     room = window.screen().availableGeometry()
     if not room.contains(window.geometry()):
         title, edge = map(window.style().pixelMetric, FRAME_METRICS)
-        largest = room.size() - QSize(2 * edge, title + edge)  # the real frame is known when the window is shown
+        # the real frame is known when the window is shown
+        largest = room.size() - QSize(2 * edge, title + edge)
         window.setMinimumSize(window.minimumSize().boundedTo(largest))
         window.resize(window.size().boundedTo(largest))
         window.move(room.topLeft())
 
 
-def _take_screenshot(app: QApplication, path: Path | None, sentence: str | None, target: Path) -> int:
+def _take_screenshot(
+    app: QApplication, path: Path | None, sentence: str | None, target: Path
+) -> int:
     """Shows a window with settings of its own, waits for the translation, saves the picture."""
     if sentence is not None and not sentence.strip():
-        raise TextError("There is nothing to translate: the sentence is empty. Enter one, or omit the option.")
+        raise TextError(
+            "There is nothing to translate: the sentence is empty. Enter one, or omit the option."
+        )
     loop = QEventLoop()
     with tempfile.TemporaryDirectory(prefix="augenmerk-") as folder:
-        preferences = Preferences(QSettings(str(Path(folder) / "settings.ini"), QSettings.Format.IniFormat))
+        preferences = Preferences(
+            QSettings(str(Path(folder) / "settings.ini"), QSettings.Format.IniFormat)
+        )
         preferences.theme = "light"
         Theme.light().apply(app)
         window = MainWindow(preferences, path=path, sentence=sentence)
@@ -180,7 +200,9 @@ def _take_screenshot(app: QApplication, path: Path | None, sentence: str | None,
                 finish()
 
         limit = QTimer(window, singleShot=True, interval=SCREENSHOT_LIMIT_MS)
-        limit.timeout.connect(lambda: finish("The translation took more than three minutes; no picture was saved."))
+        limit.timeout.connect(
+            lambda: finish("The translation took more than three minutes; no picture was saved.")
+        )
         window.translation_shown.connect(lambda _: QTimer.singleShot(SETTLE_MS, window, save))
         window.failed.connect(lambda failure: finish(failure.message))
         window.resize(*SCREENSHOT_SIZE)
@@ -202,7 +224,11 @@ def _show_unexpected_errors(window: MainWindow) -> None:
             return
         logger.error("Unexpected error in the window", exc_info=(kind, error, trace))
         details = "".join(traceback.format_exception(kind, error, trace))
-        show_failure(window, "Something unexpected went wrong", Failure(display_text(error) or kind.__name__, details))
+        show_failure(
+            window,
+            "Something unexpected went wrong",
+            Failure(display_text(error) or kind.__name__, details),
+        )
 
     sys.excepthook = show
 
@@ -217,22 +243,26 @@ class _Messenger(QObject):
 def ended_by_signals(app: QCoreApplication) -> Iterator[None]:
     """Within the block each of `SIGNALS` ends the event loop of `app`, so that the caller can save.
 
-    A second signal ends the process at once, unless it arrives within `ANSWER_SECONDS` (closing a terminal sends
-    several) or is SIGXCPU, which arrives every second. The process also ends if the window does not react within
-    `LIMIT_SECONDS`.
-    Python runs handlers only in the main thread, between two Python instructions. Qt's idle loop executes none.
-    Therefore a thread reads the file descriptor to which Python writes each signal.
+    A second signal ends the process at once, unless it arrives within `ANSWER_SECONDS` (closing a
+    terminal sends several) or is SIGXCPU, which arrives every second. The process also ends if the
+    window does not react within `LIMIT_SECONDS`. Python runs handlers only in the main thread,
+    between two Python instructions. Qt's idle loop executes none. Therefore a thread reads the file
+    descriptor to which Python writes each signal.
     """
     messenger = _Messenger()
     messenger.arrived.connect(lambda: app.exit(0), Qt.ConnectionType.QueuedConnection)
     reader, writer = socket.socketpair()
     writer.setblocking(False)
-    ignored = {number for number in SIGNALS if signal.getsignal(number) is signal.SIG_IGN}  # nohup ignores SIGHUP
+    # nohup ignores SIGHUP
+    ignored = {number for number in SIGNALS if signal.getsignal(number) is signal.SIG_IGN}
     numbers = [number for number in SIGNALS if number not in ignored]
     earlier_fd = signal.set_wakeup_fd(writer.fileno(), warn_on_full_buffer=False)
     earlier = [signal.signal(number, lambda *_: None) for number in numbers]
     watcher = threading.Thread(
-        target=_watch, args=(reader, set(map(int, numbers)), messenger.arrived.emit), name="signals", daemon=True
+        target=_watch,
+        args=(reader, set(map(int, numbers)), messenger.arrived.emit),
+        name="signals",
+        daemon=True,
     )
     watcher.start()
     try:
@@ -290,8 +320,8 @@ def fatal_errors_reported() -> Iterator[None]:
             return
         reason = (said[0] if said else message).strip().splitlines()[0]
         _write_error(
-            f"augenmerk: Qt cannot open a window ({reason}). Run this in a desktop session, or use the command-line "
-            "commands: augenmerk --help lists them."
+            f"augenmerk: Qt cannot open a window ({reason}). Run this in a desktop session, or "
+            "use the command-line commands: augenmerk --help lists them."
         )
         os._exit(USER_ERROR)
 
@@ -315,7 +345,9 @@ def end_process(status: int) -> int:
 
     Python would wait for that thread forever.
     """
-    left = [thread.name for thread in threading.enumerate() if thread.name.startswith(THREAD_PREFIX)]
+    left = [
+        thread.name for thread in threading.enumerate() if thread.name.startswith(THREAD_PREFIX)
+    ]
     if left:
         logger.info("Exiting without %s, which did not respond.", ", ".join(left))
         logging.shutdown()

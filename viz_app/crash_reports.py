@@ -1,8 +1,8 @@
 """Crash reports: written when something unexpected goes wrong, offered at the next start.
 
-Each process writes a file of its own in the app's data folder: the traceback of every unexpected error, in any thread,
-and the position of each thread if the process itself crashes. A process that ends normally removes its file if nothing
-was recorded. Nothing is ever sent anywhere.
+Each process writes a file of its own in the app's data folder: the traceback of every unexpected
+error, in any thread, and the position of each thread if the process itself crashes. A process that
+ends normally removes its file if nothing was recorded. Nothing is ever sent anywhere.
 """
 
 import contextlib
@@ -97,8 +97,8 @@ def earlier_reports(folder: Path) -> list[CrashReport]:
 def crashes_recorded(folder: Path) -> Iterator[None]:
     """Writes unexpected errors and a crash within the block to a file in `folder`.
 
-    Unexpected errors are those logged with a traceback. Errors that end a thread or occur in a destructor are logged
-    here, even without a file in a folder that cannot be written.
+    Unexpected errors are those logged with a traceback. Errors that end a thread or occur in a
+    destructor are logged here, even without a file in a folder that cannot be written.
     """
     file = _open(folder)
     file_handler = _ReportHandler(file) if file is not None else None
@@ -108,7 +108,8 @@ def crashes_recorded(folder: Path) -> Iterator[None]:
     added: list[logging.Handler] = []
     if file_handler is not None and file is not None:
         last_resort = [] if root.handlers or logging.lastResort is None else [logging.lastResort]
-        added = [*last_resort, file_handler]  # Python's own is used only as long as there is no other
+        # Python's own is used only as long as there is no other
+        added = [*last_resort, file_handler]
         faulthandler.enable(file, all_threads=True)
     for handler in added:
         root.addHandler(handler)
@@ -139,13 +140,17 @@ class _ReportHandler(logging.Handler):
         if len(text) > MAX_RECORD_CHARACTERS:
             half = MAX_RECORD_CHARACTERS // 2
             text = f"{text[:half]}\n…\n{text[-half:]}"
-        with contextlib.suppress(OSError, ValueError):  # a full disk; a file that was closed meanwhile
+        # a full disk; a file that was closed meanwhile
+        with contextlib.suppress(OSError, ValueError):
             if os.fstat(self._file.fileno()).st_size + len(text) <= MAX_BYTES:
                 self._file.write(text.encode(errors="backslashreplace"))
 
 
 def _open(folder: Path) -> BinaryIO | None:
-    """A new file with a header, locked for as long as this process lives; None if it cannot be written."""
+    """A new file with a header, locked for as long as this process lives.
+
+    None if it cannot be written.
+    """
     try:
         folder.mkdir(parents=True, exist_ok=True)
         path = folder / f"{datetime.now():%Y-%m-%d-%H%M%S}-{os.getpid()}.log"
@@ -209,7 +214,9 @@ def _log_unraisable(arguments: "sys.UnraisableHookArgs") -> None:
         return
     trace = (arguments.exc_type, arguments.exc_value, arguments.exc_traceback)
     name = getattr(arguments.object, "__qualname__", type(arguments.object).__name__)
-    logger.error("%s %s", arguments.err_msg or "An error that could not be raised, in", name, exc_info=trace)
+    logger.error(
+        "%s %s", arguments.err_msg or "An error that could not be raised, in", name, exc_info=trace
+    )
 
 
 def _versions() -> str:

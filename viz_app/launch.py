@@ -1,7 +1,7 @@
 """The console script `augenmerk`: opens the window, or runs a command of `core.cli`.
 
-Nothing heavy is imported here: `augenmerk translate` starts without Qt, and the window appears before torch is
-imported.
+Nothing heavy is imported here: `augenmerk translate` starts without Qt, and the window appears
+before torch is imported.
 """
 
 import argparse
@@ -13,7 +13,12 @@ from pathlib import Path
 
 from augenmerk.core.cli.command import OptionParser, leave, refuse, run_guarded
 from augenmerk.core.cli.outputs import PICTURES, OutputFile
-from augenmerk.core.process import collector_paused, open_standard_streams, share_one_heap, tune_process
+from augenmerk.core.process import (
+    collector_paused,
+    open_standard_streams,
+    share_one_heap,
+    tune_process,
+)
 
 HELP_FLAGS = ("-h", "--help")
 VERSION_FLAG = "--version"
@@ -31,13 +36,16 @@ Command-line commands:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Runs `augenmerk` with `argv` and returns its exit status; without `argv` it is that of the process.
+    """Runs `augenmerk` with `argv` and returns its exit status.
+
+    Without `argv` it is that of the process.
 
     A command of the process itself ends it.
     """
     open_standard_streams()
     tune_process()  # before anything imports torch
-    os.environ.pop("MPLBACKEND", None)  # a notebook's backend may be unknown here, and is not needed
+    # a notebook's backend may be unknown here, and is not needed
+    os.environ.pop("MPLBACKEND", None)
     os.environ["QT_HASH_SEED"] = "0"  # else the order of the fonts in a PDF file is random
     arguments = list(sys.argv[1:] if argv is None else argv)
     if not arguments:
@@ -67,7 +75,10 @@ def run_command(arguments: list[str]) -> int:
 
 
 def open_window(arguments: list[str]) -> int:
-    """Opens the window with the arguments of `augenmerk app`. Returns 2, with a message, if it cannot."""
+    """Opens the window with the arguments of `augenmerk app`.
+
+    Returns 2, with a message, if it cannot.
+    """
     return run_guarded(lambda: _open_window(window_parser().parse_args(arguments)))
 
 
@@ -93,8 +104,8 @@ def window_parser() -> argparse.ArgumentParser:
         nargs="?",
         type=Path,
         metavar="FILE",
-        help="a checkpoint, a model of another project, or an experiment or lesson (*.augenmerk) (default: the bundled "
-        "model, German to English)",
+        help="a checkpoint, a model of another project, or an experiment or lesson (*.augenmerk) "
+        "(default: the bundled model, German to English)",
     )
     parser.add_argument("--sentence", metavar="TEXT", help="start with this sentence")
     parser.add_argument(

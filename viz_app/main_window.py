@@ -47,10 +47,11 @@ from .worker.inference import ANSWER_SECONDS, ExperimentController, Failure, Inf
 
 MIN_SIZE = 960, 620
 CONTENT_SIZE = 940, 596
-"""The minimum at 100%: a little less than the window's, so that a screen of 1440 × 900 shows all of it at 150%."""
+"""The minimum at 100%: a little less than the window's, so that a screen of 1440 × 900 shows all of
+it at 150%."""
 NARROW_CONTENT_SIZE = 465, 700
-"""The minimum in a narrower window, where the parts are in one column. The smallest window has this width at
-200%, next to its scroll bar."""
+"""The minimum in a narrower window, where the parts are in one column. The smallest window has this
+width at 200%, next to its scroll bar."""
 TRANSLATING = "Translating…\nYou can type another sentence meanwhile."
 CLOSE_POLL_MS = 100
 logger = logging.getLogger(__name__)
@@ -73,7 +74,10 @@ class Appearance(QObject):
         self._apply()
 
     def set_scale(self, percent: int) -> None:
-        """Changes the size of the interface to one of `SCALES`; of a presentation, until it ends."""
+        """Changes the size of the interface to one of `SCALES`.
+
+        Of a presentation, until it ends.
+        """
         if self._presented_scale is not None:
             self._presented_zoom = percent
             self._apply()
@@ -115,7 +119,9 @@ class Appearance(QObject):
 
 
 THEME_COMMANDS: dict[ThemeChoice, Command[Appearance]] = {
-    "system": Command("Colours: same as the system", partial(Appearance.set_theme, choice="system")),
+    "system": Command(
+        "Colours: same as the system", partial(Appearance.set_theme, choice="system")
+    ),
     "light": Command("Colours: light", partial(Appearance.set_theme, choice="light")),
     "dark": Command("Colours: dark", partial(Appearance.set_theme, choice="dark")),
 }
@@ -123,16 +129,22 @@ SCALE_COMMANDS = (
     Command[Appearance](
         "Larger interface", partial(Appearance.step_scale, num_steps=1), keys=("Ctrl++", "Ctrl+=")
     ),  # with Shift or without, as keyboards differ
-    Command[Appearance]("Smaller interface", partial(Appearance.step_scale, num_steps=-1), keys=("Ctrl+-", "Ctrl+_")),
-    Command[Appearance]("Reset zoom (100%)", partial(Appearance.set_scale, percent=100), keys=("Ctrl+0",)),
+    Command[Appearance](
+        "Smaller interface", partial(Appearance.step_scale, num_steps=-1), keys=("Ctrl+-", "Ctrl+_")
+    ),
+    Command[Appearance](
+        "Reset zoom (100%)", partial(Appearance.set_scale, percent=100), keys=("Ctrl+0",)
+    ),
 )
 
 
 class Opening:
-    """Requests an experiment from each opened model; shows the name of the model, or the reason if there is none.
+    """Requests an experiment from each opened model.
 
-    The bundled model replaces a model of the last session that cannot be opened, or cannot read the sentence of the
-    command line.
+    Shows the name of the model, or the reason if there is none.
+
+    The bundled model replaces a model of the last session that cannot be opened, or cannot read the
+    sentence of the command line.
 
     Args:
         window: the window, with all its parts.
@@ -166,15 +178,24 @@ class Opening:
         self._show_first_text(sentence)
 
     def open_first_model(self) -> None:
-        """Opens the requested model, or the one of the last session. The imports take the worker seconds."""
+        """Opens the requested model, or the one of the last session.
+
+        The imports take the worker seconds.
+        """
         for part in self._window.parts:
             part.shown()
         (self._loader.reopen if self._is_reopening else self._loader.open)(self._first_checkpoint)
 
     def _show_first_text(self, sentence: str | None) -> None:
-        """Shows the requested sentence; else the last session, if it belongs to this model; else an example."""
+        """Shows the requested sentence.
+
+        Else the last session, if it belongs to this model; else an example.
+        """
         path, page = self._first_checkpoint, self._page
-        if sentence is None and (path.absolute() if path is not None else None) == self._preferences.model:
+        if (
+            sentence is None
+            and (path.absolute() if path is not None else None) == self._preferences.model
+        ):
             self._restore()
         for part in self._window.parts:
             part.begin_session(path, is_restored=self._restored is not None)
@@ -224,21 +245,34 @@ class Opening:
         if self._loader.model is None:
             self._state.clear()  # a result of the last session
             self._bar.show_model("no model", "")
-            text = "No model is open. Open a checkpoint, or train a model." if is_in_dialog else failure.message
+            text = (
+                "No model is open. Open a checkpoint, or train a model."
+                if is_in_dialog
+                else failure.message
+            )
             self._page.show_message(text, offers_models=True)
         else:
             self._show_model(self._loader.model)
             if self._state.request.problem and self._state.result is None:
-                self._page.ask_new_model()  # its answer replaces the message about the bundled model
+                # its answer replaces the message about the bundled model
+                self._page.ask_new_model()
         self._window.failed.emit(failure)
 
     def _on_sentence_failed(self, failure: Failure) -> None:
-        """Passes a sentence of the command line to the bundled model if the last model cannot read it."""
+        """Passes a sentence of the command line to the bundled model if the last model cannot read
+        it.
+        """
         is_requested = self._state.experiment.source_text == self._page.sentence.requested_text
         model = self._loader.model
         offers_bundled = self._offers_bundled
         self._offers_bundled = False
-        if offers_bundled and is_requested and not failure.details and model is not None and not model.is_bundled:
+        if (
+            offers_bundled
+            and is_requested
+            and not failure.details
+            and model is not None
+            and not model.is_bundled
+        ):
             self._page.show_message(f"{_cannot_read(model)}.\nOpening the bundled model…")
             self._loader.stand_in()
         else:
@@ -249,7 +283,9 @@ class Opening:
             self._offers_bundled = False
 
     def _open_bundled_instead(self) -> None:
-        """Opens the bundled model, with an example unless the user has changed the restored experiment."""
+        """Opens the bundled model, with an example unless the user has changed the restored
+        experiment.
+        """
         if self._state.experiment == self._restored:
             self._show_example()
         self._loader.open(None)
@@ -276,7 +312,9 @@ class ShutdownSequence:
         self._poll_timer.timeout.connect(self._poll)
 
     def close(self) -> bool:
-        """Ends everything, unless the user must decide or a training is paused first; the window then closes later.
+        """Ends everything, unless the user must decide or a training is paused first.
+
+        The window then closes later.
 
         Returns:
             whether the window may close now.
@@ -304,7 +342,9 @@ class ShutdownSequence:
         self._preferences.settings.sync()
 
     def end(self, *, waits: bool = True) -> None:
-        """Saves, pauses a training and ends the threads, once. Blocks for seconds, but not for a thread that hangs.
+        """Saves, pauses a training and ends the threads, once.
+
+        Blocks for seconds, but not for a thread that hangs.
 
         Args:
             waits: for work of parts, as long as saving may take; False if the caller has waited.
@@ -334,7 +374,10 @@ class ShutdownSequence:
 
     def _may_leave_work(self) -> bool:
         """True once the user may close the window a second time, without waiting for the work."""
-        return self._closing_since is not None and time.monotonic() > self._closing_since + ANSWER_SECONDS
+        return (
+            self._closing_since is not None
+            and time.monotonic() > self._closing_since + ANSWER_SECONDS
+        )
 
     def _poll(self) -> None:
         assert self._closing_since is not None
@@ -409,8 +452,13 @@ class MainWindow(QMainWindow):
         self.commands = CommandRegistry(self)
         self.parts: list[WindowPart] = []
         pages = sorted(PAGES.items(), key=lambda named: named[1].order)
-        titles = {TRANSLATE: ("Translate", "Ctrl+1"), **{name: (page.title, page.key) for name, page in pages}}
-        commands = self.commands.add(self.pages, [page_command(name, *titles[name]) for name in titles])
+        titles = {
+            TRANSLATE: ("Translate", "Ctrl+1"),
+            **{name: (page.title, page.key) for name, page in pages},
+        }
+        commands = self.commands.add(
+            self.pages, [page_command(name, *titles[name]) for name in titles]
+        )
         self.top_bar = TopBar(self.loader, dict(zip(titles, commands, strict=True)))
         self._add_commands()
         self._lay_out()
@@ -425,8 +473,13 @@ class MainWindow(QMainWindow):
         return next((part for part in self.parts if isinstance(part, kind)), None)
 
     def opener_of(self, path: Path) -> Callable[[], object] | None:
-        """Returns a function that opens a file with the part that shows its kind; None if no part does."""
-        return next((partial(part.open_file, path) for part in self.parts if part.opens(path)), None)
+        """Returns a function that opens a file with the part that shows its kind.
+
+        None if no part does.
+        """
+        return next(
+            (partial(part.open_file, path) for part in self.parts if part.opens(path)), None
+        )
 
     def open_model(self, path: Path | None) -> None:
         """Opens a checkpoint, None for the bundled one, on the Translate page.
@@ -437,7 +490,10 @@ class MainWindow(QMainWindow):
         self.loader.open(path)
 
     def try_model(self, path: Path, text: str) -> None:
-        """Opens a checkpoint; shows a sentence, and nothing of the previous model, once it is in use."""
+        """Opens a checkpoint.
+
+        Shows a sentence, and nothing of the previous model, once it is in use.
+        """
 
         def show() -> None:
             model = self.state.model
@@ -449,7 +505,9 @@ class MainWindow(QMainWindow):
         self.open_model(path)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Opens the first model once the window is on the screen, as that takes seconds of imports."""
+        """Opens the first model once the window is on the screen, as that takes seconds of
+        imports.
+        """
         super().paintEvent(event)
         if not self._has_painted:
             self._has_painted = True
@@ -492,7 +550,10 @@ class MainWindow(QMainWindow):
                 part.welcome()
 
     def _make_parts(self, pages: Mapping[str, Page]) -> None:
-        """Makes the parts that extensions declare. One that is broken is left out and reported by name."""
+        """Makes the parts that extensions declare.
+
+        One that is broken is left out and reported by name.
+        """
         declared: list[tuple[str, Part]] = [*pages.items(), *PARTS.items()]
         for name, declaration in sorted(declared, key=lambda named: named[1].order):
             try:
@@ -512,7 +573,10 @@ class MainWindow(QMainWindow):
                 self._bars.addWidget(part.bar)
 
     def _add_commands(self) -> None:
-        """Adds commands in the order of the palette and the sheet of keys; the window's menu follows."""
+        """Adds commands in the order of the palette and the sheet of keys.
+
+        The window's menu follows.
+        """
         add = self.commands.add
         add(self.pages, PAGE_HOST_COMMANDS)
         add(self.state, (RESET, *HEAD_COMMANDS, *PART_COMMANDS), self.translate_page)
@@ -544,7 +608,10 @@ class MainWindow(QMainWindow):
         (full_screen,) = self.commands.add(self, (FULL_SCREEN,))
         entries = [entry for part in self.parts for entry in part.menu_entries()]
         (end,) = self.commands.add(self, (QUIT,))
-        help_, about = ([entry for entry in entries if entry.command.group == group] for group in ("Help", "About"))
+        help_, about = (
+            [entry for entry in entries if entry.command.group == group]
+            for group in ("Help", "About")
+        )
         views = [entry for entry in entries if entry not in (*help_, *about)]
         for group in ((*views, full_screen, *scale_commands), help_, (*about, end)):
             for command in group:
@@ -560,7 +627,9 @@ class MainWindow(QMainWindow):
         self.notices = column_of()
         margins = PAGE_MARGIN, 0, PAGE_MARGIN, PAGE_MARGIN - 4
         self._bars = column_of(spacing=GAP)
-        pages = column_of(self.notices, self._bars, (self.pages.stack, 1), spacing=GAP, margins=margins)
+        pages = column_of(
+            self.notices, self._bars, (self.pages.stack, 1), spacing=GAP, margins=margins
+        )
         column_of(self.top_bar, (pages, 1), spacing=0, within=central)
         self.screens = PageStack()
         self.screens.addWidget(WindowScrollArea(central, CONTENT_SIZE, NARROW_CONTENT_SIZE))
@@ -584,7 +653,9 @@ class MainWindow(QMainWindow):
         if not self.analysis.tabs_by_name:
             page.withdraw_analysis()
         if name := self.analysis.missing_tab:
-            bar.show_notice(f"There is no analysis tab “{name}” here: its extension is not installed")
+            bar.show_notice(
+                f"There is no analysis tab “{name}” here: its extension is not installed"
+            )
         page.stop_analysis, page.analysis_numbers = self.analysis.stop, self.analysis.numbers
 
     def _on_result(self) -> None:

@@ -21,7 +21,10 @@ def free_aside(path: Path) -> Path:
 
 
 def set_aside(path: Path) -> Path:
-    """Renames a file that cannot be restored, so that the user can look at it. Returns where it is now."""
+    """Renames a file that cannot be restored, so that the user can look at it.
+
+    Returns where it is now.
+    """
     try:
         return path.replace(free_aside(path))
     except OSError as refusal:
@@ -31,7 +34,10 @@ def set_aside(path: Path) -> Path:
 
 @contextmanager
 def restoring(path: Path) -> Iterator[None]:
-    """A context in which the content of an own file is read and shown. Any error is logged and sets the file aside."""
+    """A context in which the content of an own file is read and shown.
+
+    Any error is logged and sets the file aside.
+    """
     try:
         yield
     except Exception as error:  # whatever the file contains

@@ -22,7 +22,10 @@ class FullScreen(Protocol):
     """What may show one view on the whole screen, instead of the pages."""
 
     def take(self, name: str = "") -> bool:
-        """Shows a view, or the main one of the current page, if the screen shows one. Returns whether it does."""
+        """Shows a view, or the main one of the current page, if the screen shows one.
+
+        Returns whether it does.
+        """
 
     def end(self) -> None:
         """Returns to the pages."""
@@ -40,7 +43,9 @@ class NoFullScreen:
 
 
 class PageHost(QObject):
-    """Shows one of the pages. Translate is always there; the others are made when they are first shown.
+    """Shows one of the pages.
+
+    Translate is always there; the others are made when they are first shown.
 
     Attributes:
         stack: the widget that shows the current page.
@@ -130,7 +135,9 @@ def page_command(name: str, title: str, key: str) -> Command[PageHost]:
 
 PAGE_HOST_COMMANDS: tuple[Command[PageHost], ...] = (
     TOGGLE_ANALYSIS,
-    Command[PageHost]("Type another sentence", PageHost.focus_sentence, keys=("Ctrl+L",), group=SENTENCE),
+    Command[PageHost](
+        "Type another sentence", PageHost.focus_sentence, keys=("Ctrl+L",), group=SENTENCE
+    ),
     UNDO,
     REDO,
 )

@@ -34,7 +34,9 @@ def _text_of(path: Path) -> str:
 def _path_of(text: str) -> Path:
     """The path of a text made by `_text_of`."""
     is_uri = text.startswith("file:///")
-    return Path(os.fsdecode(unquote_to_bytes(text.removeprefix("file://")))) if is_uri else Path(text)
+    return (
+        Path(os.fsdecode(unquote_to_bytes(text.removeprefix("file://")))) if is_uri else Path(text)
+    )
 
 
 class RecentFiles:
@@ -53,7 +55,9 @@ class RecentFiles:
         """At most `MAX_RECENT`, newest first."""
         stored = self._settings.value(self._key, [])
         paths = [stored] if isinstance(stored, str) else stored if isinstance(stored, list) else []
-        return tuple(_path_of(path) for path in paths if isinstance(path, str) and path)[:MAX_RECENT]
+        return tuple(_path_of(path) for path in paths if isinstance(path, str) and path)[
+            :MAX_RECENT
+        ]
 
     @property
     def folder(self) -> Path | None:
@@ -90,14 +94,20 @@ class ImportedModels:
 
     def remember(self, source: str | Path, path: Path) -> None:
         """Records the checkpoint of an imported model."""
-        others = {key: value for key, value in self._files.items() if key != str(source) and Path(value) != path}
+        others = {
+            key: value
+            for key, value in self._files.items()
+            if key != str(source) and Path(value) != path
+        }
         newest = [(str(source), str(path.absolute())), *others.items()][:MAX_IMPORTS]
         self._settings.setValue("imports", [text for pair in newest for text in pair])
 
     @property
     def _files(self) -> dict[str, str]:
         stored = self._settings.value("imports", [])
-        texts = [text for text in stored if isinstance(text, str)] if isinstance(stored, list) else []
+        texts = (
+            [text for text in stored if isinstance(text, str)] if isinstance(stored, list) else []
+        )
         return dict(zip(texts[::2], texts[1::2], strict=False))
 
 
@@ -165,7 +175,11 @@ def _head(stored: object) -> Head | None:
     parts = str(stored).split("/")
     kind = next((kind for kind in ATTENTION_KINDS if kind == parts[0]), None)
     layer, head = map(_number, parts[1:]) if len(parts) == 3 else (None, None)
-    return Head(kind, layer, head) if kind is not None and layer is not None and head is not None else None
+    return (
+        Head(kind, layer, head)
+        if kind is not None and layer is not None and head is not None
+        else None
+    )
 
 
 class Preferences:
@@ -183,21 +197,30 @@ class Preferences:
         has_taken_quick_tour: whether the quick tour was taken or skipped.
         learn_language: code of the language of the Learn page.
         exports_captions: whether exported pictures have a caption.
-        is_analysis_open, analysis_tab: whether the analysis tabs are shown; the name of the last one, or empty.
+        is_analysis_open, analysis_tab: whether the analysis tabs are shown; the name of the last
+            one, or empty.
     """
 
     theme = Preference[ThemeChoice]("theme", "system", _one_of(THEME_CHOICES))
     scale = Preference[int]("scale", 100, _one_of(SCALES))
     sentence = Preference[str]("translate/sentence", "", _text)
     model = Preference[Path | None](
-        "translate/model", None, _path, lambda path: _text_of(path.absolute()) if path is not None else ""
+        "translate/model",
+        None,
+        _path,
+        lambda path: _text_of(path.absolute()) if path is not None else "",
     )
     head = Preference[Head | None](
-        "translate/head", None, _head, lambda head: f"{head.kind}/{head.layer}/{head.head}" if head is not None else ""
+        "translate/head",
+        None,
+        _head,
+        lambda head: f"{head.kind}/{head.layer}/{head.head}" if head is not None else "",
     )
     lesson_name = Preference[str]("lesson/file", "", _text)
     lesson_place = Preference[int]("lesson/place", 0, _number)
-    has_taken_quick_tour = Preference[bool]("quick_tour/taken", False, _flag, _flag_text, "translate/first_steps")
+    has_taken_quick_tour = Preference[bool](
+        "quick_tour/taken", False, _flag, _flag_text, "translate/first_steps"
+    )
     learn_language = Preference[str]("learn/language", "en", _text)
     exports_captions = Preference[bool]("export/caption", True, _flag, _flag_text)
     is_analysis_open = Preference[bool]("analysis/open", False, _flag, _flag_text, "translate/lab")
@@ -210,7 +233,10 @@ class Preferences:
         self.imports = ImportedModels(settings)
 
     def is_stand_in(self, path: Path | None) -> bool:
-        """True if this is the bundled model while the next start reopens another one; see `ModelLoader.stand_in`."""
+        """True if this is the bundled model while the next start reopens another one.
+
+        See `ModelLoader.stand_in`.
+        """
         return is_bundled_model(path) and not is_bundled_model(self.model)
 
     def restored(self, options: OptionsT) -> OptionsT:
@@ -230,10 +256,14 @@ class Preferences:
         for option in remembered(options):
             value = getattr(options, option.name)
             if value != getattr(known, option.name):
-                self.settings.setValue(option.metadata["key"], _flag_text(value) if isinstance(value, bool) else value)
+                self.settings.setValue(
+                    option.metadata["key"], _flag_text(value) if isinstance(value, bool) else value
+                )
 
     def own_file(self, name: str) -> Path:
-        """A file of this name that the window writes for its next start: next to the settings if these are a file."""
+        """A file of this name that the window writes for its next start: next to the settings if
+        these are a file.
+        """
         return self._folder(user_state_path("augenmerk")) / name
 
     @property

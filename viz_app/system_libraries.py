@@ -1,7 +1,8 @@
-"""Checks for a display and for Qt's system libraries on Linux, and names the Debian packages that are missing.
+"""Checks for a display and for Qt's system libraries on Linux, and names the Debian packages that
+are missing.
 
-PySide6's wheels bring Qt itself, not the libraries of the desktop below it. Standard library only: the set-up runs this
-file with the system's Python before anything is installed.
+PySide6's wheels bring Qt itself, not the libraries of the desktop below it. Standard library only:
+the set-up runs this file with the system's Python before anything is installed.
 """
 
 import ctypes
@@ -44,18 +45,25 @@ def can_load(library: str) -> bool:
     return True
 
 
-def missing_packages(libraries: dict[str, str], loads: Callable[[str], bool] = can_load) -> list[str]:
-    """The Debian packages of those libraries that cannot be loaded, in order, each once. Empty outside Linux."""
+def missing_packages(
+    libraries: dict[str, str], loads: Callable[[str], bool] = can_load
+) -> list[str]:
+    """The Debian packages of those libraries that cannot be loaded, in order, each once.
+
+    Empty outside Linux.
+    """
     if not sys.platform.startswith("linux"):
         return []
-    return list(dict.fromkeys(package for library, package in libraries.items() if not loads(library)))
+    return list(
+        dict.fromkeys(package for library, package in libraries.items() if not loads(library))
+    )
 
 
 def answers_x11() -> bool:
     """True if the X server of DISPLAY accepts this user, or if that cannot be checked.
 
-    The connection stays open as long as the process: without clients a server may reset itself, and reject Qt
-    meanwhile.
+    The connection stays open as long as the process: without clients a server may reset itself, and
+    reject Qt meanwhile.
     """
     try:
         xcb = ctypes.CDLL("libxcb.so.1")
@@ -76,20 +84,29 @@ def explanation(packages: Iterable[str]) -> str:
     """A message with the number of missing libraries and the command that installs them."""
     packages = list(packages)
     return (
-        f"Qt cannot start: this system lacks {len(packages)} of the libraries it needs. On Debian or Ubuntu, install "
-        f"them with\n\n    {install_command(packages)}\n\nand try again. On other systems, install the packages with "
-        "the same libraries."
+        f"Qt cannot start: this system lacks {len(packages)} of the libraries it needs. On "
+        "Debian or Ubuntu, install them with\n"
+        "\n"
+        f"    {install_command(packages)}\n"
+        "\n"
+        "and try again. On other systems, install the packages with the same libraries."
     )
 
 
 def install(packages: list[str]) -> bool:
-    """Installs Debian packages if this user needs no password for that. Returns whether apt-get succeeded."""
+    """Installs Debian packages if this user needs no password for that.
+
+    Returns whether apt-get succeeded.
+    """
     prefix = _privilege()
     if prefix is None or shutil.which("apt-get") is None:
         return False
     print(f"Installing Qt's system libraries: {' '.join(packages)}", flush=True)
     environment = [*prefix, "env", "DEBIAN_FRONTEND=noninteractive"]
-    for arguments in (["update", "-q"], ["install", "-q", "-y", "--no-install-recommends", *packages]):
+    for arguments in (
+        ["update", "-q"],
+        ["install", "-q", "-y", "--no-install-recommends", *packages],
+    ):
         if subprocess.run([*environment, "apt-get", *arguments], check=False).returncode != 0:
             return False
     return True
@@ -101,12 +118,16 @@ def _privilege() -> list[str] | None:
         return []
     if shutil.which("sudo") is None:
         return None
-    allowed = subprocess.run(["sudo", "-n", "true"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+    allowed = subprocess.run(
+        ["sudo", "-n", "true"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False
+    )
     return ["sudo", "-n"] if allowed.returncode == 0 else None
 
 
 def prepare_display(*, picture_only: bool) -> str | None:
-    """Checks that Qt will find a display and its libraries; it would end the process without a message.
+    """Checks that Qt will find a display and its libraries.
+
+    It would end the process without a message.
 
     A picture needs no screen: without one, Qt draws offscreen.
 
@@ -119,19 +140,25 @@ def prepare_display(*, picture_only: bool) -> str | None:
     if "QT_QPA_PLATFORM" not in os.environ and not has_screen:
         if not picture_only:
             return (
-                "There is no screen: neither DISPLAY nor WAYLAND_DISPLAY is set. Run this in a desktop session, or "
-                "use the command-line commands: augenmerk --help lists them."
+                "There is no screen: neither DISPLAY nor WAYLAND_DISPLAY is set. Run this in a "
+                "desktop session, or use the command-line commands: augenmerk --help lists them."
             )
         os.environ["QT_QPA_PLATFORM"] = "offscreen"
-    on_x11 = os.environ.get("QT_QPA_PLATFORM", "xcb").startswith("xcb") and bool(os.environ.get("DISPLAY"))
+    on_x11 = os.environ.get("QT_QPA_PLATFORM", "xcb").startswith("xcb") and bool(
+        os.environ.get("DISPLAY")
+    )
     packages = missing_packages(WINDOW_LIBRARIES if on_x11 else OFFSCREEN_LIBRARIES)
     if packages:
         return explanation(packages)
-    may_be_wayland = bool(os.environ.get("WAYLAND_DISPLAY")) and os.environ.get("QT_QPA_PLATFORM") != "xcb"
-    if on_x11 and not may_be_wayland and not answers_x11():  # Qt would end the process with a core dump
+    may_be_wayland = (
+        bool(os.environ.get("WAYLAND_DISPLAY")) and os.environ.get("QT_QPA_PLATFORM") != "xcb"
+    )
+    # Qt would end the process with a core dump
+    if on_x11 and not may_be_wayland and not answers_x11():
         return (
-            f"The screen DISPLAY={os.environ['DISPLAY']} does not answer or refuses this user. Run this in a desktop "
-            "session, or use the command-line commands: augenmerk --help lists them."
+            f"The screen DISPLAY={os.environ['DISPLAY']} does not answer or refuses this user. "
+            "Run this in a desktop session, or use the command-line commands: augenmerk --help "
+            "lists them."
         )
     return None
 

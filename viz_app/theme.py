@@ -1,14 +1,15 @@
 """Colours, fonts and the small stylesheet of the windows, light and dark.
 
-Widgets that paint themselves read `current_theme()` while they paint; those that cache something made of its colours
-rebuild it in `changeEvent` if `is_theme_change` is true. All others follow `Theme.apply`. The look of a
-label or button follows from its dynamic property "role" (see `set_role`):
+Widgets that paint themselves read `current_theme()` while they paint; those that cache something
+made of its colours rebuild it in `changeEvent` if `is_theme_change` is true. All others follow
+`Theme.apply`. The look of a label or button follows from its dynamic property "role" (see
+`set_role`):
 
-- QLabel: "title", "heading", "claim" and "reading" (of a chapter), "sentence", "dense" (a long sentence),
-  "muted", "small", "warm", "accent", "number", "step", "chip"
-- QPushButton, QToolButton: "primary" (one per page), "flat" (a word that opens a menu), "value" (a chosen value that
-  opens a menu), "value-heading", "legend", "legend-run", "chip" (something that a click removes), "tab", "subtab",
-  "chapter"
+- QLabel: "title", "heading", "claim" and "reading" (of a chapter), "sentence", "dense" (a long
+  sentence), "muted", "small", "warm", "accent", "number", "step", "chip"
+- QPushButton, QToolButton: "primary" (one per page), "flat" (a word that opens a menu), "value" (a
+  chosen value that opens a menu), "value-heading", "legend", "legend-run", "chip" (something that a
+  click removes), "tab", "subtab", "chapter"
 - QFrame: "panel" (a rounded surface), "line" (a hairline)
 - QWidget: "analysis", "form" (their text fields have a look of their own), "transparent"
 - QSlider: "film"
@@ -23,7 +24,15 @@ from typing import Literal, TypeVar
 
 import shiboken6
 from PySide6.QtCore import QEvent, QObject, Qt
-from PySide6.QtGui import QColor, QFont, QFontDatabase, QFontInfo, QGuiApplication, QPalette, QResizeEvent
+from PySide6.QtGui import (
+    QColor,
+    QFont,
+    QFontDatabase,
+    QFontInfo,
+    QGuiApplication,
+    QPalette,
+    QResizeEvent,
+)
 from PySide6.QtWidgets import QApplication, QLayout, QWidget
 
 from .palette import DARK, LIGHT, Palette
@@ -52,7 +61,8 @@ class Theme:
         palette: its colours.
         base_px: pixel size of body text, scaled.
         scale: the factor of all lengths, 1 at 100%.
-        is_presented: True if no text is smaller than body text, so that it can be read from the back row.
+        is_presented: True if no text is smaller than body text, so that it can be read from the
+            back row.
     """
 
     name: Literal["light", "dark"]
@@ -72,11 +82,19 @@ class Theme:
         return cls("dark", DARK).at_scale(scale)
 
     @classmethod
-    def of_choice(cls, choice: ThemeChoice, scale: float = 1.0, *, is_presented: bool = False) -> "Theme":
+    def of_choice(
+        cls, choice: ThemeChoice, scale: float = 1.0, *, is_presented: bool = False
+    ) -> "Theme":
         """The theme for a choice; "system" follows the desktop, or is light if that is unknown."""
         if choice == "system":
-            choice = "dark" if QGuiApplication.styleHints().colorScheme() == Qt.ColorScheme.Dark else "light"
-        return replace(cls.dark(scale) if choice == "dark" else cls.light(scale), is_presented=is_presented)
+            choice = (
+                "dark"
+                if QGuiApplication.styleHints().colorScheme() == Qt.ColorScheme.Dark
+                else "light"
+            )
+        return replace(
+            cls.dark(scale) if choice == "dark" else cls.light(scale), is_presented=is_presented
+        )
 
     def at_scale(self, scale: float) -> "Theme":
         """The same colours with other lengths."""
@@ -94,10 +112,17 @@ class Theme:
         return color
 
     def token_color(self, text: str, role: str = "") -> QColor:
-        """The colour of a token in a drawing: that of its role; without one, special tokens such as <eos> are pale."""
-        return self.color(role or ("muted" if text.startswith("<") and text.endswith(">") else "text"))
+        """The colour of a token in a drawing: that of its role.
 
-    def font(self, size: Literal["small", "body", "large", "title"] = "body", *, bold: bool = False) -> QFont:
+        Without one, special tokens such as <eos> are pale.
+        """
+        return self.color(
+            role or ("muted" if text.startswith("<") and text.endswith(">") else "text")
+        )
+
+    def font(
+        self, size: Literal["small", "body", "large", "title"] = "body", *, bold: bool = False
+    ) -> QFont:
         """The interface's font in one of four sizes."""
         font = QFont(QApplication.font())
         font.setPixelSize(self.pixel_size(size))
@@ -107,17 +132,21 @@ class Theme:
     def pixel_size(self, size: Literal["small", "body", "large", "title"]) -> int:
         """The pixel size for the name of a size."""
         smaller = 0 if self.is_presented else -1
-        return self.base_px + self.scaled({"small": smaller, "body": 0, "large": 4, "title": 6}[size])
+        return self.base_px + self.scaled(
+            {"small": smaller, "body": 0, "large": 4, "title": 6}[size]
+        )
 
     def scaled(self, length: Length) -> Length:
         """A length at this theme's scale; whole pixels stay whole."""
         return round(length * self.scale) if isinstance(length, int) else length * self.scale
 
     def apply(self, app: QApplication) -> None:
-        """Gives the whole application this look; every widget gets a `changeEvent`, see `is_theme_change`.
+        """Gives the whole application this look.
 
-        The old style sheet is removed first: replacing it restyles each widget once more per ancestor, which takes five
-        times as long.
+        Every widget gets a `changeEvent`, see `is_theme_change`.
+
+        The old style sheet is removed first: replacing it restyles each widget once more per
+        ancestor, which takes five times as long.
         """
         global _current
         is_rescaled = current_theme().scale != self.scale
@@ -163,7 +192,9 @@ class Theme:
         return palette
 
     def _indicator_palette(self) -> QPalette:
-        """A palette with a lighter window colour: Fusion outlines check boxes in a darker shade of it."""
+        """A palette with a lighter window colour: Fusion outlines check boxes in a darker shade of
+        it.
+        """
         palette = self._qt_palette()
         palette.setColor(QPalette.ColorRole.Window, self.color("muted").lighter(140))
         return palette
@@ -325,9 +356,9 @@ def set_role(widget: QWidget, role: str) -> None:
 def style_sheet_set_aside() -> Iterator[None]:
     """Within the block, new widgets are not styled; the style sheet is applied once at its end.
 
-    Under a style sheet Qt restyles a widget and its children for each new parent: three quarters of the time to make
-    a window. Not for part of a visible window, which would be restyled twice. Also a
-    decorator.
+    Under a style sheet Qt restyles a widget and its children for each new parent: three quarters of
+    the time to make a window. Not for part of a visible window, which would be restyled twice. Also
+    a decorator.
     """
     app = QApplication.instance()
     assert isinstance(app, QApplication)
@@ -364,7 +395,9 @@ def _lay_out_again() -> None:
 
 
 def _scale_lengths_of(owner: QObject) -> None:
-    for name in (bytes(property_name.data()).decode() for property_name in owner.dynamicPropertyNames()):
+    for name in (
+        bytes(property_name.data()).decode() for property_name in owner.dynamicPropertyNames()
+    ):
         if name.startswith(_SCALED):
             lengths = str(owner.property(name)).split()
             getattr(owner, name.removeprefix(_SCALED))(*(scaled(int(length)) for length in lengths))
@@ -374,12 +407,20 @@ def _base_pixel_size() -> int:
     """The desktop's own text size, but never too small to read."""
     if QApplication.instance() is None:
         return 13
-    return max(13, min(24, QFontInfo(QFontDatabase.systemFont(QFontDatabase.SystemFont.GeneralFont)).pixelSize()))
+    return max(
+        13,
+        min(
+            24,
+            QFontInfo(QFontDatabase.systemFont(QFontDatabase.SystemFont.GeneralFont)).pixelSize(),
+        ),
+    )
 
 
 @contextmanager
 def _no_garbage_collected() -> Iterator[None]:
-    """Within the block, Qt can walk through all widgets: one freed by Python meanwhile would end the process."""
+    """Within the block, Qt can walk through all widgets: one freed by Python meanwhile would end
+    the process.
+    """
     was_enabled = gc.isenabled()
     gc.disable()
     try:

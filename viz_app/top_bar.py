@@ -57,7 +57,9 @@ class ModelButton(MenuButton):
         return self._width_of_sizes() if self._is_brief else 0
 
     def _width_of_sizes(self) -> int:
-        return self.fontMetrics().horizontalAdvance(self._name[len(self._name.partition(" · ")[0]) :])
+        return self.fontMetrics().horizontalAdvance(
+            self._name[len(self._name.partition(" · ")[0]) :]
+        )
 
     def _show(self) -> None:
         name = self._name.partition(" · ")[0] if self._is_brief else self._name
@@ -116,7 +118,9 @@ class TopBar(QWidget):
         self._notice_timer = QTimer(self, singleShot=True)
         self._notice_timer.timeout.connect(lambda: self.status.setText(self._status_text))
         self.model_button = ModelButton(loader)
-        self.menu_button = MenuButton("☰", "Experiments, lessons, export, colours, size, presentation, about, quit")
+        self.menu_button = MenuButton(
+            "☰", "Experiments, lessons, export, colours, size, presentation, about, quit"
+        )
         self._lay_out()
 
     def show_page(self, name: str) -> None:
@@ -173,9 +177,11 @@ class TopBar(QWidget):
         return hint - QSize(self._name.sizeHint().width() + self.model_button.saved_if_brief(), 0)
 
     def _fit(self) -> None:
-        """Hides the name of the app in a narrow bar, and the device and the model's sizes if there is no room.
+        """Hides the name of the app in a narrow bar, and the device and the model's sizes if there
+        is no room.
 
-        The result depends on widths alone, not on the parts hidden now, so the following layout changes nothing.
+        The result depends on widths alone, not on the parts hidden now, so the following layout
+        changes nothing.
         """
         is_narrow = self.width() < scaled(NARROW)
         row = self.layout()
@@ -183,7 +189,9 @@ class TopBar(QWidget):
         if self._name.isHidden() != is_narrow:
             self._name.setVisible(not is_narrow)
             row.invalidate()  # it keeps the old width; invalidating each time would never end
-        hidden_device = self.device.sizeHint().width() + row.spacing() if self.device.isHidden() else 0
+        hidden_device = (
+            self.device.sizeHint().width() + row.spacing() if self.device.isHidden() else 0
+        )
         whole_width = row.sizeHint().width() + hidden_device + self.model_button.saved_now()
         width_without_device = whole_width - self.device.sizeHint().width() - row.spacing()
         self.device.setVisible(whole_width <= self.width())
@@ -197,8 +205,22 @@ class TopBar(QWidget):
         for tab in self.tabs.values():
             group.addButton(tab)
         next(iter(self.tabs.values())).setChecked(True)
-        state = self.status, Space(14), self.model_button, Space(10), self.device, Space(10), self.menu_button
+        state = (
+            self.status,
+            Space(14),
+            self.model_button,
+            Space(10),
+            self.device,
+            Space(10),
+            self.menu_button,
+        )
         row_of(
-            name, *self.tabs.values(), 1, *state, spacing=4, margins=(PAGE_MARGIN, 8, PAGE_MARGIN - 6, 8), within=self
+            name,
+            *self.tabs.values(),
+            1,
+            *state,
+            spacing=4,
+            margins=(PAGE_MARGIN, 8, PAGE_MARGIN - 6, 8),
+            within=self,
         )
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)

@@ -19,7 +19,8 @@ PartT = TypeVar("PartT", bound="WindowPart")
 class WindowPart:
     """A part of the window that an extension adds. Subclasses override what they need.
 
-    It is made after everything that belongs to the kernel and after parts of a lower order; it finds others in `begin`.
+    It is made after everything that belongs to the kernel and after parts of a lower order; it
+    finds others in `begin`.
 
     Args:
         window: the `MainWindow`.
@@ -60,18 +61,26 @@ class WindowPart:
         return ()
 
     def opens(self, path: Path) -> bool:
-        """Whether a file or folder is of a kind that the part shows. Others are opened as models."""
+        """Whether a file or folder is of a kind that the part shows.
+
+        Others are opened as models.
+        """
         return False
 
     def open_file(self, path: Path) -> None:
-        """Shows a file or folder that it `opens`; a failure is reported by the window's `failed`."""
+        """Shows a file or folder that it `opens`.
+
+        A failure is reported by the window's `failed`.
+        """
         raise NotImplementedError
 
     def restore(self, *, shows_screen: bool) -> bool:
-        """Restores what was kept from the last session, unless the user asked for a sentence or another model.
+        """Restores what was kept from the last session, unless the user asked for a sentence or
+        another model.
 
         Args:
-            shows_screen: whether the part may show an experiment of its own; else the screen stays unchanged.
+            shows_screen: whether the part may show an experiment of its own; else the screen stays
+                unchanged.
 
         Returns:
             Whether it shows one, so that no later part does.
@@ -79,12 +88,14 @@ class WindowPart:
         return False
 
     def begin_session(self, model_path: Path | None, *, is_restored: bool) -> None:
-        """All parts have restored what they kept. The first model is opened when the window is on the screen.
+        """All parts have restored what they kept.
+
+        The first model is opened when the window is on the screen.
 
         Args:
             model_path: of that model; None for the bundled one.
-            is_restored: whether the screen shows an experiment of the last session; if not, the next session
-                replaces what that one kept.
+            is_restored: whether the screen shows an experiment of the last session; if not, the
+                next session replaces what that one kept.
         """
 
     def shown(self) -> None:
@@ -94,7 +105,10 @@ class WindowPart:
         """The user has opened the window without asking for a sentence or a file."""
 
     def offer_reports(self, reports: Sequence[CrashReport]) -> None:
-        """Earlier windows left these crash reports, the newest first. Called before the window is shown."""
+        """Earlier windows left these crash reports, the newest first.
+
+        Called before the window is shown.
+        """
 
     @property
     def has_unsaved_changes(self) -> bool:
@@ -102,7 +116,9 @@ class WindowPart:
         return False
 
     def once_saved(self, act: Callable[[], object]) -> None:
-        """Calls a function after asking what to do with unsaved changes, unless the user cancels."""
+        """Calls a function after asking what to do with unsaved changes, unless the user
+        cancels.
+        """
         act()
 
     @property
@@ -114,7 +130,9 @@ class WindowPart:
         """Asks that work to stop. Returns at once."""
 
     def save(self) -> None:
-        """Keeps what the next start restores: when the user closes the window, and again when it ends."""
+        """Keeps what the next start restores: when the user closes the window, and again when it
+        ends.
+        """
 
     def shutdown(self, *, waits: bool) -> None:
         """Ends threads. `waits`: for work that is going on, for at most `limit_to_end_s`."""
@@ -126,7 +144,8 @@ class Part:
 
     Attributes:
         code: the full name of a subclass of `WindowPart`, as “module:Class”.
-        order: the order in which parts are made, restored and offered files, and their menus and bars are shown.
+        order: the order in which parts are made, restored and offered files, and their menus and
+            bars are shown.
     """
 
     code: str

@@ -1,4 +1,7 @@
-"""One self-describing file for a model: weights as tensors, the rest as JSON in the header. safetensors; no pickle."""
+"""One self-describing file for a model: weights as tensors, the rest as JSON in the header.
+
+safetensors; no pickle.
+"""
 
 import hashlib
 import json
@@ -41,7 +44,8 @@ class Origin:
 
     Attributes:
         format: of the files it was imported from, in one word, such as "marian".
-        source: their name: of a repository at Hugging Face, or of the folder or file, without its path.
+        source: their name: of a repository at Hugging Face, or of the folder or file, without its
+            path.
         revision: the repository's commit; empty for local files.
         licence: as stated by the repository; empty if it states none.
     """
@@ -55,7 +59,9 @@ class Origin:
     def from_dict(cls, values: dict[str, Any]) -> "Origin":
         """The origin that `asdict` gave. Raises `TypeError` if `values` are damaged."""
         names = {field.name for field in fields(cls)}
-        if not isinstance(values, dict) or not all(isinstance(value, str) for value in values.values()):
+        if not isinstance(values, dict) or not all(
+            isinstance(value, str) for value in values.values()
+        ):
             raise TypeError(f"the origin is {values!r}, which is not a description of an origin")
         return cls(**{name: value for name, value in values.items() if name in names})
 
@@ -71,13 +77,14 @@ class Checkpoint:
         corpus: name of what it was trained on.
         corpus_digest: of its contents, `PreparedCorpus.digest`; empty in files of earlier versions.
         history: one record for each validated epoch.
-        state: tensors needed to resume training (optimizer, random numbers); empty in a file for translation only.
+        state: tensors needed to resume training (optimizer, random numbers); empty in a file for
+            translation only.
         progress: numbers needed to resume; empty in a file for translation only.
         written_by: version of Augenmerk.
         decoding: the model's own decoding settings.
         origin: the origin of an imported model; None for one that was trained here.
-        word_counts: counts of the source words in the training data; None in files of earlier versions, and for models
-            whose training data are not known or have no words.
+        word_counts: counts of the source words in the training data; None in files of earlier
+            versions, and for models whose training data are not known or have no words.
         path: the file that it was read from; None if it was not read.
     """
 
@@ -104,36 +111,49 @@ class Checkpoint:
         source = self.codecs.source.vocabulary
         target = self.codecs.target.vocabulary
         shapes = {name: tuple(value.shape) for name, value in self.weights.items()}
-        check_shapes(self.run.model, self.codecs, shapes)  # before allocating: a damaged width could ask for any amount
+        # before allocating: a damaged width could ask for any amount
+        check_shapes(self.run.model, self.codecs, shapes)
         with NoRandomNumbers():
             model = Transformer(self.run.model, len(source), len(target), source.padding_id)
         fill_parameters(model, self.weights)
         return model.eval()
 
 
-def check_shapes(config: ModelConfig, codecs: CodecPair, shapes: Mapping[str, tuple[int, ...]]) -> None:
+def check_shapes(
+    config: ModelConfig, codecs: CodecPair, shapes: Mapping[str, tuple[int, ...]]
+) -> None:
     """Check that weights of these names and shapes fit the configuration and the vocabularies.
 
     The weights, not the claims of the configuration, bound its time and memory.
 
     Raises:
-        CheckpointError: a name is missing or extra, a shape differs, or the computed positions are too many.
+        CheckpointError: a name is missing or extra, a shape differs, or the computed positions are
+            too many.
     """
-    for stack, num_layers in (("encoder", config.num_encoder_layers), ("decoder", config.num_decoder_layers)):
+    for stack, num_layers in (
+        ("encoder", config.num_encoder_layers),
+        ("decoder", config.num_decoder_layers),
+    ):
         present = {name.split(".")[1] for name in shapes if name.startswith(f"{stack}_layers.")}
         if num_layers > len(present):
-            raise _misfit([f"{num_layers:,} {stack} layers are claimed, and {len(present):,} are there"])
+            raise _misfit(
+                [f"{num_layers:,} {stack} layers are claimed, and {len(present):,} are there"]
+            )
     if num_table_numbers(config) > MAX_TABLE_NUMBERS:
         claimed = f"{config.max_positions:,} positions of width {config.width:,}"
         raise _misfit([f"{claimed} are claimed, more than {MAX_TABLE_NUMBERS:,} numbers"])
     try:
-        expected = parameter_shapes(config, len(codecs.source.vocabulary), len(codecs.target.vocabulary))
+        expected = parameter_shapes(
+            config, len(codecs.source.vocabulary), len(codecs.target.vocabulary)
+        )
     except ConfigError as error:
         raise CheckpointError(str(error)) from error
     _check_same_shapes(expected, shapes)
 
 
-def _check_same_shapes(expected: Mapping[str, tuple[int, ...]], actual: Mapping[str, tuple[int, ...]]) -> None:
+def _check_same_shapes(
+    expected: Mapping[str, tuple[int, ...]], actual: Mapping[str, tuple[int, ...]]
+) -> None:
     problems = [f"{name} is missing" for name in expected.keys() - actual.keys()]
     problems += [f"{name} is not known" for name in actual.keys() - expected.keys()]
     problems += [
@@ -148,8 +168,8 @@ def _check_same_shapes(expected: Mapping[str, tuple[int, ...]], actual: Mapping[
 def _misfit(problems: list[str]) -> CheckpointError:
     return CheckpointError(
         "The weights do not fit the model's settings: "
-        f"{'; '.join(sorted(problems)[:3])}{' …' if len(problems) > 3 else ''}. The file may be damaged. Use another "
-        "copy."
+        f"{'; '.join(sorted(problems)[:3])}{' …' if len(problems) > 3 else ''}. The file may be "
+        "damaged. Use another copy."
     )
 
 
@@ -160,7 +180,9 @@ def not_finite(tensors: Mapping[str, Tensor]) -> list[str]:
         value = tensors[name]
         if value.is_floating_point() and not is_finite(value):
             count = value.numel() - int(torch.isfinite(value).sum())
-            problems.append(f"{name} has values that are NaN or infinite ({count:,} of {value.numel():,})")
+            problems.append(
+                f"{name} has values that are NaN or infinite ({count:,} of {value.numel():,})"
+            )
     return problems
 
 
@@ -187,7 +209,8 @@ def save_checkpoint(checkpoint: Checkpoint, path: Path, *, half_precision: bool 
     """Writes `checkpoint` to `path`, atomically.
 
     Args:
-        half_precision: weights as 16-bit floats: half the size, the same translations but for rare ties.
+        half_precision: weights as 16-bit floats: half the size, the same translations but for rare
+            ties.
 
     Raises:
         StorageError: the file cannot be written; an older one stays intact.
@@ -215,7 +238,9 @@ def save_checkpoint(checkpoint: Checkpoint, path: Path, *, half_precision: bool 
     counts: dict[str, Tensor] = {}
     if checkpoint.word_counts is not None:
         metadata["word_counts"] = checkpoint.word_counts.describe()
-        counts[_COUNTS] = torch.frombuffer(bytearray(checkpoint.word_counts.pack()), dtype=torch.uint8)
+        counts[_COUNTS] = torch.frombuffer(
+            bytearray(checkpoint.word_counts.pack()), dtype=torch.uint8
+        )
     metadata["checksums"] = {
         "description": description_checksum(metadata),
         "weights": tensors_checksum(weights),
@@ -232,15 +257,17 @@ def _on_cpu(tensor: Tensor) -> Tensor:
 
 
 def load_checkpoint(path: Path, *, with_state: bool = False) -> Checkpoint:
-    """Reads a checkpoint. Everything in it is checked here, and sizes before anything of that size is made.
+    """Reads a checkpoint.
+
+    Everything in it is checked here, and sizes before anything of that size is made.
 
     Args:
         path: the file.
         with_state: also read the state for resuming.
 
     Raises:
-        CheckpointError: the file is missing, empty, cut off, foreign, damaged, changed since it was written, or from a
-            newer version.
+        CheckpointError: the file is missing, empty, cut off, foreign, damaged, changed since it was
+            written, or from a newer version.
     """
     path = Path(path)
     try:
@@ -249,11 +276,14 @@ def load_checkpoint(path: Path, *, with_state: bool = False) -> Checkpoint:
             description = file.described(
                 FORMAT_NAME,
                 FORMAT_VERSION,
-                "one of Augenmerk's checkpoints. Choose a file written by `augenmerk train` or the Train page.",
+                "one of Augenmerk's checkpoints. Choose a file written by `augenmerk train` or "
+                "the Train page.",
             )
             described = _described(path, description)
             try:
-                check_shapes(described.run.model, described.codecs, _shapes(file, _WEIGHTS, _WEIGHT_TYPES))
+                check_shapes(
+                    described.run.model, described.codecs, _shapes(file, _WEIGHTS, _WEIGHT_TYPES)
+                )
                 _shapes(file, _STATE, _STATE_TYPES)
             except CheckpointError as error:
                 raise CheckpointError(f"{path}: {error}") from error
@@ -264,12 +294,15 @@ def load_checkpoint(path: Path, *, with_state: bool = False) -> Checkpoint:
         if (recognized := recognize(path)) is not None:
             raise CheckpointError(recognized.message) from error
         if isinstance(error, FileNotFoundError):
-            raise CheckpointError(f"There is no file {path}. Check the path of the checkpoint (*{SUFFIX}).") from error
+            raise CheckpointError(
+                f"There is no file {path}. Check the path of the checkpoint (*{SUFFIX})."
+            ) from error
         if isinstance(error, UnsuitableFileError):
             raise CheckpointError(f"{path} {error}") from error
         raise CheckpointError(
-            f"{path} cannot be read as a checkpoint ({reason_of(error)}). It may be incomplete or another kind of "
-            f"file. Use another copy, or a file *{SUFFIX} written by Augenmerk."
+            f"{path} cannot be read as a checkpoint ({reason_of(error)}). It may be incomplete "
+            f"or another kind of file. Use another copy, or a file *{SUFFIX} written by "
+            "Augenmerk."
         ) from error
     _check_values(path, description, weights, state if with_state else None)
     return replace(described, weights=weights, state=state, word_counts=word_counts, path=path)
@@ -287,7 +320,9 @@ def _described(path: Path, description: dict[str, Any]) -> Checkpoint:
         for name in ("corpus", "corpus_digest", "written_by"):
             if not isinstance(description.get(name, ""), str):
                 raise TypeError(f"{name} is {shown(description[name])}, which is not text")
-        if not isinstance(description["history"], list) or not isinstance(description.get("progress", {}), dict):
+        if not isinstance(description["history"], list) or not isinstance(
+            description.get("progress", {}), dict
+        ):
             raise TypeError("history is not a list, or progress is not a dictionary")
         run = RunConfig.from_dict(description["run"])
         codecs = CodecPair.from_dict(run.data, description["codecs"])
@@ -307,18 +342,29 @@ def _described(path: Path, description: dict[str, Any]) -> Checkpoint:
             origin=Origin.from_dict(description["origin"]) if "origin" in description else None,
         )
     except MissingExtensionError as error:
-        raise CheckpointError(f"{path} needs an extension that is not installed here. {error}") from error
+        raise CheckpointError(
+            f"{path} needs an extension that is not installed here. {error}"
+        ) from error
     except (AugenmerkError, KeyError, TypeError, ValueError, AttributeError) as error:
         raise CheckpointError(
-            f"{path} is a damaged checkpoint: its description cannot be read ({error}). Use another copy."
+            f"{path} is a damaged checkpoint: its description cannot be read ({error}). Use "
+            "another copy."
         ) from error
 
 
-def _shapes(file: TensorFile, prefix: str, known_types: frozenset[str]) -> dict[str, tuple[int, ...]]:
+def _shapes(
+    file: TensorFile, prefix: str, known_types: frozenset[str]
+) -> dict[str, tuple[int, ...]]:
     """The shapes of tensors with this prefix. Raises `CheckpointError` for an unknown type."""
-    tensors = {name.removeprefix(prefix): info for name, info in file.tensors.items() if name.startswith(prefix)}
+    tensors = {
+        name.removeprefix(prefix): info
+        for name, info in file.tensors.items()
+        if name.startswith(prefix)
+    }
     problems = [
-        f"{name} is of the type {info.dtype}" for name, info in tensors.items() if info.dtype not in known_types
+        f"{name} is of the type {info.dtype}"
+        for name, info in tensors.items()
+        if info.dtype not in known_types
     ]
     if problems:
         raise _misfit(problems)
@@ -326,10 +372,16 @@ def _shapes(file: TensorFile, prefix: str, known_types: frozenset[str]) -> dict[
 
 
 def _read(file: TensorFile, prefix: str) -> dict[str, Tensor]:
-    return {name.removeprefix(prefix): file.read(name) for name in file.tensors if name.startswith(prefix)}
+    return {
+        name.removeprefix(prefix): file.read(name)
+        for name in file.tensors
+        if name.startswith(prefix)
+    }
 
 
-def _read_word_counts(path: Path, file: TensorFile, description: dict[str, Any], run: RunConfig) -> WordCounts | None:
+def _read_word_counts(
+    path: Path, file: TensorFile, description: dict[str, Any], run: RunConfig
+) -> WordCounts | None:
     """The word counts; None if the file has none. Raises `CheckpointError`."""
     if _COUNTS not in file.tensors and "word_counts" not in description:
         return None
@@ -345,42 +397,62 @@ def _read_word_counts(path: Path, file: TensorFile, description: dict[str, Any],
             raise ValueError("they are not those that were written: their checksum differs")
         return WordCounts.unpack(description["word_counts"], packed.numpy().tobytes())
     except (TypeError, ValueError) as error:
-        raise CheckpointError(f"{path} is damaged in its word counts: {error}. Use another copy.") from error
+        raise CheckpointError(
+            f"{path} is damaged in its word counts: {error}. Use another copy."
+        ) from error
 
 
 def _check_values(
-    path: Path, description: Mapping[str, Any], weights: Mapping[str, Tensor], state: Mapping[str, Tensor] | None
+    path: Path,
+    description: Mapping[str, Any],
+    weights: Mapping[str, Tensor],
+    state: Mapping[str, Tensor] | None,
 ) -> None:
-    """Raises `CheckpointError` if a value is not finite, or if values changed after they were written.
+    """Raises `CheckpointError` if a value is not finite, or if values changed after they were
+    written.
 
     Args:
         path: of the file.
         description: with checksums by kind; without any in files of earlier versions.
-        weights, state: by name; None for a state that was not read. With a state, the description is checked, too,
-            because a run continues from its numbers.
+        weights, state: by name; None for a state that was not read. With a state, the description
+            is checked, too, because a run continues from its numbers.
     """
     checksums = description.get("checksums", {})
     if not isinstance(checksums, dict):
-        raise CheckpointError(f"{path} is damaged: its checksums are {shown(checksums)}. Use another copy.")
-    if checksums and state is not None and description_checksum(description) != checksums.get("description"):
-        raise CheckpointError(f"{path} is damaged: the checksum of its description differs. Use another copy.")
+        raise CheckpointError(
+            f"{path} is damaged: its checksums are {shown(checksums)}. Use another copy."
+        )
+    if (
+        checksums
+        and state is not None
+        and description_checksum(description) != checksums.get("description")
+    ):
+        raise CheckpointError(
+            f"{path} is damaged: the checksum of its description differs. Use another copy."
+        )
     for kind, tensors in (("weights", weights), ("state", state)):
         if tensors is None:
             continue
         problems = not_finite(tensors)
         if checksums and tensors_checksum(tensors) != checksums.get(kind):
             what = "weights" if kind == "weights" else "resume state (optimizer, random numbers)"
-            problems.insert(0, f"the {what} are not those that were written: their checksum differs")
+            problems.insert(
+                0, f"the {what} are not those that were written: their checksum differs"
+            )
         if problems:
-            raise CheckpointError(f"{path} is damaged: {'; '.join(problems[:3])}. Use another copy.")
+            raise CheckpointError(
+                f"{path} is damaged: {'; '.join(problems[:3])}. Use another copy."
+            )
 
 
 @checks_arguments
 def model_digest(checkpoint: Checkpoint) -> str:
-    """SHA-256 of weights and vocabularies: identifies a model by its content. 64 hexadecimal digits.
+    """SHA-256 of weights and vocabularies: identifies a model by its content.
 
-    It stays the same when a file is moved, copied or saved again, with or without the state for resuming. It differs
-    for the same model in half precision, which has other weights.
+    64 hexadecimal digits.
+
+    It stays the same when a file is moved, copied or saved again, with or without the state for
+    resuming. It differs for the same model in half precision, which has other weights.
     """
     digest = hashlib.sha256()
     _hash_tensors(digest, checkpoint.weights)
@@ -400,7 +472,9 @@ def find_checkpoint(digest: str, paths: Iterable[Path]) -> Path | None:
 
 
 def tensors_checksum(tensors: Mapping[str, Tensor]) -> str:
-    """The checksum of names, types, shapes and values, independent of their order: 64 hexadecimal digits."""
+    """The checksum of names, types, shapes and values, independent of their order: 64 hexadecimal
+    digits.
+    """
     digest = hashlib.sha256()
     _hash_tensors(digest, tensors)
     return digest.hexdigest()
@@ -417,7 +491,9 @@ def _hash_tensors(digest: "hashlib._Hash", tensors: Mapping[str, Tensor]) -> Non
     """Adds the tensors to a digest, by name."""
     for name in sorted(tensors):
         values = tensors[name].detach().cpu().contiguous()
-        digest.update(_json_line([name, str(values.dtype).removeprefix("torch."), list(values.shape)]))
+        digest.update(
+            _json_line([name, str(values.dtype).removeprefix("torch."), list(values.shape)])
+        )
         digest.update(values.reshape(-1).view(torch.uint8).numpy().data)
 
 

@@ -14,12 +14,15 @@ class EpochRecord:
 
     Attributes:
         epoch, step: epochs and optimizer steps done.
-        training_loss: token-weighted mean of what was minimised (with label smoothing, if the run has it).
+        training_loss: token-weighted mean of what was minimised (with label smoothing, if the run
+            has it).
         validation_loss: token-weighted, without smoothing.
-        validation_loss_batch_mean: mean of the batches' means, as the published `notebook` curve counts it.
+        validation_loss_batch_mean: mean of the batches' means, as the published `notebook` curve
+            counts it.
         learning_rate: at the last step.
         seconds: wall time of the epoch.
-        bleu: of the run's sample of the validation split, from 0 to 100; None if none was translated.
+        bleu: of the run's sample of the validation split, from 0 to 100; None if none was
+            translated.
     """
 
     epoch: int
@@ -33,7 +36,10 @@ class EpochRecord:
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> "EpochRecord":
-        """The record that `asdict` gave. Raises `TypeError` or `ValueError` if `values` are damaged."""
+        """The record that `asdict` gave.
+
+        Raises `TypeError` or `ValueError` if `values` are damaged.
+        """
         for name, value in values.items():
             if name == "bleu" and value is None:
                 continue

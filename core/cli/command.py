@@ -1,4 +1,5 @@
-"""Parse the options of a command, run it, and turn user errors into one message on standard error and an exit status.
+"""Parse the options of a command, run it, and turn user errors into one message on standard error
+and an exit status.
 
 This module imports nothing heavy, because the window starts through it too.
 """
@@ -27,14 +28,21 @@ from .outputs import check_outputs, path_of
 
 USER_ERROR = 2
 INTERRUPTED = 130
-_OPTIONAL = {"PySide6": "PySide6-Essentials", "shiboken6": "PySide6-Essentials", "matplotlib": "matplotlib"}
+_OPTIONAL = {
+    "PySide6": "PySide6-Essentials",
+    "shiboken6": "PySide6-Essentials",
+    "matplotlib": "matplotlib",
+}
 """Modules that servers may leave out (docs/servers.md), and the packages that hold them."""
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 """What Python reads for a byte of an argument that is not a character."""
 
 
 class OptionParser(argparse.ArgumentParser):
-    """Reads whole numbers, numbers and paths. It refuses empty paths, which would mean the current folder."""
+    """Reads whole numbers, numbers and paths.
+
+    It refuses empty paths, which would mean the current folder.
+    """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -43,7 +51,8 @@ class OptionParser(argparse.ArgumentParser):
         self.register("type", Path, path_of)
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Parse, and refuse unknown options here: the parser of the whole program would report them as its own.
+        """Parse, and refuse unknown options here: the parser of the whole program would report them
+        as its own.
 
         Raises:
             StorageError: an option names a file to write that must not be replaced.
@@ -75,12 +84,16 @@ def _of_type(kind: Callable[[str], object], name: str) -> Callable[[str], object
 
 
 def require_characters(value: object) -> None:
-    """Raises `argparse.ArgumentTypeError` for a text with bytes that are no characters, unless it names a file."""
+    """Raises `argparse.ArgumentTypeError` for a text with bytes that are no characters, unless it
+    names a file.
+    """
     if isinstance(value, list | tuple):
         for member in value:
             require_characters(member)
     if isinstance(value, str) and _LONE_SURROGATE.search(value) and not os.path.lexists(value):
-        raise argparse.ArgumentTypeError(f"{shown(value)} is not UTF-8. Check the encoding of the terminal or script.")
+        raise argparse.ArgumentTypeError(
+            f"{shown(value)} is not UTF-8. Check the encoding of the terminal or script."
+        )
 
 
 def shown(text: str) -> str:
@@ -89,9 +102,13 @@ def shown(text: str) -> str:
 
 
 def run_guarded(command: Callable[[], int]) -> int:
-    """Run a command and return its exit status. User errors become one message on standard error and status 2."""
+    """Run a command and return its exit status.
+
+    User errors become one message on standard error and status 2.
+    """
     status = 0
-    with _replaced("stderr", lambda: suppress(OSError)):  # a full disk must not change the exit status
+    # a full disk must not change the exit status
+    with _replaced("stderr", lambda: suppress(OSError)):
         try:
             with _replaced("stdout", _output_errors):
                 try:
@@ -115,15 +132,18 @@ def refuse(message: str) -> int:
 
 
 def tell(message: str) -> None:
-    """Print a message for the user in one line of standard error, whatever the names in it contain."""
+    """Print a message for the user in one line of standard error, whatever the names in it
+    contain.
+    """
     print(f"augenmerk: {one_line(message)}", file=sys.stderr)
 
 
 def leave(status: int) -> NoReturn:
     """End the process as Python does, but without freeing memory object by object.
 
-    With PyTorch loaded, freeing takes a tenth of a second, a fifteenth of a short command. Exit functions run and
-    streams are flushed. If another thread still runs, Python waits for it and ends the process.
+    With PyTorch loaded, freeing takes a tenth of a second, a fifteenth of a short command. Exit
+    functions run and streams are flushed. If another thread still runs, Python waits for it and
+    ends the process.
     """
     if status == INTERRUPTED:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # a wrapper may forward the same Ctrl-C
@@ -149,28 +169,34 @@ def _run(command: Callable[[], int]) -> int:
         Path.cwd()
     except OSError as error:  # libraries would crash there
         return refuse(
-            f"the current folder no longer exists ({error.strerror}). Change to another folder (cd) and try again."
+            f"the current folder no longer exists ({error.strerror}). Change to another folder "
+            "(cd) and try again."
         )
     try:
         return command()
     except AugenmerkError as error:
         return refuse(display_text(error))
-    except (MemoryError, RuntimeError, ImportError) as error:  # a library that cannot be loaded, too
-        if isinstance(error, ModuleNotFoundError) and (package := _OPTIONAL.get((error.name or "").partition(".")[0])):
+    # a library that cannot be loaded, too
+    except (MemoryError, RuntimeError, ImportError) as error:
+        if isinstance(error, ModuleNotFoundError) and (
+            package := _OPTIONAL.get((error.name or "").partition(".")[0])
+        ):
             return refuse(f"{package} is not installed. Install it: pip install {package}")
         if not is_out_of_memory(error):
             raise
         reason = (str(error) or "none left").splitlines()[0]
         return refuse(
-            f"not enough memory ({reason}). Use a smaller model or text, end other programs, or raise the memory limit "
-            "of this process (ulimit -v). No file was changed."
+            f"not enough memory ({reason}). Use a smaller model or text, end other programs, or "
+            "raise the memory limit of this process (ulimit -v). No file was changed."
         )
     except ValueError as error:  # torch reads this variable while it is imported
-        if "TORCH_LOGS" not in os.environ or not str(error).lstrip().startswith("Invalid log settings"):
+        if "TORCH_LOGS" not in os.environ or not str(error).lstrip().startswith(
+            "Invalid log settings"
+        ):
             raise
         return refuse(
-            f"PyTorch cannot read TORCH_LOGS={os.environ['TORCH_LOGS']}. Unset it, or use names of logs "
-            "separated by commas; TORCH_LOGS=help lists them."
+            f"PyTorch cannot read TORCH_LOGS={os.environ['TORCH_LOGS']}. Unset it, or use names "
+            "of logs separated by commas; TORCH_LOGS=help lists them."
         )
     except KeyboardInterrupt:
         tell("interrupted")
@@ -178,7 +204,10 @@ def _run(command: Callable[[], int]) -> int:
 
 
 class _OutputError(Exception):
-    """Writing to standard output failed, such as on a full disk. Not an `OSError`, which other code may handle."""
+    """Writing to standard output failed, such as on a full disk.
+
+    Not an `OSError`, which other code may handle.
+    """
 
 
 @contextmanager
@@ -201,8 +230,8 @@ def _output_errors() -> Iterator[None]:
 class _GuardedStream:
     """A text stream that writes within a context manager, which handles errors.
 
-    No text that a file or a user provides can control the terminal: see `printable`. Only a carriage return at the
-    beginning stays, by which progress bars overwrite themselves.
+    No text that a file or a user provides can control the terminal: see `printable`. Only a
+    carriage return at the beginning stays, by which progress bars overwrite themselves.
     """
 
     def __init__(self, stream: TextIO, guard: Callable[[], AbstractContextManager[None]]) -> None:
@@ -223,8 +252,13 @@ class _GuardedStream:
 
 
 @contextmanager
-def _replaced(name: Literal["stdout", "stderr"], guard: Callable[[], AbstractContextManager[None]]) -> Iterator[None]:
-    """Guard a stream of `sys` inside the context. It escapes characters missing from its encoding."""
+def _replaced(
+    name: Literal["stdout", "stderr"], guard: Callable[[], AbstractContextManager[None]]
+) -> Iterator[None]:
+    """Guard a stream of `sys` inside the context.
+
+    It escapes characters missing from its encoding.
+    """
     stream = getattr(sys, name)
     if stream is None:  # a program without a console
         yield
@@ -243,7 +277,9 @@ def _escaped(error: UnicodeError) -> tuple[str, int]:
     if not isinstance(error, UnicodeEncodeError):
         raise error
     units = error.object[error.start : error.end].encode("utf-16-be", "surrogatepass")
-    return "".join(f"\\u{high:02x}{low:02x}" for high, low in zip(units[::2], units[1::2], strict=True)), error.end
+    return "".join(
+        f"\\u{high:02x}{low:02x}" for high, low in zip(units[::2], units[1::2], strict=True)
+    ), error.end
 
 
 codecs.register_error("augenmerk-escape", _escaped)

@@ -1,4 +1,7 @@
-"""Sentences from standard input, one per line, with the notes on their results. Results come in order, one by one."""
+"""Sentences from standard input, one per line, with the notes on their results.
+
+Results come in order, one by one.
+"""
 
 import argparse
 import codecs
@@ -12,7 +15,14 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TextIO
 
 from ..counting import display_text
-from ..errors import AnalysisError, AugenmerkError, ConfigError, CorpusError, ExperimentError, TextError
+from ..errors import (
+    AnalysisError,
+    AugenmerkError,
+    ConfigError,
+    CorpusError,
+    ExperimentError,
+    TextError,
+)
 from ..maps.left_out import left_out_note
 from ..plain_text import MAX_LINE_BYTES, EncodingError, decode_text
 from ..quantities import counted
@@ -87,19 +97,22 @@ class Refusals:
         """0; or 2, after a message on standard error, if any line was refused."""
         if not self.numbers:
             return 0
-        listed = ", ".join(map(str, self.numbers[:_MAX_LISTED])) + (" …" if len(self.numbers) > _MAX_LISTED else "")
+        listed = ", ".join(map(str, self.numbers[:_MAX_LISTED])) + (
+            " …" if len(self.numbers) > _MAX_LISTED else ""
+        )
         verb = "was" if len(self.numbers) == 1 else "were"
         return refuse(
-            f"{len(self.numbers):,} of {counted(self.num_lines, 'line')} {verb} refused (number {listed}). "
-            "See the message of each; the other lines are done."
+            f"{len(self.numbers):,} of {counted(self.num_lines, 'line')} {verb} refused (number "
+            f"{listed}). See the message of each; the other lines are done."
         )
 
 
 def arriving_lines(stream: TextIO) -> Iterator[list[str]]:
-    """The lines of a stream, grouped as they arrive, so that a slow writer gets an answer to each line.
+    """The lines of a stream, grouped as they arrive, so that a slow writer gets an answer to each
+    line.
 
-    Lines end with LF, CR LF or CR. A leading byte-order mark is dropped. The stream is read as UTF-8, like a file,
-    whatever its own encoding.
+    Lines end with LF, CR LF or CR. A leading byte-order mark is dropped. The stream is read as
+    UTF-8, like a file, whatever its own encoding.
 
     Raises:
         CorpusError: a line is not UTF-8. The lines before it have been given.
@@ -121,18 +134,25 @@ def arriving_lines(stream: TextIO) -> Iterator[list[str]]:
 
 
 def _arriving_bytes(stream: TextIO) -> Iterator[str]:
-    """The bytes of a stream as characters of Latin-1, one for each, with LF at the end of each line."""
+    """The bytes of a stream as characters of Latin-1, one for each, with LF at the end of each
+    line.
+    """
     buffer = getattr(stream, "buffer", None)
     if buffer is None:  # text that has already been read
         buffer = io.BytesIO(stream.read().encode("utf-8", "surrogatepass"))
-    decoder = io.IncrementalNewlineDecoder(codecs.getincrementaldecoder("latin-1")(), translate=True)
+    decoder = io.IncrementalNewlineDecoder(
+        codecs.getincrementaldecoder("latin-1")(), translate=True
+    )
     while data := buffer.read1(_CHUNK_BYTES):
         yield decoder.decode(data)
     yield decoder.decode(b"", final=True)
 
 
 def _decoded(lines: Sequence[str], first_number: int) -> Iterator[list[str]]:
-    """These lines of `_arriving_bytes` as text, in one group. Raises `CorpusError` after those before a wrong line."""
+    """These lines of `_arriving_bytes` as text, in one group.
+
+    Raises `CorpusError` after those before a wrong line.
+    """
     texts: list[str] = []
     for number, line in enumerate(lines, start=first_number):
         try:
@@ -141,7 +161,8 @@ def _decoded(lines: Sequence[str], first_number: int) -> Iterator[list[str]]:
             if texts:
                 yield texts
             raise CorpusError(
-                f"Standard input cannot be read: {error}. Convert it to UTF-8, for example with iconv."
+                f"Standard input cannot be read: {error}. Convert it to UTF-8, for example with "
+                "iconv."
             ) from error
         texts.append(text.removeprefix("\ufeff") if number == 1 else text)
     yield texts
@@ -153,7 +174,8 @@ def read_text(text: str) -> str:
 
 
 def read_all_lines(text: str) -> list[str]:
-    """`text`, or if it is “-”, the lines of standard input: without empty ones at the end, but at least one.
+    """`text`, or if it is “-”, the lines of standard input: without empty ones at the end, but at
+    least one.
 
     Raises:
         CorpusError: standard input is not UTF-8.
@@ -172,14 +194,17 @@ def options_in_use(options: argparse.Namespace, *names: str) -> str:
 
 
 def read_one_line(text: str, options: str) -> str:
-    """The only line of `text`, as these options require. Raises `ConfigError` if there are several."""
+    """The only line of `text`, as these options require.
+
+    Raises `ConfigError` if there are several.
+    """
     lines = read_all_lines(text)
     while len(lines) > 1 and not lines[0].strip():
         lines.pop(0)
     if len(lines) > 1:
         raise ConfigError(
-            f"Standard input has {len(lines):,} lines, but {options} can only be used with one sentence. Pass one "
-            "line, or omit the option."
+            f"Standard input has {len(lines):,} lines, but {options} can only be used with one "
+            "sentence. Pass one line, or omit the option."
         )
     return lines[0]
 
@@ -189,7 +214,9 @@ def print_note(note: str) -> None:
     tell(f"note: {display_text(note)}")
 
 
-def print_notes(translations: "Iterable[Translation]", where: str = "", *, left_out: "Iterable[Word]" = ()) -> None:
+def print_notes(
+    translations: "Iterable[Translation]", where: str = "", *, left_out: "Iterable[Word]" = ()
+) -> None:
     """Print all notes on these translations, each once.
 
     Args:
@@ -204,7 +231,10 @@ def print_notes(translations: "Iterable[Translation]", where: str = "", *, left_
 
 @contextmanager
 def show_progress(unit: str) -> Iterator[Callable[[int, int], None]]:
-    """A progress bar on standard error if that is a terminal. The function takes how much is done, and the total."""
+    """A progress bar on standard error if that is a terminal.
+
+    The function takes how much is done, and the total.
+    """
     from tqdm import tqdm
 
     with tqdm(unit=unit, disable=None, leave=False) as bar:
@@ -224,11 +254,14 @@ def print_json_lines(
     *,
     need_maps: bool,
 ) -> int:
-    """Print a line of JSON for each line as soon as it is done, and return the exit status. See `run_lines`.
+    """Print a line of JSON for each line as soon as it is done, and return the exit status.
+
+    See `run_lines`.
 
     Args:
         translator, arriving, request, need_maps: see `run_lines`.
-        as_json: the JSON of the translation of a line with this number. It may refuse the line, too.
+        as_json: the JSON of the translation of a line with this number. It may refuse the line,
+            too.
     """
     refusals = Refusals()
     for outcome in run_lines(translator, arriving, request, need_maps=need_maps):
@@ -236,7 +269,8 @@ def print_json_lines(
         if outcome.translation is not None:
             try:
                 text = as_json(outcome.number, outcome.translation)
-            except (AnalysisError, ExperimentError, TextError) as error:  # an option does not fit this sentence
+            # an option does not fit this sentence
+            except (AnalysisError, ExperimentError, TextError) as error:
                 outcome = replace(outcome, translation=None, error=error)
         refusals.add(outcome)
         print(text or json.dumps(outcome.refusal, ensure_ascii=False), flush=True)
@@ -268,7 +302,8 @@ def run_lines(
             group = lines[first : first + NUM_TOGETHER]
             compiled = [_compiled(translator, replace(request, source_text=line)) for line in group]
             results = translator.run_many(
-                [entry for entry in compiled if not isinstance(entry, TextError | ExperimentError)], need_maps=need_maps
+                [entry for entry in compiled if not isinstance(entry, TextError | ExperimentError)],
+                need_maps=need_maps,
             )
             for line, entry in zip(group, compiled, strict=True):
                 number += 1
@@ -278,7 +313,9 @@ def run_lines(
                     yield Outcome(number, line, next(results), None)
 
 
-def _compiled(translator: "Translator", experiment: Experiment) -> "CompiledExperiment | TextError | ExperimentError":
+def _compiled(
+    translator: "Translator", experiment: Experiment
+) -> "CompiledExperiment | TextError | ExperimentError":
     try:
         return translator.compile(experiment)
     except (TextError, ExperimentError) as error:

@@ -44,8 +44,13 @@ def _parsed_and_run(arguments: list[str]) -> int:
     return run(options)
 
 
-def make_parser(commands: Collection[str] = SUBCOMMANDS, *, has_options: bool = True) -> argparse.ArgumentParser:
-    """The parser of these commands. Without their options, it only lists them, and imports no code of theirs."""
+def make_parser(
+    commands: Collection[str] = SUBCOMMANDS, *, has_options: bool = True
+) -> argparse.ArgumentParser:
+    """The parser of these commands.
+
+    Without their options, it only lists them, and imports no code of theirs.
+    """
     parser = OptionParser(
         prog="augenmerk",
         description="Train or import a Transformer that translates, and see the attention of every head.",

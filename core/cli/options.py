@@ -1,4 +1,7 @@
-"""Options of several commands, and the model and experiment they describe. Commands count from 1, Python from 0."""
+"""Options of several commands, and the model and experiment they describe.
+
+Commands count from 1, Python from 0.
+"""
 
 import argparse
 import sys
@@ -49,7 +52,10 @@ def add_checkpoint(parser: argparse.ArgumentParser) -> None:
     """Add `--checkpoint` and `--device`."""
     group = parser.add_argument_group("model")
     group.add_argument(
-        "--checkpoint", type=Path, metavar="FILE", help="the model (default: the bundled one, German to English)"
+        "--checkpoint",
+        type=Path,
+        metavar="FILE",
+        help="the model (default: the bundled one, German to English)",
     )
     add_device(group)
 
@@ -59,8 +65,9 @@ def add_into(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--into",
         metavar="CODE",
-        help="the target language, for a model of several: a code that augenmerk info lists, such as fra. It becomes "
-        "the first word of the sentence, in place of a code that is there",
+        help="the target language, for a model of several: a code that augenmerk info lists, "
+        "such as fra. It becomes the first word of the sentence, in place of a code that is "
+        "there",
     )
 
 
@@ -69,24 +76,31 @@ CHOOSE_TARGET = "Or choose its target language: --into."
 
 
 def into_language(options: argparse.Namespace, text: str) -> str:
-    """The text with the code of `--into`, which `load_translator` completes; an empty text stays empty."""
+    """The text with the code of `--into`, which `load_translator` completes.
+
+    An empty text stays empty.
+    """
     return sentence_with_code(text, options.into)
 
 
 def arriving_sentences(options: argparse.Namespace) -> Iterator[list[str]]:
-    """The lines of standard input as they arrive, see `arriving_lines`, each with the code of `--into`."""
+    """The lines of standard input as they arrive, see `arriving_lines`, each with the code of
+    `--into`.
+    """
     for lines in arriving_lines(sys.stdin):
         yield [into_language(options, line) for line in lines]
 
 
 def load_translator(options: argparse.Namespace) -> "Translator":
-    """The model of `--checkpoint`, or that of `--experiment`, if it is the bundled one or next to that file.
+    """The model of `--checkpoint`, or that of `--experiment`, if it is the bundled one or next to
+    that file.
 
-    It completes the options: its own beam size and length penalty, the heads of groups, and the code of the target
-    language. A note names a model that was not found.
+    It completes the options: its own beam size and length penalty, the heads of groups, and the
+    code of the target language. A note names a model that was not found.
 
     Raises:
-        AugenmerkError: the model cannot be used, has no head of a group, or does not translate into the language.
+        AugenmerkError: the model cannot be used, has no head of a group, or does not translate into
+            the language.
     """
     with collector_paused(for_good=True):
         from ..checkpoint.file import find_checkpoint
@@ -96,15 +110,21 @@ def load_translator(options: argparse.Namespace) -> "Translator":
     saved: SavedExperiment | None = getattr(options, "saved", None)
     if saved is not None and translator.digest != saved.model.digest:
         neighbours = sorted(options.experiment.absolute().parent.glob("*.safetensors"))
-        path = find_checkpoint(saved.model.digest, neighbours) if options.checkpoint is None else None
+        path = (
+            find_checkpoint(saved.model.digest, neighbours) if options.checkpoint is None else None
+        )
         if path is not None:
             translator = Translator.load(path, options.device)
         else:
-            which = "another version of the model" if saved.model.name == translator.name else "the model"
+            which = (
+                "another version of the model"
+                if saved.model.name == translator.name
+                else "the model"
+            )
             advice = " Add --checkpoint with its file." if options.checkpoint is None else ""
             print_note(
-                f"{options.experiment} was made with {which} “{saved.model.name}”. It runs with {translator.name}."
-                f"{advice}"
+                f"{options.experiment} was made with {which} “{saved.model.name}”. It runs with "
+                f"{translator.name}.{advice}"
             )
     own = translator.checkpoint.decoding
     if getattr(options, "beam", 1) is None:
@@ -122,16 +142,22 @@ def load_translator(options: argparse.Namespace) -> "Translator":
 
 def _check_word_numbers(options: argparse.Namespace) -> None:
     """Raises `ConfigError` for options next to `--into` that number the words of the sentence."""
-    numbering = [f"--{name}-word" for name in ("remove", "replace") if getattr(options, f"{name}_word", None)]
+    numbering = [
+        f"--{name}-word" for name in ("remove", "replace") if getattr(options, f"{name}_word", None)
+    ]
     if numbering:
         raise ConfigError(
-            f"--into adds a first word to the sentence, so the numbers of {' and '.join(numbering)} would be unclear. "
-            "Omit --into, and write the code into the sentence, as word 1."
+            "--into adds a first word to the sentence, so the numbers of "
+            f"{' and '.join(numbering)} would be unclear. Omit --into, and write the code into "
+            "the sentence, as word 1."
         )
 
 
 def into_code(language: str, codes: Sequence[str], run: "RunConfig") -> str:
-    """The token `>>xx<<` of the language of --into. Raises `ConfigError` unless the model has one for it."""
+    """The token `>>xx<<` of the language of --into.
+
+    Raises `ConfigError` unless the model has one for it.
+    """
     try:
         return chosen_code(language, codes, run)
     except ConfigError as error:
@@ -145,7 +171,8 @@ def _single_heads(named: Sequence[Head | HeadGroup], heads: Sequence[Head]) -> l
         members = [head for head in heads if head in group]
         if not members:
             raise AnalysisError(
-                f"This model has no {display_text(group)}. `augenmerk info` shows its numbers of layers and heads."
+                f"This model has no {display_text(group)}. `augenmerk info` shows its numbers of "
+                "layers and heads."
             )
         single += [head for head in members if head not in single]
     return single
@@ -153,7 +180,9 @@ def _single_heads(named: Sequence[Head | HeadGroup], heads: Sequence[Head]) -> l
 
 def add_device(parser: argparse._ActionsContainer) -> None:
     """Add `--device`."""
-    parser.add_argument("--device", default="auto", help="auto, cpu, cuda, cuda:N or mps (default: auto)")
+    parser.add_argument(
+        "--device", default="auto", help="auto, cpu, cuda, cuda:N or mps (default: auto)"
+    )
 
 
 def add_beam(parser: argparse.ArgumentParser) -> None:
@@ -169,33 +198,40 @@ def add_beam(parser: argparse.ArgumentParser) -> None:
         "--length-penalty",
         type=float,
         metavar="X",
-        help="for beams: 0 compares plain probabilities, larger values favour longer translations (Wu et al. 2016; "
-        "default: 1.5; imported models may have their own)",
+        help="for beams: 0 compares plain probabilities, larger values favour longer "
+        "translations (Wu et al. 2016; default: 1.5; imported models may have their own)",
     )
 
 
 def read_beam(options: argparse.Namespace) -> tuple[int, float]:
     """Beam size and length penalty; by default 1, greedy decoding. Raises `ConfigError`."""
     beam = 1 if options.beam is None else options.beam
-    length_penalty = DEFAULT_LENGTH_PENALTY if options.length_penalty is None else options.length_penalty
+    length_penalty = (
+        DEFAULT_LENGTH_PENALTY if options.length_penalty is None else options.length_penalty
+    )
     check_beam(beam, length_penalty)
-    may_have_beam = options.beam is None and options.checkpoint is not None  # of its own; it is loaded later
+    # of its own; it is loaded later
+    may_have_beam = options.beam is None and options.checkpoint is not None
     if beam == 1 and options.length_penalty is not None and not may_have_beam:
         raise ConfigError(
-            f"--length-penalty {options.length_penalty:g} has no effect on greedy decoding. Add --beam 4, or omit it."
+            f"--length-penalty {options.length_penalty:g} has no effect on greedy decoding. Add "
+            "--beam 4, or omit it."
         )
     return beam, length_penalty
 
 
 def add_general(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
-    """Add the options for changes that fit every sentence; `--off` is a former name. Returns their group."""
+    """Add the options for changes that fit every sentence; `--off` is a former name.
+
+    Returns their group.
+    """
     group = parser.add_argument_group("changes to the model")
     switch_off = partial(group.add_argument, nargs="+", action="extend", default=[])
     head_off = partial(switch_off, dest="head_off", type=parse_heads, metavar="HEAD")
     head_off(
         "--head-off",
-        help="switch heads off; cross:2:5 is layer 2, head 5 of cross-attention, cross:2 all of the layer, cross:*:5 "
-        "head 5 of all layers, cross all of the kind",
+        help="switch heads off; cross:2:5 is layer 2, head 5 of cross-attention, cross:2 all of "
+        "the layer, cross:*:5 head 5 of all layers, cross all of the kind",
     )
     head_off("--off", help=argparse.SUPPRESS)
     switch_off(
@@ -211,7 +247,8 @@ def add_general(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
         "a head and a factor",
         "cross:2:5=0.5",
         lambda head, factor: HeadScaled(parse_head(head), _number(factor)),
-        "multiply the output of a head by a factor, such as cross:2:5=0.5; repeatable, like the options below",
+        "multiply the output of a head by a factor, such as cross:2:5=0.5; repeatable, like the "
+        "options below",
     )
     _add_repeatable(
         group,
@@ -220,7 +257,8 @@ def add_general(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
         "a layer and a factor",
         "decoder:2=0.5",
         lambda network, factor: FeedForwardScaled(parse_network(network), _number(factor)),
-        "multiply the output of the feed-forward network of a layer by a factor, such as decoder:2=0.5",
+        "multiply the output of the feed-forward network of a layer by a factor, such as "
+        "decoder:2=0.5",
     )
     _add_repeatable(
         group,
@@ -229,8 +267,8 @@ def add_general(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
         "a head and a temperature",
         "cross:2:5=2",
         lambda head, temperature: SoftmaxTemperature(parse_head(head), float(temperature)),
-        "divide the attention scores of a head by T before the softmax, such as cross:2:5=2; above 1, weights become "
-        "more even, below 1 sharper",
+        "divide the attention scores of a head by T before the softmax, such as cross:2:5=2; "
+        "above 1, weights become more even, below 1 sharper",
     )
     return group
 
@@ -250,9 +288,9 @@ def add_interventions(parser: argparse.ArgumentParser) -> None:
         "a head, a row and weights separated by commas",
         "cross:2:5:3=0,1,0",
         _attention_row,
-        "set one row of attention weights, such as cross:2:5:3=0,1,0. A row is a source token in the encoder, "
-        "otherwise a decoding step. Give one weight per source token, including <sos> and <eos>; in the decoder, one "
-        "per target token read so far, including <sos>",
+        "set one row of attention weights, such as cross:2:5:3=0,1,0. A row is a source token in "
+        "the encoder, otherwise a decoding step. Give one weight per source token, including "
+        "<sos> and <eos>; in the decoder, one per target token read so far, including <sos>",
     )
     _add_repeatable(
         group,
@@ -261,8 +299,8 @@ def add_interventions(parser: argparse.ArgumentParser) -> None:
         "a step and a word",
         "3=dog",
         lambda step, word: (parse_index(step), word),
-        "force this word at a decoding step, such as 3=dog; a word of several pieces takes several steps; <eos> ends "
-        "the sentence",
+        "force this word at a decoding step, such as 3=dog; a word of several pieces takes "
+        "several steps; <eos> ends the sentence",
     )
     _add_repeatable(
         group,
@@ -299,13 +337,14 @@ def add_experiment(parser: argparse.ArgumentParser, use: str) -> None:
 
 
 EXPERIMENT_HELP = (
-    "use the sentence, the decoding and the changes of this file. Options override what they change in it. Another "
-    "sentence needs changes that fit every sentence: to heads and networks"
+    "use the sentence, the decoding and the changes of this file. Options override what they "
+    "change in it. Another sentence needs changes that fit every sentence: to heads and networks"
 )
 
 
 def take_experiment(options: argparse.Namespace) -> None:
-    """Take from the file of `--experiment` the sentence and the decoding, unless options give them, and its changes.
+    """Take from the file of `--experiment` the sentence and the decoding, unless options give them,
+    and its changes.
 
     Call it before reading these options. Commands without an option `text` read many sentences.
 
@@ -331,7 +370,9 @@ def take_experiment(options: argparse.Namespace) -> None:
         options.target = output.text
     elif isinstance(output, Beam) and output.size > 1:
         options.beam = output.size
-        options.length_penalty = output.length_penalty if options.length_penalty is None else options.length_penalty
+        options.length_penalty = (
+            output.length_penalty if options.length_penalty is None else options.length_penalty
+        )
     else:
         options.beam = 1
 
@@ -341,28 +382,39 @@ def _check_sentence(options: argparse.Namespace, text: str) -> None:
     saved: SavedExperiment | None = getattr(options, "saved", None)
     if saved is not None and (text == STANDARD_INPUT or text != saved.experiment.source_text):
         experiment = saved.experiment
-        own = [display_text(change) for change in experiment.without(*experiment.general).interventions]
+        own = [
+            display_text(change) for change in experiment.without(*experiment.general).interventions
+        ]
         if isinstance(experiment.output, GivenTarget):
             own.append(f"the translation “{experiment.output.text[:60]}”")
         if own:
             remedy = ", or use its own sentence" if hasattr(options, "text") else ""
             raise ConfigError(
-                f"{options.experiment} has changes that fit only its own sentence: {', '.join(own)}. Remove them from "
-                f"the experiment{remedy}."
+                f"{options.experiment} has changes that fit only its own sentence: "
+                f"{', '.join(own)}. Remove them from the experiment{remedy}."
             )
 
 
 def check_target(options: argparse.Namespace) -> None:
-    """Raises `ConfigError` for options of decoding next to `--target`. Call it before `take_experiment`."""
-    if options.target is not None and (options.beam is not None or options.length_penalty is not None):
+    """Raises `ConfigError` for options of decoding next to `--target`.
+
+    Call it before `take_experiment`.
+    """
+    if options.target is not None and (
+        options.beam is not None or options.length_penalty is not None
+    ):
         used = "--beam" if options.beam is not None else "--length-penalty"
-        raise ConfigError(f"{used} has no effect on the given translation. Omit {used} or --target.")
+        raise ConfigError(
+            f"{used} has no effect on the given translation. Omit {used} or --target."
+        )
 
 
 def require_text(options: argparse.Namespace, name: str = "a sentence") -> None:
     """Raises `ConfigError` if there is no sentence, after `take_experiment`."""
     if options.text is None:
-        raise ConfigError(f"There is nothing to translate. Add {name}, or --experiment with a file that has one.")
+        raise ConfigError(
+            f"There is nothing to translate. Add {name}, or --experiment with a file that has one."
+        )
 
 
 def read_general(options: argparse.Namespace) -> tuple[General, ...]:
@@ -372,12 +424,16 @@ def read_general(options: argparse.Namespace) -> tuple[General, ...]:
         ExperimentError: a head or network is named twice.
     """
     off = (*map(HeadScaled, options.head_off), *map(FeedForwardScaled, options.feed_forward_off))
-    own = in_canonical_order([*off, *options.scale_head, *options.scale_feed_forward, *options.temperature])
+    own = in_canonical_order(
+        [*off, *options.scale_head, *options.scale_feed_forward, *options.temperature]
+    )
     saved: SavedExperiment | None = getattr(options, "saved", None)
     return own if saved is None else saved.experiment.edited("").with_interventions(*own).general
 
 
-def read_interventions(options: argparse.Namespace, target_codec: "TextCodec") -> tuple[Intervention, ...]:
+def read_interventions(
+    options: argparse.Namespace, target_codec: "TextCodec"
+) -> tuple[Intervention, ...]:
     """The changes of `add_interventions` and `--experiment`.
 
     Words are forced as tokens of this vocabulary.
@@ -387,12 +443,16 @@ def read_interventions(options: argparse.Namespace, target_codec: "TextCodec") -
     """
     from ..translation.compilation import forced_word
 
-    words = [token for step, text in options.force for token in forced_word(step, text, target_codec)]
+    words = [
+        token for step, text in options.force for token in forced_word(step, text, target_codec)
+    ]
     edits = (*options.remove_word, *options.replace_word)
     mask = (CausalMaskLifted(),) if options.lift_mask else ()
     own = (*edits, *options.set_row, *mask, *words, *options.force_token)
     saved: SavedExperiment | None = getattr(options, "saved", None)
-    from_file = () if saved is None else saved.experiment.without(*saved.experiment.general).interventions
+    from_file = (
+        () if saved is None else saved.experiment.without(*saved.experiment.general).interventions
+    )
     sites = {site_of(intervention) for intervention in own}
     others = (intervention for intervention in from_file if site_of(intervention) not in sites)
     return (*others, *read_general(options), *own)
@@ -421,9 +481,14 @@ def parse_heads(text: str) -> Head | HeadGroup:
     """
     named = _heads_named(text)
     if named is None:
-        form = "Write cross:2:5 for one head, cross:2 for a layer, cross:*:5 for a head of all layers or cross for all"
+        form = (
+            "Write cross:2:5 for one head, cross:2 for a layer, cross:*:5 for a head of all "
+            "layers or cross for all"
+        )
         kinds = ", ".join(ATTENTION_KINDS)
-        _refuse(text, f"a head or a group of heads. {form}, with a kind of {kinds} and numbers from 1")
+        _refuse(
+            text, f"a head or a group of heads. {form}, with a kind of {kinds} and numbers from 1"
+        )
     return named
 
 
@@ -432,13 +497,16 @@ def _heads_named(text: str) -> Head | HeadGroup | None:
     kind = next((known for known in ATTENTION_KINDS if known == name), None)
     try:
         layer, head = [
-            None if number == "*" else parse_index(number) for number in (*numbers, "*", "*")[: max(len(numbers), 2)]
+            None if number == "*" else parse_index(number)
+            for number in (*numbers, "*", "*")[: max(len(numbers), 2)]
         ]
     except ValueError:
         return None
     if kind is None:
         return None
-    return HeadGroup(kind, layer, head) if layer is None or head is None else Head(kind, layer, head)
+    return (
+        HeadGroup(kind, layer, head) if layer is None or head is None else Head(kind, layer, head)
+    )
 
 
 def _refuse(text: str, expected: str) -> NoReturn:

@@ -1,4 +1,6 @@
-"""Options that name what a command writes. No file that the command reads or that holds something else is replaced.
+"""Options that name what a command writes.
+
+No file that the command reads or that holds something else is replaced.
 
 `OptionParser` checks them after parsing, before any work.
 """
@@ -47,7 +49,9 @@ def _described_as(format_name: str) -> Callable[[Path, bytes], bool]:
 
 
 def _begins(*starts: bytes) -> Callable[[Path, bytes], bool]:
-    return lambda path, start: start.removeprefix(codecs.BOM_UTF8).lstrip().lower().startswith(starts)
+    return lambda path, start: (
+        start.removeprefix(codecs.BOM_UTF8).lstrip().lower().startswith(starts)
+    )
 
 
 def _has_arrays(path: Path, start: bytes) -> bool:
@@ -129,7 +133,8 @@ def path_of(text: str) -> Path:
     """The path that an option names. Raises `argparse.ArgumentTypeError` if it is empty."""
     if not text:
         raise argparse.ArgumentTypeError(
-            "the path is empty. Enter a path, or . for the current folder. A shell variable may be empty."
+            "the path is empty. Enter a path, or . for the current folder. A shell variable may "
+            "be empty."
         )
     return Path(text)
 
@@ -144,7 +149,9 @@ def check_outputs(actions: Iterable[argparse.Action], options: argparse.Namespac
     if values.get("resume"):
         return  # a run replaces its own files
     for action in actions:
-        if isinstance(action.type, OutputFile) and isinstance(target := values.get(action.dest), Path):
+        if isinstance(action.type, OutputFile) and isinstance(
+            target := values.get(action.dest), Path
+        ):
             others = (value for name, value in values.items() if name != action.dest)
             action.type.check(target, _paths_in(others))
 
@@ -160,13 +167,20 @@ def _paths_in(values: Iterable[object]) -> Iterator[Path]:
 
 def _check_not_read(target: Path, inputs: Iterable[Path]) -> None:
     if any(is_same_file(target, path) for path in inputs):
-        raise StorageError(f"Cannot write {target}: it is read by this command. Choose another file name.")
+        raise StorageError(
+            f"Cannot write {target}: it is read by this command. Choose another file name."
+        )
 
 
 def _check_replaceable(target: Path, kind: FileKind) -> None:
-    """Raises `StorageError` if the existing file has something in it that is not of this kind, or belongs to a run."""
+    """Raises `StorageError` if the existing file has something in it that is not of this kind, or
+    belongs to a run.
+    """
     if belongs_to_run(target):
-        raise StorageError(f"Cannot write {target}: it belongs to the run in this folder. Choose another file name.")
+        raise StorageError(
+            f"Cannot write {target}: it belongs to the run in this folder. Choose another file "
+            "name."
+        )
     try:
         with open_file(target) as file:
             start = file.read(_START_BYTES)
@@ -174,5 +188,6 @@ def _check_replaceable(target: Path, kind: FileKind) -> None:
         return  # writing will report it
     if start and not kind.recognizes(target, start):
         raise StorageError(
-            f"Cannot write {target}: it is an existing file, but not {kind.name}. Choose another file name."
+            f"Cannot write {target}: it is an existing file, but not {kind.name}. Choose another "
+            "file name."
         )

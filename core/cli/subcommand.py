@@ -9,7 +9,8 @@ class Subcommand:
 
     Attributes:
         help: what it does, for the list of commands.
-        module: full name of a module with `add_options(parser)` and `run(options)`. Its docstring describes it.
+        module: full name of a module with `add_options(parser)` and `run(options)`. Its docstring
+            describes it.
         order: its place in the list, from small to large.
     """
 

@@ -57,23 +57,32 @@ if TYPE_CHECKING:
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of `translate`."""
-    parser.add_argument("text", nargs="?", help="the text; - reads one sentence per line from standard input, in UTF-8")
+    parser.add_argument(
+        "text",
+        nargs="?",
+        help="the text; - reads one sentence per line from standard input, in UTF-8",
+    )
     parser.add_argument(
         "--target",
         metavar="TEXT",
         help="also score this translation; --json puts its numbers under “given”",
     )
     formats = parser.add_mutually_exclusive_group()
-    formats.add_argument("--json", action="store_true", help="print tokens, probabilities and alternatives as JSON")
     formats.add_argument(
-        "--jsonl", action="store_true", help="print one line of JSON per sentence, as soon as it is done"
+        "--json", action="store_true", help="print tokens, probabilities and alternatives as JSON"
+    )
+    formats.add_argument(
+        "--jsonl",
+        action="store_true",
+        help="print one line of JSON per sentence, as soon as it is done",
     )
     parser.add_argument(
         "--attention",
         type=OutputFile(ARRAYS),
         metavar="FILE.npz",
-        help="write all attention maps and their tokens to this file (with --target: those of the given pair; with "
-        "--jsonl: one file per sentence to this folder, which must not hold other NPZ files)",
+        help="write all attention maps and their tokens to this file (with --target: those of "
+        "the given pair; with --jsonl: one file per sentence to this folder, which must not "
+        "hold other NPZ files)",
     )
     add_experiment(parser, EXPERIMENT_HELP)
     add_interventions(parser)
@@ -109,7 +118,9 @@ def _translate(options: argparse.Namespace) -> int:
     output = read_output(options)
     interventions = read_interventions(options, translator.checkpoint.codecs.target)
     if options.target is not None:  # first, because --lift-mask needs the given translation
-        request = Experiment(into_language(options, text), GivenTarget(options.target), interventions)
+        request = Experiment(
+            into_language(options, text), GivenTarget(options.target), interventions
+        )
         return _print_one(translator, request, output, options)
     request = Experiment(into_language(options, text), output, interventions)
     if options.jsonl:
@@ -122,12 +133,16 @@ def _translate(options: argparse.Namespace) -> int:
 
 
 def _print_one(
-    translator: "Translator", experiment: Experiment, own_decoding: Output, options: argparse.Namespace
+    translator: "Translator",
+    experiment: Experiment,
+    own_decoding: Output,
+    options: argparse.Namespace,
 ) -> int:
     """Print one sentence, and a given translation next to the model's own."""
     experiments = [experiment]
     if options.target is not None:
-        masked = experiment.without(CausalMaskLifted())  # only a given translation can do without the mask
+        # only a given translation can do without the mask
+        masked = experiment.without(CausalMaskLifted())
         experiments.insert(0, replace(masked, output=own_decoding))
     compiled = map(translator.compile, experiments)
     translations = list(translator.run_many(compiled, need_maps=options.attention is not None))
@@ -169,7 +184,9 @@ def _print_lines(translator: "Translator", request: Experiment, options: argpars
     return refusals.exit_status()
 
 
-def _print_json_list(translator: "Translator", request: Experiment, options: argparse.Namespace) -> int:
+def _print_json_list(
+    translator: "Translator", request: Experiment, options: argparse.Namespace
+) -> int:
     """Print an object for one line of standard input, or a list with null for empty lines."""
     lines = [into_language(options, line) for line in read_all_lines(STANDARD_INPUT)]
     if len(lines) == 1:
@@ -182,7 +199,11 @@ def _print_json_list(translator: "Translator", request: Experiment, options: arg
     values = []
     for outcome in run_lines(translator, [lines], request, need_maps=False):
         refusals.add(outcome)
-        value = outcome.refusal if outcome.translation is None else as_dict(translator, outcome.translation)
+        value = (
+            outcome.refusal
+            if outcome.translation is None
+            else as_dict(translator, outcome.translation)
+        )
         values.append(None if outcome.is_empty else value)
     print(json.dumps(values, ensure_ascii=False, indent=2))
     return refusals.exit_status()
@@ -191,7 +212,9 @@ def _print_json_list(translator: "Translator", request: Experiment, options: arg
 def _print_json_lines(
     translator: "Translator", request: Experiment, options: argparse.Namespace, *, is_stream: bool
 ) -> int:
-    """Print a line of JSON for one text or each line of standard input, and save the maps of each if requested."""
+    """Print a line of JSON for one text or each line of standard input, and save the maps of each
+    if requested.
+    """
     need_maps = options.attention is not None
 
     def as_json(number: int, translation: "Translation") -> str:
@@ -217,8 +240,8 @@ def _require_no_other_maps(folder: Path) -> None:
     maps = sorted(path.name for path in folder.glob("*") if path.suffix.lower() == ".npz")
     if maps:
         raise ConfigError(
-            f"{folder} already contains {maps[0]}, perhaps the maps of another run. Choose an empty or new folder, or "
-            "remove its NPZ files."
+            f"{folder} already contains {maps[0]}, perhaps the maps of another run. Choose an "
+            "empty or new folder, or remove its NPZ files."
         )
 
 
@@ -228,19 +251,23 @@ def print_probabilities(own: "Translation", given_translation: "Translation") ->
     for name, translation in (("own", own), ("given", given_translation)):
         num_tokens = len(translation.log_probabilities)
         print(
-            f"{name + ':':<7}log-probability {translation.log_probability:8.3f} nats, {counted(num_tokens, 'token')}, "
-            f"{percent(math.exp(translation.log_probability / num_tokens), 1)} a token (geometric mean)"
+            f"{name + ':':<7}log-probability {translation.log_probability:8.3f} nats, "
+            f"{counted(num_tokens, 'token')}, "
+            f"{percent(math.exp(translation.log_probability / num_tokens), 1)} a token "
+            "(geometric mean)"
         )
 
 
 def save_attention(translator: "Translator", translation: "Translation", path: Path) -> None:
     """Write the maps of all heads and the tokens of their rows and columns as NPZ, atomically.
 
-    Arrays: `encoder` [L, H, S, S], `decoder` [L, H, T, T], `cross` [L, H, T, S]; `source_tokens` [S], `read_tokens` and
-    `predicted_tokens` [T]; and those of `translation_arrays`. The file is readable without pickle. Raises
-    `StorageError`.
+    Arrays: `encoder` [L, H, S, S], `decoder` [L, H, T, T], `cross` [L, H, T, S]; `source_tokens`
+    [S], `read_tokens` and `predicted_tokens` [T]; and those of `translation_arrays`. The file is
+    readable without pickle. Raises `StorageError`.
     """
-    tokens = {name: np.array(getattr(translation, name)) for name in ("source_tokens", "read_tokens")}
+    tokens = {
+        name: np.array(getattr(translation, name)) for name in ("source_tokens", "read_tokens")
+    }
     maps = {kind: translation.maps.of_kind(kind) for kind in ATTENTION_KINDS}
     write_arrays(translation_arrays(translator, translation) | maps | tokens, path)
 
@@ -248,14 +275,17 @@ def save_attention(translator: "Translator", translation: "Translation", path: P
 def as_dict(translator: "Translator", translation: "Translation") -> dict[str, Any]:
     """The translation as JSON-ready values without maps. Interventions count from 0.
 
-    `rare_words`, `respelled_words` and `is_unlike_training` are None if the model's file has no word counts.
+    `rare_words`, `respelled_words` and `is_unlike_training` are None if the model's file has no
+    word counts.
     """
     coverage = translation.coverage
     return {
         "source": translation.source_text,
         "translation": translation.text,
         "output": part_to_json(translation.experiment.output),
-        "interventions": [part_to_json(intervention) for intervention in translation.experiment.interventions],
+        "interventions": [
+            part_to_json(intervention) for intervention in translation.experiment.interventions
+        ],
         "unreached": [part_to_json(intervention) for intervention in translation.unreached],
         "log_probability": translation.log_probability,
         "source_tokens": translation.source_tokens,
@@ -268,7 +298,9 @@ def as_dict(translator: "Translator", translation: "Translation") -> dict[str, A
         "target_words": [asdict(word) for word in translation.target_words],
         "unknown_source_positions": translation.unknown_source_positions,
         "rare_words": None if coverage is None else [asdict(word) for word in coverage.rare_words],
-        "respelled_words": None if coverage is None else [asdict(word) for word in coverage.respelled_words],
+        "respelled_words": None
+        if coverage is None
+        else [asdict(word) for word in coverage.respelled_words],
         "is_unlike_training": None if coverage is None else coverage.is_unlike_training,
         "left_out_words": [asdict(word) for word in left_out_words(translator, translation)],
         "ignored_text": translation.ignored_text,

@@ -1,4 +1,6 @@
-"""Values that the output of several commands shares: model and version, tokens, and the translation without changes."""
+"""Values that the output of several commands shares: model and version, tokens, and the translation
+without changes.
+"""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -19,7 +21,8 @@ if TYPE_CHECKING:
 
 Numbers = dict[str, "np.ndarray[Any, np.dtype[Any]]"]
 INTERVENTIONS = "interventions"
-"""Name of an array of JSON texts (in JSON output: of objects), in the form of `core.translation.experiment_file`."""
+"""Name of an array of JSON texts (in JSON output: of objects), in the form of
+`core.translation.experiment_file`."""
 
 
 def origin_values(translator: "Translator") -> dict[str, Any]:
@@ -30,8 +33,9 @@ def origin_values(translator: "Translator") -> dict[str, Any]:
 def token_values(translator: "Translator", translation: "Translation") -> dict[str, Any]:
     """The tokens as the model has them, and the distributions that they were chosen from.
 
-    With interventions, this includes the baseline: the translation without them. `log_probabilities` are those of its
-    tokens; `changed_log_probabilities` are those of the same tokens with the interventions.
+    With interventions, this includes the baseline: the translation without them.
+    `log_probabilities` are those of its tokens; `changed_log_probabilities` are those of the same
+    tokens with the interventions.
     """
     entries = translator.checkpoint.codecs.target.vocabulary.tokens
     values: dict[str, Any] = {
@@ -73,7 +77,9 @@ def as_arrays(values: Mapping[str, Any], prefix: str = "") -> Numbers:
 
 def origin_arrays(translator: "Translator", interventions: Sequence[Intervention]) -> Numbers:
     """The program, the model and its changes."""
-    changes = np.array([json.dumps(part_to_json(intervention)) for intervention in interventions], dtype=str)
+    changes = np.array(
+        [json.dumps(part_to_json(intervention)) for intervention in interventions], dtype=str
+    )
     return as_arrays(origin_values(translator)) | {INTERVENTIONS: changes}
 
 

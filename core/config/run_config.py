@@ -8,7 +8,9 @@ from ..strict_json import shown
 from .groups import DataConfig, ModelConfig, TrainingConfig
 from .settings import Settings, require_mapping
 
-PARTS: dict[str, type[Settings]] = {group.owner: group for group in (ModelConfig, DataConfig, TrainingConfig)}
+PARTS: dict[str, type[Settings]] = {
+    group.owner: group for group in (ModelConfig, DataConfig, TrainingConfig)
+}
 """The groups of settings of a run, by name."""
 
 
@@ -31,24 +33,26 @@ class RunConfig:
     def __post_init__(self) -> None:
         if self.training.subword_dropout and self.data.num_subwords is None:
             raise ConfigError(
-                f"training: subword_dropout is {self.training.subword_dropout}, but data: num_subwords is None: there "
-                "are no subwords to cut in another way. Set num_subwords, or subword_dropout to 0."
+                f"training: subword_dropout is {self.training.subword_dropout}, but data: "
+                "num_subwords is None: there are no subwords to cut in another way. Set "
+                "num_subwords, or subword_dropout to 0."
             )
         if self.training.r_drop and not self.model.dropout:
             raise ConfigError(
-                f"training: r_drop is {self.training.r_drop}, but model: dropout is {self.model.dropout}: two passes "
-                "over a batch would not differ. Raise dropout, or set r_drop to 0."
+                f"training: r_drop is {self.training.r_drop}, but model: dropout is "
+                f"{self.model.dropout}: two passes over a batch would not differ. Raise dropout, "
+                "or set r_drop to 0."
             )
         if self.training.source_noise and self.is_copy_task:
             raise ConfigError(
-                f"training: source_noise is {self.training.source_noise}, but the data are symbols, not "
-                "sentences. Set source_noise to 0, or choose another preset."
+                f"training: source_noise is {self.training.source_noise}, but the data are "
+                "symbols, not sentences. Set source_noise to 0, or choose another preset."
             )
         is_joint = self.data.num_subwords is not None or self.data.tokenization != "spacy"
         if self.model.tied_embeddings == "all" and not is_joint:
             raise ConfigError(
-                "model: tied_embeddings is 'all', but data: num_subwords is None: source and target have separate "
-                "vocabularies. Set num_subwords, or tie the output only."
+                "model: tied_embeddings is 'all', but data: num_subwords is None: source and "
+                "target have separate vocabularies. Set num_subwords, or tie the output only."
             )
 
     @property
@@ -57,7 +61,10 @@ class RunConfig:
         return self.data.tokenization == "symbols"
 
     def with_training(self, **settings: Any) -> "RunConfig":
-        """The run with other training settings. Raises `ConfigError` if one is unknown or refused."""
+        """The run with other training settings.
+
+        Raises `ConfigError` if one is unknown or refused.
+        """
         return replace(self, training=self.training.replace(**settings))
 
     def to_dict(self) -> dict[str, Any]:
@@ -73,10 +80,15 @@ class RunConfig:
         unknown = sorted(repr(name) for name in values if name not in known)
         if unknown:
             raise ConfigError(
-                f"A run has no part {', '.join(unknown)}. Use preset, description, model, data and training."
+                f"A run has no part {', '.join(unknown)}. Use preset, description, model, data "
+                "and training."
             )
         for name in ("preset", "description"):
             if not isinstance(values.get(name, ""), str):
-                raise ConfigError(f"A run's {name} is {shown(values[name])}. Use a text, between quotation marks.")
-        parts: dict[str, Any] = {part: group.from_dict(values.get(part, {})) for part, group in PARTS.items()}
+                raise ConfigError(
+                    f"A run's {name} is {shown(values[name])}. Use a text, between quotation marks."
+                )
+        parts: dict[str, Any] = {
+            part: group.from_dict(values.get(part, {})) for part, group in PARTS.items()
+        }
         return cls(values.get("preset", "custom"), values.get("description", ""), **parts)

@@ -1,4 +1,6 @@
-"""Shared by the configuration classes: declaration and validation of settings, conversion to and from dictionaries."""
+"""Shared by the configuration classes: declaration and validation of settings, conversion to and
+from dictionaries.
+"""
 
 import dataclasses
 import functools
@@ -20,11 +22,14 @@ NOTHING = "none"
 """The text for None in files, commands and forms."""
 
 LANGUAGES = tuple(
-    "af am ar az bg bn bo ca cs da de dsb el en es et eu fa fi fo fr ga gd grc gu he hi hr hsb ht hu hy id is it ja "
-    "kmr kn ko ky la lb lg lij lt lv mk ml mr ms nb ne nl nn pl pt ro ru sa si sk sl sq sr sv ta te th ti tl tn tr tt "
-    "uk ur vi xx yo zh".split()
+    "af am ar az bg bn bo ca cs da de dsb el en es et eu fa fi fo fr ga gd grc gu he hi hr hsb "
+    "ht hu hy id is it ja kmr kn ko ky la lb lg lij lt lv mk ml mr ms nb ne nl nn pl pt ro ru sa "
+    "si sk sl sq sr sv ta te th ti tl tn tr tt uk ur vi xx yo zh".split()
 )
-"""Codes of the languages that spaCy has rules for. A code names a module of spaCy, so a file may name only these."""
+"""Codes of the languages that spaCy has rules for.
+
+A code names a module of spaCy, so a file may name only these.
+"""
 
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 _LANGUAGE_CODE = re.compile(r"[A-Za-z]+([-_][A-Za-z]+)*")
@@ -34,7 +39,10 @@ _REFUSED = object()
 
 @dataclass(frozen=True)
 class Limits:
-    """The numbers that a setting can have. `LARGEST_NUMBER` and `LARGEST_REAL` are technical ends, rarely mentioned."""
+    """The numbers that a setting can have.
+
+    `LARGEST_NUMBER` and `LARGEST_REAL` are technical ends, rarely mentioned.
+    """
 
     low: float
     high: float = LARGEST_REAL
@@ -98,9 +106,13 @@ class Setting:
         return any(self._is_of(value, kind) for kind in self.kinds)
 
     def read(self, text: str) -> Any:
-        """The value that a text states. Raises `ConfigError` that begins with “is” and says what to enter."""
+        """The value that a text states.
+
+        Raises `ConfigError` that begins with “is” and says what to enter.
+        """
         text = text.strip()
-        for kind in sorted(self.kinds, key=lambda kind: kind is not type(None)):  # any word is a text
+        # any word is a text
+        for kind in sorted(self.kinds, key=lambda kind: kind is not type(None)):
             value = _read(text, kind)
             if value is not _REFUSED and self._is_of(value, kind):
                 return value
@@ -110,12 +122,21 @@ class Setting:
         """The text for this value; the inverse of `read`."""
         if value is None:
             return NOTHING
-        return str(value).lower() if isinstance(value, bool) else f"{value:g}" if _is_short(value) else str(value)
+        return (
+            str(value).lower()
+            if isinstance(value, bool)
+            else f"{value:g}"
+            if _is_short(value)
+            else str(value)
+        )
 
     def check(self, owner: str, name: str, value: object) -> None:
         """Raises `ConfigError` unless the setting `name` can have the value."""
         if not self.accepts(value):
-            raise ConfigError(f"{owner}: {name} is {_quoted(value)}. Use {self.expected}{self._technical_end(value)}.")
+            raise ConfigError(
+                f"{owner}: {name} is {_quoted(value)}. Use "
+                f"{self.expected}{self._technical_end(value)}."
+            )
 
     def _is_of(self, value: object, kind: Any) -> bool:
         if kind is type(None):
@@ -135,10 +156,15 @@ class Setting:
         if self.limits is None or isinstance(value, bool):
             return ""
         if isinstance(value, str):
-            value = next((number for kind in (int, float) if (number := _read(value, kind)) is not _REFUSED), value)
+            value = next(
+                (number for kind in (int, float) if (number := _read(value, kind)) is not _REFUSED),
+                value,
+            )
         is_beyond = isinstance(value, int | float) and value > self.limits.high
         return (
-            f", at most {self.limits.high:,}" if is_beyond and f"{self.limits.high:,}" not in str(self.limits) else ""
+            f", at most {self.limits.high:,}"
+            if is_beyond and f"{self.limits.high:,}" not in str(self.limits)
+            else ""
         )
 
     def _in_words(self, kind: Any) -> str:
@@ -154,7 +180,9 @@ class Setting:
         return number if self.limits is None else f"{number} {self.limits}"
 
 
-def setting(default: Any, name: str, description: str, limits: Limits | None = None, **details: Any) -> Any:
+def setting(
+    default: Any, name: str, description: str, limits: Limits | None = None, **details: Any
+) -> Any:
     """Declares a field of `Settings`; the arguments are those of `Setting`."""
     declaration = Setting(name, description, limits=limits, **details)
     return dataclasses.field(default=default, metadata={"setting": declaration})
@@ -214,7 +242,9 @@ class Settings:
         """The settings that were declared with `setting`, by field."""
         hints = get_type_hints(cls)
         return {
-            field.name: dataclasses.replace(field.metadata["setting"], kinds=tuple(_kinds(hints[field.name])))
+            field.name: dataclasses.replace(
+                field.metadata["setting"], kinds=tuple(_kinds(hints[field.name]))
+            )
             for field in dataclasses.fields(cls)  # type: ignore[arg-type]
             if "setting" in field.metadata
         }
@@ -235,10 +265,15 @@ class Settings:
         unknown = sorted(repr(name) for name in values if name not in known)
         if unknown:
             raise ConfigError(
-                f"{cls.__name__} has no setting {', '.join(unknown)}. Remove it or correct its spelling; settings: "
-                f"{', '.join(known)}."
+                f"{cls.__name__} has no setting {', '.join(unknown)}. Remove it or correct its "
+                f"spelling; settings: {', '.join(known)}."
             )
-        return cls(**{name: tuple(value) if isinstance(value, list) else value for name, value in values.items()})
+        return cls(
+            **{
+                name: tuple(value) if isinstance(value, list) else value
+                for name, value in values.items()
+            }
+        )
 
     def replace(self, **changes: Any) -> Self:
         """A copy with some settings changed, checked like any other. Raises `ConfigError`."""
@@ -248,7 +283,9 @@ class Settings:
 def require_mapping(owner: str, values: object) -> None:
     """Raises `ConfigError` unless `values` is a dictionary."""
     if not isinstance(values, dict):
-        raise ConfigError(f"{owner} is described by {_quoted(values)}. Use names of settings with their values.")
+        raise ConfigError(
+            f"{owner} is described by {_quoted(values)}. Use names of settings with their values."
+        )
 
 
 def is_digest(text: str) -> bool:
@@ -262,12 +299,14 @@ def is_language_code(text: str) -> bool:
 
 
 def require_language(owner: str, **values: str) -> None:
-    """Raises `ConfigError` unless every value is the code of a language that spaCy has rules for."""
+    """Raises `ConfigError` unless every value is the code of a language that spaCy has rules
+    for.
+    """
     for name, value in values.items():
         if value not in LANGUAGES:
             raise ConfigError(
-                f"{owner}: {name} is {_quoted(value)}. Use a language code such as de or en, one that spaCy has rules "
-                "for."
+                f"{owner}: {name} is {_quoted(value)}. Use a language code such as de or en, one "
+                "that spaCy has rules for."
             )
 
 

@@ -3,7 +3,9 @@
 from ..cli.subcommand import Subcommand
 
 ANALYZE = Subcommand(
-    "print what every head does, as numbers", "augenmerk.core.extensions.analyses.cli.analyze", order=20
+    "print what every head does, as numbers",
+    "augenmerk.core.extensions.analyses.cli.analyze",
+    order=20,
 )
 ALIGN = Subcommand(
     "rank heads by word alignment, or link the words of a sentence",
@@ -12,11 +14,19 @@ ALIGN = Subcommand(
 )
 TRAIN = Subcommand("train a model", "augenmerk.core.extensions.training.cli.train", order=40)
 RUNS = Subcommand("list training runs", "augenmerk.core.extensions.training.cli.runs", order=50)
-EVALUATE = Subcommand("score a model on a corpus", "augenmerk.core.extensions.training.cli.evaluate", order=60)
-DATA = Subcommand("prepare a corpus for training elsewhere", "augenmerk.core.extensions.training.cli.data", order=70)
+EVALUATE = Subcommand(
+    "score a model on a corpus", "augenmerk.core.extensions.training.cli.evaluate", order=60
+)
+DATA = Subcommand(
+    "prepare a corpus for training elsewhere",
+    "augenmerk.core.extensions.training.cli.data",
+    order=70,
+)
 INFO = Subcommand("describe a checkpoint", "augenmerk.core.extensions.info.command", order=80)
 AVERAGE = Subcommand(
-    "average checkpoints, or halve the size of one", "augenmerk.core.extensions.training.cli.average", order=90
+    "average checkpoints, or halve the size of one",
+    "augenmerk.core.extensions.training.cli.average",
+    order=90,
 )
 IMPORT = Subcommand(
     "import a model of another project, such as OPUS-MT",

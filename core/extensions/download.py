@@ -59,11 +59,14 @@ class Downloader:
     headers: Mapping[str, str] = field(default_factory=dict)
 
     def fetch(self, file: RemoteFile, url: str, target: Path, on_progress: OnDownload) -> None:
-        """Download a file; `on_progress` receives its name, the bytes that have arrived, and all of them (0: unknown).
+        """Download a file.
+
+        `on_progress` receives its name, the bytes that have arrived, and all of them (0: unknown).
 
         Raises:
             StorageError: the file cannot be written.
-            AugenmerkError: `error`: the server or the connection failed, or it sent another file; or that of `check`.
+            AugenmerkError: `error`: the server or the connection failed, or it sent another file;
+                or that of `check`.
         """
         part = target.with_name(f".{target.name}.part")
         try:
@@ -102,14 +105,22 @@ class Downloader:
         import urllib3
 
         self.check()
-        headers = {**self.headers, "Accept-Encoding": "identity"} | ({"Range": f"bytes={start}-"} if start else {})
+        headers = {**self.headers, "Accept-Encoding": "identity"} | (
+            {"Range": f"bytes={start}-"} if start else {}
+        )
         timeout = CONNECT_TIMEOUT_S, READ_TIMEOUT_S
         codes = requests.codes
         try:
-            with ExitStack() as answers:  # redirects too: the library leaves some of them open when it fails
+            # redirects too: the library leaves some of them open when it fails
+            with ExitStack() as answers:
                 hooks = {"response": lambda answer, **_: answers.enter_context(answer)}
-                response = requests.get(url, stream=True, timeout=timeout, headers=headers, hooks=hooks)
-                if start and response.status_code in (codes.ok, codes.requested_range_not_satisfiable):
+                response = requests.get(
+                    url, stream=True, timeout=timeout, headers=headers, hooks=hooks
+                )
+                if start and response.status_code in (
+                    codes.ok,
+                    codes.requested_range_not_satisfiable,
+                ):
                     yield None
                 if response.status_code not in (codes.ok, codes.partial_content):
                     raise self._failure(url, f"{response.status_code} {response.reason}")
@@ -117,13 +128,16 @@ class Downloader:
                     self.check()
                     yield piece
         except (requests.RequestException, urllib3.exceptions.HTTPError, ValueError) as error:
-            # the first is an `OSError`, which must not look like one of writing; the others escape from redirects
+            # the first is an `OSError`, which must not look like one of writing; the others escape
+            # from redirects
             raise self._failure(url, _explain(error)) from error
 
     def _failure(self, url: str, reason: str) -> AugenmerkError:
         return self.error(f"The download from {url} failed: {reason}. {self.advice}")
 
-    def _verify(self, file: RemoteFile, url: str, part: Path, num_bytes: int, *, is_page: bool) -> None:
+    def _verify(
+        self, file: RemoteFile, url: str, part: Path, num_bytes: int, *, is_page: bool
+    ) -> None:
         """Raise an error, and remove the file, unless it has the announced size and digest.
 
         Args:
@@ -145,15 +159,19 @@ class Downloader:
         if is_page or (file.num_bytes is None and not num_bytes):
             part.unlink()
             raise self.error(
-                f"The server sent {'a web page' if is_page else 'nothing'} instead of the file {url}. A proxy or a "
-                f"log-in page may have answered. {self.advice}"
+                f"The server sent {'a web page' if is_page else 'nothing'} instead of the file "
+                f"{url}. A proxy or a log-in page may have answered. {self.advice}"
             )
         if file.num_bytes is not None and (num_bytes != file.num_bytes or expected is not None):
             part.unlink()
-            mismatch = f"its digest is not {expected[:12]}… ({digest.name}, " if expected else "it has the wrong size ("
+            mismatch = (
+                f"its digest is not {expected[:12]}… ({digest.name}, "
+                if expected
+                else "it has the wrong size ("
+            )
             raise self.error(
-                f"The file from {url} is not the right one: {mismatch}{file.num_bytes:,} bytes). It was deleted. A "
-                f"proxy or a log-in page may have answered. {self.advice}"
+                f"The file from {url} is not the right one: {mismatch}{file.num_bytes:,} bytes). "
+                f"It was deleted. A proxy or a log-in page may have answered. {self.advice}"
             )
 
 

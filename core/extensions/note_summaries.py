@@ -25,13 +25,19 @@ _MAX_LISTED = 10
 
 
 def sentences_by_kind(notes: Sequence[Iterable[Note]]) -> dict[NoteKind, list[int]]:
-    """For each kind the indices of the sentences with such a note. `notes`: those of each sentence."""
+    """For each kind the indices of the sentences with such a note.
+
+    `notes`: those of each sentence.
+    """
     kinds = [{note.kind for note in notes_of_sentence} for notes_of_sentence in notes]
     return {kind: [index for index, own in enumerate(kinds) if kind in own] for kind in NOTE_KINDS}
 
 
-def summaries(notes: Sequence[Sequence[Note]], sentences: str = "sentences") -> tuple[CountedText, ...]:
-    """A note for each kind on the sentences of a sample: how many there are, which, and the text about the first.
+def summaries(
+    notes: Sequence[Sequence[Note]], sentences: str = "sentences"
+) -> tuple[CountedText, ...]:
+    """A note for each kind on the sentences of a sample: how many there are, which, and the text
+    about the first.
 
     They number the sentences as `CountedText` does.
 
@@ -45,7 +51,9 @@ def summaries(notes: Sequence[Sequence[Note]], sentences: str = "sentences") -> 
             which = "" if len(indices) == 1 else "The first: "
             share = share_of(sentences, indices, len(notes), NOTE_KINDS[kind])
             first = next(note.text for note in notes[indices[0]] if note.kind == kind)
-            texts.append(CountedText("{share} {which}{first}", share=share, which=which, first=first))
+            texts.append(
+                CountedText("{share} {which}{first}", share=share, which=which, first=first)
+            )
     return tuple(texts)
 
 

@@ -1,9 +1,11 @@
-"""A `Transformer` compiled for translating on a CPU: packed matrices, cached keys and values, guesses in 8 bits.
+"""A `Transformer` compiled for translating on a CPU: packed matrices, cached keys and values,
+guesses in 8 bits.
 
-A decoding step of one sentence spends its time on reading matrices and on calling PyTorch's operators. So matrices are
-packed (`products`), no modules are called, and keys and values of earlier tokens are kept. A second decoder, with
-matrices of 8 bits, guesses tokens at a third of the cost; the search checks them (`core.translation.decoding`). A
-`Compiler` chooses between this form and the plain model.
+A decoding step of one sentence spends its time on reading matrices and on calling PyTorch's
+operators. So matrices are packed (`products`), no modules are called, and keys and values of
+earlier tokens are kept. A second decoder, with matrices of 8 bits, guesses tokens at a third of the
+cost; the search checks them (`core.translation.decoding`). A `Compiler` chooses between this form
+and the plain model.
 """
 
 import os
@@ -34,14 +36,16 @@ PLAIN_VARIABLE = "AUGENMERK_PLAIN"
 _MAX_COPIED = 32_000_000
 """Parameters up to which matrices are packed, which takes their memory once more."""
 _SMALL_PRODUCT, _MANY_PRODUCTS = 400, 128
-"""Multiplications below which PyTorch computes each product of a batch number by number, and products from which on
-another way takes less time."""
+"""Multiplications below which PyTorch computes each product of a batch number by number, and
+products from which on another way takes less time."""
 MakeProduct = Callable[[Tensor, Tensor | None], Product]
 Norm = Callable[[Tensor], Tensor]
 
 
 class CompiledTransformer:
-    """The same maps and logits as the model that it was built from, to rounding. Without gradients, hooks and dropout.
+    """The same maps and logits as the model that it was built from, to rounding.
+
+    Without gradients, hooks and dropout.
 
     Attributes:
         model: float32 on a CPU. `Compiler` stops using this form when its weights change.
@@ -56,7 +60,10 @@ class CompiledTransformer:
             for layer in model.encoder_layers
         ]
         self._encoder_norm = _plain_norm(model.encoder_norm)
-        self._memories = [_memory_product(layer.cross_attention, exact) for layer in model.decoder_layers]  # type: ignore[arg-type]
+        self._memories = [
+            _memory_product(layer.cross_attention, exact)  # type: ignore[arg-type]
+            for layer in model.decoder_layers
+        ]
         self.decoder = Decoder(model, exact)
         self.guessing = Decoder(model, RoundedProduct) if has_rounded_products() else None
 
@@ -65,7 +72,11 @@ class CompiledTransformer:
         return CompiledTransformer(deepcopy(self.model, memo))
 
     def encode(
-        self, source: Tensor, *, need_maps: bool = False, interventions: Interventions = NO_INTERVENTIONS
+        self,
+        source: Tensor,
+        *,
+        need_maps: bool = False,
+        interventions: Interventions = NO_INTERVENTIONS,
     ) -> Encoding:
         """See `Transformer.encode`."""
         mask = self.model.source_mask(source)
@@ -73,11 +84,20 @@ class CompiledTransformer:
         maps = []
         is_padded = not bool(mask.all())
         for index, layer in enumerate(self._encoder_layers):
-            changes, factor = interventions.of("encoder", index), interventions.factor_of("encoder", index)
-            states, layer_maps = layer.read(states, mask if is_padded else None, changes, factor, need_maps)
+            changes, factor = (
+                interventions.of("encoder", index),
+                interventions.factor_of("encoder", index),
+            )
+            states, layer_maps = layer.read(
+                states, mask if is_padded else None, changes, factor, need_maps
+            )
             maps.append(layer_maps)
         return Encoding(
-            source, self._encoder_norm(states), mask if is_padded else None, _stacked(maps, need_maps), interventions
+            source,
+            self._encoder_norm(states),
+            mask if is_padded else None,
+            _stacked(maps, need_maps),
+            interventions,
         )
 
     def decode(self, encoding: Encoding, target: Tensor, *, need_maps: bool = False) -> ModelOutput:
@@ -98,7 +118,8 @@ class LayerCache:
     """The memory of one decoder layer between steps.
 
     Attributes:
-        past: keys and values of the target tokens read so far, [2, B, H, max steps, K], filled from the left.
+        past: keys and values of the target tokens read so far, [2, B, H, max steps, K], filled from
+            the left.
         memory: keys and values of the encoder's output, [2, B, H, S, K].
     """
 
@@ -121,10 +142,11 @@ class LayerCache:
 
 
 def empty_past(max_steps: int, keys: Tensor) -> Tensor:
-    """Memory for keys and values, [2, B, H, max steps, K], in which those of one step lie side by side.
+    """Memory for keys and values, [2, B, H, max steps, K], in which those of one step lie side by
+    side.
 
-    A step then writes to one place, and a batch is read in one stream per step. Collecting the few steps of each head
-    would take twice as long.
+    A step then writes to one place, and a batch is read in one stream per step. Collecting the few
+    steps of each head would take twice as long.
 
     Args:
         max_steps: the largest number of tokens.
@@ -178,7 +200,9 @@ class CachedState:
         mask = self.compiled.model.target_mask(target, self.interventions)
         states, decoder_maps, cross_maps = self.compiled.decoder.read(target, self, mask, need_maps)
         self.step = target.size(1)
-        return ModelOutput(self.compiled.decoder.output(states), self.encoder_maps, decoder_maps, cross_maps)
+        return ModelOutput(
+            self.compiled.decoder.output(states), self.encoder_maps, decoder_maps, cross_maps
+        )
 
     def select(self, rows: Tensor) -> None:
         """Keeps (or repeats, or reorders) the batch rows with these indices [B']."""
@@ -197,7 +221,10 @@ class CachedState:
                 cache.reorder(rows, self.step)
 
     def restarted(self) -> "CachedState":
-        """A state of the same rows at the start. Selecting rows in it does not affect this one; reading does."""
+        """A state of the same rows at the start.
+
+        Selecting rows in it does not affect this one; reading does.
+        """
         return replace(self, layers=[replace(cache) for cache in self.layers], step=0)
 
 
@@ -226,7 +253,10 @@ class Decoder:
     def read(
         self, ids: Tensor, state: CachedState, mask: Tensor | None, need_maps: bool
     ) -> tuple[Tensor, Tensor | None, Tensor | None]:
-        """The states [B, T, D] of T more tokens [B, T], and their maps; keys and values go into the caches."""
+        """The states [B, T, D] of T more tokens [B, T], and their maps.
+
+        Keys and values go into the caches.
+        """
         states = self._embed(ids, state.step)
         self_maps = []
         cross_maps = []
@@ -239,7 +269,9 @@ class Decoder:
 
 class _EncoderLayer:
     def __init__(self, layer: EncoderLayer, multiply: MakeProduct) -> None:
-        self._attention = _Attention(layer.self_attention, layer.attention_residual, multiply, num_projections=3)
+        self._attention = _Attention(
+            layer.self_attention, layer.attention_residual, multiply, num_projections=3
+        )
         self._feed_forward = _FeedForward(layer.feed_forward, layer.feed_forward_residual, multiply)
 
     def read(
@@ -251,18 +283,30 @@ class _EncoderLayer:
         need_maps: bool,
     ) -> tuple[Tensor, Tensor | None]:
         queries, keys, values = self._attention.project(states).unbind()
-        states, maps = self._attention.attend(states, queries, keys, values, mask, changes, need_maps)
+        states, maps = self._attention.attend(
+            states, queries, keys, values, mask, changes, need_maps
+        )
         return self._feed_forward.add_to(states, factor), maps
 
 
 class _DecoderLayer:
     def __init__(self, layer: DecoderLayer, multiply: MakeProduct) -> None:
-        self._own = _Attention(layer.self_attention, layer.self_residual, multiply, num_projections=3)
-        self._cross = _Attention(layer.cross_attention, layer.cross_residual, multiply, num_projections=1)
+        self._own = _Attention(
+            layer.self_attention, layer.self_residual, multiply, num_projections=3
+        )
+        self._cross = _Attention(
+            layer.cross_attention, layer.cross_residual, multiply, num_projections=1
+        )
         self._feed_forward = _FeedForward(layer.feed_forward, layer.feed_forward_residual, multiply)
 
     def read(
-        self, states: Tensor, cache: LayerCache, index: int, state: CachedState, mask: Tensor | None, need_maps: bool
+        self,
+        states: Tensor,
+        cache: LayerCache,
+        index: int,
+        state: CachedState,
+        mask: Tensor | None,
+        need_maps: bool,
     ) -> tuple[Tensor, Tensor | None, Tensor | None]:
         changes = state.interventions
         first = state.step
@@ -275,16 +319,32 @@ class _DecoderLayer:
         )
         (queries,), (keys, values) = self._cross.project(states), cache.memory
         states, cross_maps = self._cross.attend(
-            states, queries, keys, values, state.source_mask, changes.of("cross", index), need_maps, first
+            states,
+            queries,
+            keys,
+            values,
+            state.source_mask,
+            changes.of("cross", index),
+            need_maps,
+            first,
         )
-        return self._feed_forward.add_to(states, changes.factor_of("decoder", index)), self_maps, cross_maps
+        return (
+            self._feed_forward.add_to(states, changes.factor_of("decoder", index)),
+            self_maps,
+            cross_maps,
+        )
 
 
 class _Attention:
     """An attention module with its residual connection."""
 
     def __init__(
-        self, module: MultiHeadAttention, residual: Residual, multiply: MakeProduct, *, num_projections: int
+        self,
+        module: MultiHeadAttention,
+        residual: Residual,
+        multiply: MakeProduct,
+        *,
+        num_projections: int,
     ) -> None:
         self._num_heads, self._head_width = module.num_heads, module.head_width
         num_rows = num_projections * module.num_heads * module.head_width
@@ -294,10 +354,14 @@ class _Attention:
         self._is_pre = residual.is_pre
 
     def project(self, states: Tensor) -> Tensor:
-        """Queries, then keys and values where there are any, [1 or 3, B, H, T, K], of the residual stream [B, T, D]."""
+        """Queries, then keys and values where there are any, [1 or 3, B, H, T, K], of the residual
+        stream [B, T, D].
+        """
         projected = self._project(self._norm(states) if self._is_pre else states)
         batch, length, _ = projected.shape
-        return projected.view(batch, length, -1, self._num_heads, self._head_width).permute(2, 0, 3, 1, 4)
+        return projected.view(batch, length, -1, self._num_heads, self._head_width).permute(
+            2, 0, 3, 1, 4
+        )
 
     def attend(
         self,
@@ -312,7 +376,14 @@ class _Attention:
     ) -> tuple[Tensor, Tensor | None]:
         """The residual stream [B, T, D] after this module, and the maps if requested."""
         mixed, maps = attend(
-            queries, keys, values, mask, changes, need_maps=need_maps, first_query=first_query, mix=_weighted_sums
+            queries,
+            keys,
+            values,
+            mask,
+            changes,
+            need_maps=need_maps,
+            first_query=first_query,
+            mix=_weighted_sums,
         )
         states = states + self._join(mixed.transpose(1, 2).flatten(2))
         return states if self._is_pre else self._norm(states), maps
@@ -321,7 +392,11 @@ class _Attention:
 def _weighted_sums(weights: Tensor, values: Tensor) -> Tensor:
     """[B, H, Q, K]: the values [B, H, M, K], each times its weight of [B, H, Q, M], added up."""
     batch, num_heads, num_values, width = values.shape
-    if weights.size(2) > 1 or batch * num_heads < _MANY_PRODUCTS or num_values * width >= _SMALL_PRODUCT:
+    if (
+        weights.size(2) > 1
+        or batch * num_heads < _MANY_PRODUCTS
+        or num_values * width >= _SMALL_PRODUCT
+    ):
         return torch.matmul(weights, values)
     return (weights.transpose(2, 3) * values).sum(dim=2, keepdim=True)
 
@@ -337,26 +412,35 @@ class _FeedForward:
         self._is_pre = residual.is_pre
 
     def add_to(self, states: Tensor, factor: Tensor | None) -> Tensor:
-        """The residual stream [B, T, D] after this network, whose output is multiplied by `factor` [B, 1, 1]."""
+        """The residual stream [B, T, D] after this network, whose output is multiplied by `factor`
+        [B, 1, 1].
+        """
         inner = self._expand(self._norm(states) if self._is_pre else states)
         states = states + scaled(self._contract(self._network.activate(inner)), factor)
         return states if self._is_pre else self._norm(states)
 
 
 def _embedding(embedding: TokenAndPosition) -> Callable[[Tensor, int], Tensor]:
-    """Computes vectors [B, N, D] of ids [B, N] from a position on. Calling the modules takes twice as long."""
+    """Computes vectors [B, N, D] of ids [B, N] from a position on.
+
+    Calling the modules takes twice as long.
+    """
     table = embedding.tokens
     positions = embedding.positions.detach()
     weight = table.weight.detach()
 
     def embed(ids: Tensor, first: int) -> Tensor:
-        vectors = functional.embedding(ids, weight, max_norm=table.max_norm, norm_type=table.norm_type)
+        vectors = functional.embedding(
+            ids, weight, max_norm=table.max_norm, norm_type=table.norm_type
+        )
         return vectors * embedding.scale + positions[first : first + ids.size(1)]
 
     return embed
 
 
-def _memory_product(attention: MultiHeadAttention, multiply: MakeProduct) -> Callable[[Tensor], Tensor]:
+def _memory_product(
+    attention: MultiHeadAttention, multiply: MakeProduct
+) -> Callable[[Tensor], Tensor]:
     """Computes keys and values [2, B, H, S, K] of the encoder's output [B, S, D]."""
     width = attention.in_proj_weight.size(1)
     project = multiply(attention.in_proj_weight[width:], attention.in_proj_bias[width:])
@@ -374,7 +458,9 @@ def _plain_norm(norm: nn.Module) -> Norm:
         return norm
     shape = list(norm.normalized_shape)
     epsilon = norm.eps
-    weight, bias = (None if values is None else values.detach() for values in (norm.weight, norm.bias))
+    weight, bias = (
+        None if values is None else values.detach() for values in (norm.weight, norm.bias)
+    )
     return lambda states: torch.layer_norm(states, shape, weight, bias, epsilon)
 
 
@@ -405,8 +491,9 @@ class Compiler:
     def current(self) -> Model:
         """The fastest form of the model in its present state. Takes 0.2 ms; for one call of a user.
 
-        The plain model where `AUGENMERK_PLAIN=1`, on a GPU, in training mode, under autocast, while it has hooks or
-        modules that this form was not written for, and for weights that are not of 32 bits or cannot be watched.
+        The plain model where `AUGENMERK_PLAIN=1`, on a GPU, in training mode, under autocast, while
+        it has hooks or modules that this form was not written for, and for weights that are not of
+        32 bits or cannot be watched.
         """
         stamp = None if self._must_be_plain() else _stamp(self._model)
         if stamp is None:
@@ -418,13 +505,19 @@ class Compiler:
         return self._compiled
 
     def state(self) -> object | None:
-        """A value that stays equal until weights, modules or hooks of the model may have changed. Takes 0.3 ms.
+        """A value that stays equal until weights, modules or hooks of the model may have changed.
+
+        Takes 0.3 ms.
 
         None if the weights were made in inference mode, where PyTorch counts no changes.
         """
         watch(self._model.parameters())
         versions = _versions(_numbers_of(self._model))
-        return None if versions is None else (versions, self._hooks() if self.must_call_modules() else ())
+        return (
+            None
+            if versions is None
+            else (versions, self._hooks() if self.must_call_modules() else ())
+        )
 
     @property
     def compiled_state(self) -> object:
@@ -432,21 +525,34 @@ class Compiler:
         return self._stamp, ()
 
     def _hooks(self) -> list[object]:
-        hooks: list[object] = [*of_all_modules._global_forward_hooks, *of_all_modules._global_forward_pre_hooks]
+        hooks: list[object] = [
+            *of_all_modules._global_forward_hooks,
+            *of_all_modules._global_forward_pre_hooks,
+        ]
         for module in self._model.modules():
-            hooks += [module, module.__dict__.get("forward"), *module._forward_hooks, *module._forward_pre_hooks]
+            hooks += [
+                module,
+                module.__dict__.get("forward"),
+                *module._forward_hooks,
+                *module._forward_pre_hooks,
+            ]
         return hooks
 
     def _must_be_plain(self) -> bool:
-        return os.environ.get(PLAIN_VARIABLE) == "1" or torch.is_autocast_enabled("cpu") or self.must_call_modules()
+        return (
+            os.environ.get(PLAIN_VARIABLE) == "1"
+            or torch.is_autocast_enabled("cpu")
+            or self.must_call_modules()
+        )
 
     def must_call_modules(self) -> bool:
         """Whether calling the model's modules may differ from computing with its weights.
 
-        True if there is a module that `CompiledTransformer` was not written for; while a forward hook or a forward
-        pre-hook is registered on any module, or on all modules; while a module is in training mode; while a module or
-        its class has another `forward`; and while a module is replaced, added, removed or parametrized, or computes in
-        another way by a changed setting. Backward hooks do not count: translating computes no gradients.
+        True if there is a module that `CompiledTransformer` was not written for; while a forward
+        hook or a forward pre-hook is registered on any module, or on all modules; while a module is
+        in training mode; while a module or its class has another `forward`; and while a module is
+        replaced, added, removed or parametrized, or computes in another way by a changed setting.
+        Backward hooks do not count: translating computes no gradients.
         """
         return bool(
             not self._is_known
@@ -455,7 +561,10 @@ class Compiler:
             or not are_as_written()
             or _structure_of(self._modules) != self._structure
             or any(
-                module._forward_hooks or module._forward_pre_hooks or module.training or "forward" in module.__dict__
+                module._forward_hooks
+                or module._forward_pre_hooks
+                or module.training
+                or "forward" in module.__dict__
                 for module in self._modules
             )
         )
@@ -491,11 +600,16 @@ def _versions(weights: Iterable[Tensor]) -> _Stamp | None:
     weights = list(weights)
     if any(weight.is_inference() for weight in weights):
         return None
-    return tuple((weight.data_ptr(), weight._version, getattr(weight, "num_data_uses", 0)) for weight in weights)
+    return tuple(
+        (weight.data_ptr(), weight._version, getattr(weight, "num_data_uses", 0))
+        for weight in weights
+    )
 
 
 class _WatchedParameter(nn.Parameter):
-    """A parameter that counts reads of `data`, through which it can be changed without a new version."""
+    """A parameter that counts reads of `data`, through which it can be changed without a new
+    version.
+    """
 
     __torch_function__ = torch._C._disabled_torch_function_impl  # type: ignore[assignment]  # as of its base class
     num_data_uses: ClassVar[int] = 0
@@ -512,14 +626,23 @@ class _WatchedParameter(nn.Parameter):
         nn.Parameter.data.__set__(self, values)  # type: ignore[attr-defined]
 
     def detach(self) -> Tensor:
-        """A plain tensor; in `nn.Parameter(weight)`, which demands one of the same class, a watched parameter."""
+        """A plain tensor.
+
+        In `nn.Parameter(weight)`, which demands one of the same class, a watched parameter.
+        """
         values = super().detach()
         is_for_parameter = sys._getframe(1).f_code is nn.Parameter.__new__.__code__
-        return torch.Tensor._make_subclass(_WatchedParameter, values, False) if is_for_parameter else values
+        return (
+            torch.Tensor._make_subclass(_WatchedParameter, values, False)
+            if is_for_parameter
+            else values
+        )
 
 
 def watch(parameters: Iterable[nn.Parameter]) -> None:
-    """Lets `Compiler` notice every later change of them, except through another tensor or array of their memory."""
+    """Lets `Compiler` notice every later change of them, except through another tensor or array of
+    their memory.
+    """
     for parameter in parameters:
         if type(parameter) is nn.Parameter:
             parameter.__class__ = _WatchedParameter

@@ -1,7 +1,7 @@
 """The modules that the compiled form of a model was written for.
 
-It reads their parameters instead of calling them, so it would not notice what another module adds. Whoever teaches it
-another part of a module adds the part here.
+It reads their parameters instead of calling them, so it would not notice what another module adds.
+Whoever teaches it another part of a module adds the part here.
 """
 
 from collections.abc import Mapping
@@ -46,7 +46,11 @@ _PARTS: Mapping[type[nn.Module], Mapping[str, tuple[type[nn.Module], ...]]] = {
         "feed_forward_residual": (Residual,),
     },
     TokenAndPosition: {"tokens": (nn.Embedding,), "positions": _TENSOR, "dropout": (nn.Dropout,)},
-    MultiHeadAttention: {"in_proj_weight": _TENSOR, "in_proj_bias": _TENSOR, "out_proj": (nn.Linear,)},
+    MultiHeadAttention: {
+        "in_proj_weight": _TENSOR,
+        "in_proj_bias": _TENSOR,
+        "out_proj": (nn.Linear,),
+    },
     FeedForward: {"expand": (nn.Linear,), "contract": (nn.Linear,), "dropout": (nn.Dropout,)},
     Residual: {"norm": _NORMS, "dropout": (nn.Dropout,)},
     AnnotatedLayerNorm: {"weight": _TENSOR, "bias": _TENSOR},
@@ -67,12 +71,15 @@ _SETTINGS: Mapping[type[nn.Module], tuple[str, ...]] = {
     AnnotatedLayerNorm: ("epsilon",),
     nn.LayerNorm: ("eps", "normalized_shape"),
 }
-"""Attributes that the compiled form reads once, or whose results it keeps, by the type of the module."""
+"""Attributes that the compiled form reads once, or whose results it keeps, by the type of the
+module."""
 _FORWARDS = [(kind, kind.forward) for kind in _PARTS]
 
 
 def is_known(module: nn.Module) -> bool:
-    """Whether the compiled form reads all parts of this module itself, which may be modules that it does not know."""
+    """Whether the compiled form reads all parts of this module itself, which may be modules that it
+    does not know.
+    """
     layers = dict.fromkeys(module._modules, (EncoderLayer, DecoderLayer))
     parts = layers if type(module) is nn.ModuleList else _PARTS.get(type(module))
     return (
@@ -92,7 +99,9 @@ def settings_of(module: nn.Module) -> list[object]:
 
 def _is_plain(parameter: nn.Parameter | None) -> bool:
     """Whether PyTorch's functions treat it as any other tensor."""
-    return parameter is None or type(parameter).__torch_function__ is nn.Parameter.__torch_function__
+    return (
+        parameter is None or type(parameter).__torch_function__ is nn.Parameter.__torch_function__
+    )
 
 
 def are_as_written() -> bool:

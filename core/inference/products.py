@@ -1,13 +1,13 @@
 """Products with matrices that stay the same, on a CPU, by the libraries with the faster kernels.
 
-PyTorch multiplies 32-bit matrices with MKL, which is limited to AVX2 on processors not made by Intel. oneDNN, which
-PyTorch includes, uses AVX-512 wherever it exists: twice as fast there, the same elsewhere. Sums are added up in another
-order, so results differ by rounding.
+PyTorch multiplies 32-bit matrices with MKL, which is limited to AVX2 on processors not made by
+Intel. oneDNN, which PyTorch includes, uses AVX-512 wherever it exists: twice as fast there, the
+same elsewhere. Sums are added up in another order, so results differ by rounding.
 
-For a sentence's few rows a product takes as long as reading the matrix, so matrices are packed. If all numbers of a
-matrix fit in 16 bits, as in most checkpoints, FBGEMM keeps it so and computes in 32 bits from half of the memory.
-Other matrices are packed in the blocks in which oneDNN reads them; otherwise it would gather these for each product.
-Measurements: docs/adr/0010.
+For a sentence's few rows a product takes as long as reading the matrix, so matrices are packed. If
+all numbers of a matrix fit in 16 bits, as in most checkpoints, FBGEMM keeps it so and computes in
+32 bits from half of the memory. Other matrices are packed in the blocks in which oneDNN reads them;
+otherwise it would gather these for each product. Measurements: docs/adr/0010.
 """
 
 import warnings
@@ -20,9 +20,13 @@ from torch import Tensor
 from torch.nn import functional
 
 _MIN_MULTIPLICATIONS = 3 * 2**18
-"""Multiplications from which oneDNN pays off for an unpacked matrix: setting up its kernel takes time."""
+"""Multiplications from which oneDNN pays off for an unpacked matrix: setting up its kernel takes
+time."""
 _ROWS_PACKED_FOR = 16
-"""Number of rows that blocks are chosen for: about a sentence's. Thousands of rows are as fast with these."""
+"""Number of rows that blocks are chosen for: about a sentence's.
+
+Thousands of rows are as fast with these.
+"""
 _MAX_ROWS, _MAX_ROWS_TO_SHARE = 256, 16
 """Rows up to which FBGEMM is faster; and the same with several threads, of which it uses one."""
 
@@ -50,13 +54,16 @@ class ExactProduct:
             self._halves = _halves(self._weight)
         if has_packed_matrices() and (self._halves is None or torch.get_num_threads() > 1):
             self._blocks = _blocks(self._weight)
-        if self._halves is None and self._blocks is None:  # a product with one row takes two thirds of the time
+        # a product with one row takes two thirds of the time
+        if self._halves is None and self._blocks is None:
             self._weight = self._weight.t().contiguous().t()
 
     def __call__(self, states: Tensor) -> Tensor:
         """[..., N] to [..., M]."""
         num_rows = states.numel() // states.size(-1)
-        if self._halves is not None and num_rows <= (_MAX_ROWS if torch.get_num_threads() == 1 else _MAX_ROWS_TO_SHARE):
+        if self._halves is not None and num_rows <= (
+            _MAX_ROWS if torch.get_num_threads() == 1 else _MAX_ROWS_TO_SHARE
+        ):
             result: Tensor = _half_operator()(states, self._halves, self._bias)
             return result
         if num_rows > 1 and self._blocks is not None:
@@ -74,10 +81,13 @@ class RoundedProduct:
 
     Args:
         weight, bias: [M, N] and [M].
-        reduce_range: whether the matrix is rounded to 7 bits instead of 8; None lets the processor decide.
+        reduce_range: whether the matrix is rounded to 7 bits instead of 8; None lets the processor
+            decide.
     """
 
-    def __init__(self, weight: Tensor, bias: Tensor | None, *, reduce_range: bool | None = None) -> None:
+    def __init__(
+        self, weight: Tensor, bias: Tensor | None, *, reduce_range: bool | None = None
+    ) -> None:
         if reduce_range is None:
             reduce_range = _sums_overflow()
         weight = weight.detach()
@@ -86,9 +96,18 @@ class RoundedProduct:
         sums = rounded.sum(dim=1, dtype=torch.int32)
         shift = torch.zeros_like(self.scales) if bias is None else bias.detach() / self.scales
         with warnings.catch_warnings():  # a PyTorch without it packs nothing
-            warnings.filterwarnings("ignore", message="fbgemm_.* is deprecated", category=UserWarning)
+            warnings.filterwarnings(
+                "ignore", message="fbgemm_.* is deprecated", category=UserWarning
+            )
             self._multiply: Any = torch.fbgemm_linear_int8_weight_fp32_activation
-            self._matrix = (rounded, torch.fbgemm_pack_quantized_matrix(rounded), sums, 1.0, 0, shift)
+            self._matrix = (
+                rounded,
+                torch.fbgemm_pack_quantized_matrix(rounded),
+                sums,
+                1.0,
+                0,
+                shift,
+            )
             self._multiply(torch.zeros_like(weight[:1]), *self._matrix)
 
     def __call__(self, states: Tensor) -> Tensor:
@@ -107,7 +126,9 @@ def product(rows: Tensor, columns: Tensor, bias: Tensor | None = None) -> Tensor
 
 
 def product_of_few_shapes(states: Tensor, columns: Tensor, bias: Tensor | None) -> Tensor:
-    """`product` of [..., N], padded with rows: each number of rows needs a kernel, which takes ten products."""
+    """`product` of [..., N], padded with rows: each number of rows needs a kernel, which takes ten
+    products.
+    """
     num_rows = states.numel() // states.size(-1)
     missing = -num_rows % (8 if num_rows <= 256 else 32)
     if not missing:
@@ -120,7 +141,8 @@ def product_of_few_shapes(states: Tensor, columns: Tensor, bias: Tensor | None) 
 def is_worth_setting_up(num_rows: int, weight: Tensor) -> bool:
     """Whether `product` takes less time than PyTorch for this matrix, not packed.
 
-    False for a part of a matrix stored column by column: oneDNN is a thousand times slower with one.
+    False for a part of a matrix stored column by column: oneDNN is a thousand times slower with
+    one.
     """
     return (
         num_rows > 1
@@ -136,7 +158,10 @@ def has_faster_kernels() -> bool:
 
     Never decided by a measurement: a resumed run must compute as it did before.
     """
-    if torch.backends.cpu.get_cpu_capability() != "AVX512" or not torch.backends.mkldnn.is_available():
+    if (
+        torch.backends.cpu.get_cpu_capability() != "AVX512"
+        or not torch.backends.mkldnn.is_available()
+    ):
         return False
     rows, columns, bias, expected = _sample()
     return _is_right(lambda: product(rows, columns.t().contiguous().t(), bias), expected)
@@ -146,7 +171,9 @@ def has_faster_kernels() -> bool:
 def has_packed_matrices() -> bool:
     """Whether oneDNN is in use, packs matrices, and multiplies by them correctly."""
     rows, columns, bias, expected = _sample()
-    return has_faster_kernels() and _is_right(lambda: product(rows, _blocks(columns), bias), expected)
+    return has_faster_kernels() and _is_right(
+        lambda: product(rows, _blocks(columns), bias), expected
+    )
 
 
 @cache
@@ -181,7 +208,10 @@ def _sample() -> tuple[Tensor, Tensor, Tensor, Tensor]:
 
 
 def _is_right(compute: Callable[[], Tensor], expected: Tensor, tolerance: float = 0.0) -> bool:
-    """Whether the result is the expected one. The operators are not public, so they may be missing or change."""
+    """Whether the result is the expected one.
+
+    The operators are not public, so they may be missing or change.
+    """
     try:
         return bool((compute() - expected).abs().max() <= tolerance)
     except (AttributeError, RuntimeError, TypeError):
@@ -197,7 +227,9 @@ def _halves(weight: Tensor) -> Tensor:
 
 
 def _blocks(weight: Tensor) -> Tensor:
-    packed: Tensor = torch.ops.mkldnn._reorder_linear_weight.default(weight.contiguous(), _ROWS_PACKED_FOR)
+    packed: Tensor = torch.ops.mkldnn._reorder_linear_weight.default(
+        weight.contiguous(), _ROWS_PACKED_FOR
+    )
     return packed
 
 

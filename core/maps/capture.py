@@ -1,4 +1,6 @@
-"""Sublayers of a model in one pass: their inputs and outputs, queries, keys, values and weights; and frozen norms.
+"""Sublayers of a model in one pass: their inputs and outputs, queries, keys, values and weights.
+
+And frozen norms.
 
 `core.model.sites` reads the values, so the user's own hooks take effect. Shape legend: `core.maps`.
 """
@@ -22,7 +24,9 @@ from .trace import HeadTrace, Trace
 
 
 def trace_translation(translator: Translator, translation: Translation) -> Trace:
-    """The queries, keys, values and weights of every head of `translator` for this pair. Takes one more pass.
+    """The queries, keys, values and weights of every head of `translator` for this pair.
+
+    Takes one more pass.
 
     See `Translator.pass_over`.
     """
@@ -48,7 +52,8 @@ class AttentionPass:
         kind: encoder, decoder or cross.
         module: the attention module.
         queries_of: the input of the query projection, [1, Q, D].
-        memory: the input of the key and value projections of cross-attention, [1, M, D]; None for self-attention.
+        memory: the input of the key and value projections of cross-attention, [1, M, D]; None for
+            self-attention.
         maps: weights, [1, H, Q, M].
         changes: see `MultiHeadAttention.forward`.
         joined: the outputs of all heads, [1, Q, D], before the output projection mixes them.
@@ -98,18 +103,25 @@ def trace_sublayers(pair: PairPass) -> tuple[list[SublayerPass], Tensor, Tensor,
     """The sublayers of encoder and decoder, in order.
 
     Returns:
-        The sublayers, the encoder's output [S, D], the decoder's before the output layer [T, D], and the logits [T, V].
+        The sublayers, the encoder's output [S, D], the decoder's before the output layer [T, D],
+            and the logits [T, V].
 
     Raises:
         NonFiniteError: the model's states are not finite.
     """
     attentions = attentions_of(pair.model).items()
-    kinds = {module: (kind, layer) for kind, modules in attentions for layer, module in enumerate(modules)}
+    kinds = {
+        module: (kind, layer)
+        for kind, modules in attentions
+        for layer, module in enumerate(modules)
+    }
     sites = [site for site in sites_of(pair.model) if site.rpartition(".")[2] not in STEPS]
     values = trace_sites(pair, sites)
     sublayers = []
     for name, module, residual in sublayers_of(pair.model):
-        states, added, output = (values[f"{name}.{value}"] for value in ("before", "output", "after"))
+        states, added, output = (
+            values[f"{name}.{value}"] for value in ("before", "output", "after")
+        )
         attention = None
         if isinstance(module, MultiHeadAttention):
             kind, layer = kinds[module]
@@ -117,7 +129,9 @@ def trace_sublayers(pair: PairPass) -> tuple[list[SublayerPass], Tensor, Tensor,
             memory = values.get(f"{name}.memory")
             weights = values[f"{name}.weight"]
             changes = pair.interventions.of(kind, layer)
-            attention = AttentionPass(kind, module, read, memory, weights, changes, values[f"{name}.joined"])
+            attention = AttentionPass(
+                kind, module, read, memory, weights, changes, values[f"{name}.joined"]
+            )
         sublayers.append(SublayerPass(residual, states, added, output, attention))
     return sublayers, values["encoder.output"][0], values["decoder.output"][0], values["logits"][0]
 
@@ -132,20 +146,25 @@ def _head_trace(attention: AttentionPass) -> HeadTrace:
     keys = attention.projected(1)
     values = attention.values
     arrays = queries, keys, values, module.mixing, attention.maps[0], temperatures
-    return HeadTrace(*(array.float().cpu().numpy() for array in arrays))  # made read-only when stacked
+    # made read-only when stacked
+    return HeadTrace(*(array.float().cpu().numpy() for array in arrays))
 
 
 def _stack(layers: Sequence[HeadTrace]) -> HeadTrace:
     return HeadTrace(
-        *(read_only(np.stack([getattr(layer, name) for layer in layers])) for name in HeadTrace.__annotations__)
+        *(
+            read_only(np.stack([getattr(layer, name) for layer in layers]))
+            for name in HeadTrace.__annotations__
+        )
     )
 
 
 def linear_norm(norm: nn.Module, parts: Tensor, whole: Tensor) -> Tensor:
-    """A norm without its bias, of `parts` [..., D] that sum to `whole`: γ ⊙ (part − mean(part)) / σ(whole).
+    """A norm without its bias, of `parts` [..., D] that sum to `whole`: γ ⊙ (part − mean(part)) /
+    σ(whole).
 
-    In double precision. The results for all parts and the norm's bias sum to the norm's output for `whole`. An
-    identity, which replaces the final norm of a model without one, changes nothing.
+    In double precision. The results for all parts and the norm's bias sum to the norm's output for
+    `whole`. An identity, which replaces the final norm of a model without one, changes nothing.
     """
     if isinstance(norm, nn.Identity):
         return parts
@@ -153,7 +172,8 @@ def linear_norm(norm: nn.Module, parts: Tensor, whole: Tensor) -> Tensor:
 
 
 def transposed_norm(norm: nn.Module, directions: Tensor, whole: Tensor) -> Tensor:
-    """The transpose of `linear_norm`: its dot product with any parts is that of `directions` with their norm.
+    """The transpose of `linear_norm`: its dot product with any parts is that of `directions` with
+    their norm.
 
     Args:
         norm: the norm.

@@ -1,8 +1,8 @@
 """One map minus another: two sentences in one model, or one sentence in two checkpoints. No torch.
 
-Queries and keys with equal labels are compared. The longest common subsequence of the labels pairs them, so their order
-is the same on both sides; the rest is left out and counted. For models with different vocabularies, merge the maps into
-words first.
+Queries and keys with equal labels are compared. The longest common subsequence of the labels pairs
+them, so their order is the same on both sides; the rest is left out and counted. For models with
+different vocabularies, merge the maps into words first.
 
 Shape legend: `core.maps`.
 """
@@ -41,9 +41,10 @@ class MapDifference(ReadOnlyArrays):
         values: [..., Q, M]; above 0 where the second gives more. Of weights, from −1 to 1.
         queries, keys: of the first map, those with a partner.
         query_pairs, key_pairs: for each its index in the first and in the second map.
-        queries_left_out, keys_left_out: the number without a partner in the first and the second map.
-        mass_left_out: [2, ..., Q], the weight of each query on keys without a partner, in the first and the second
-            map. If it is large, the difference means little.
+        queries_left_out, keys_left_out: the number without a partner in the first and the second
+            map.
+        mass_left_out: [2, ..., Q], the weight of each query on keys without a partner, in the first
+            and the second map. If it is large, the difference means little.
     """
 
     values: FloatArray
@@ -68,8 +69,8 @@ class MapDifference(ReadOnlyArrays):
         return (
             f"Compared are {counted(len(self.queries), 'query', 'queries')} and "
             f"{counted(len(self.keys), 'key')} that both have; left out are "
-            f"{_count(self.queries_left_out, 'queries')} and {_count(self.keys_left_out, 'keys')} of the first and the "
-            "second map."
+            f"{_count(self.queries_left_out, 'queries')} and "
+            f"{_count(self.keys_left_out, 'keys')} of the first and the second map."
         )
 
 
@@ -81,7 +82,8 @@ def difference(first: LabelledMap, second: LabelledMap) -> MapDifference:
         first, second: maps [..., Q, M] of any sizes, with the same leading dimensions.
 
     Raises:
-        AnalysisError: they differ in what their queries or keys are, or in their heads, or have no word in common.
+        AnalysisError: they differ in what their queries or keys are, or in their heads, or have no
+            word in common.
     """
     if first.weights.shape[:-2] != second.weights.shape[:-2]:
         raise AnalysisError(
@@ -92,15 +94,22 @@ def difference(first: LabelledMap, second: LabelledMap) -> MapDifference:
     _check_meaning(first.keys, second.keys, "keys")
     query_pairs = _partners(first.queries, second.queries, "queries")
     key_pairs = _partners(first.keys, second.keys, "keys")
-    first_part, first_left = _restricted(first, [query for query, _ in query_pairs], [key for key, _ in key_pairs])
-    second_part, second_left = _restricted(second, [query for _, query in query_pairs], [key for _, key in key_pairs])
+    first_part, first_left = _restricted(
+        first, [query for query, _ in query_pairs], [key for key, _ in key_pairs]
+    )
+    second_part, second_left = _restricted(
+        second, [query for _, query in query_pairs], [key for _, key in key_pairs]
+    )
     return MapDifference(
         values=second_part - first_part,
         queries=first.queries.take([query for query, _ in query_pairs]),
         keys=first.keys.take([key for key, _ in key_pairs]),
         query_pairs=query_pairs,
         key_pairs=key_pairs,
-        queries_left_out=(len(first.queries) - len(query_pairs), len(second.queries) - len(query_pairs)),
+        queries_left_out=(
+            len(first.queries) - len(query_pairs),
+            len(second.queries) - len(query_pairs),
+        ),
         keys_left_out=(len(first.keys) - len(key_pairs), len(second.keys) - len(key_pairs)),
         mass_left_out=np.stack([first_left, second_left]),
     )
@@ -113,12 +122,14 @@ MAX_NAMED = 20
 def _check_meaning(first: Axis, second: Axis, name: str) -> None:
     if first.meaning != second.meaning:
         raise AnalysisError(
-            f"The {name} of the first map are named by {first.meaning}, those of the second by {second.meaning}. "
-            "Choose the same kind and row naming for both."
+            f"The {name} of the first map are named by {first.meaning}, those of the second by "
+            f"{second.meaning}. Choose the same kind and row naming for both."
         )
 
 
-def _restricted(labelled: LabelledMap, queries: Sequence[int], keys: Sequence[int]) -> tuple[FloatArray, FloatArray]:
+def _restricted(
+    labelled: LabelledMap, queries: Sequence[int], keys: Sequence[int]
+) -> tuple[FloatArray, FloatArray]:
     """The weights of these queries and keys, and what these queries have on other keys."""
     whole = labelled.weights[..., list(queries), :]
     part = whole[..., list(keys)]
@@ -131,18 +142,25 @@ def _partners(first: Axis, second: Axis, name: str) -> Pairs:
     )
     if all(is_hidden(first.labels[index], {"start", "end"}) for index, _ in pairs):
         raise NothingInCommonError(
-            f"The {name} of the two maps have no word in common: {_shortened(first)} and {_shortened(second)}."
+            f"The {name} of the two maps have no word in common: {_shortened(first)} and "
+            f"{_shortened(second)}."
         )
     return pairs
 
 
 def common_subsequence(first: Sequence[str], second: Sequence[str]) -> Pairs:
-    """The longest common subsequence, as pairs of indices; of several, one that begins earliest in `first`."""
-    lengths = np.zeros((len(first) + 1, len(second) + 1), dtype=np.intp)  # of what is left from here on
+    """The longest common subsequence, as pairs of indices.
+
+    Of several, one that begins earliest in `first`.
+    """
+    # of what is left from here on
+    lengths = np.zeros((len(first) + 1, len(second) + 1), dtype=np.intp)
     for i in reversed(range(len(first))):
         for j in reversed(range(len(second))):
             lengths[i, j] = (
-                lengths[i + 1, j + 1] + 1 if first[i] == second[j] else max(lengths[i + 1, j], lengths[i, j + 1])
+                lengths[i + 1, j + 1] + 1
+                if first[i] == second[j]
+                else max(lengths[i + 1, j], lengths[i, j + 1])
             )
     pairs = []
     i = 0
@@ -164,5 +182,7 @@ def _count(left_out: tuple[int, int], name: str) -> str:
 
 
 def _shortened(axis: Axis) -> str:
-    words = " ".join(label if len(label) <= MAX_NAMED else f"{label[:MAX_NAMED]}…" for label in axis.labels[:6])
+    words = " ".join(
+        label if len(label) <= MAX_NAMED else f"{label[:MAX_NAMED]}…" for label in axis.labels[:6]
+    )
     return f"“{words}{' …' if len(axis) > 6 else ''}”"

@@ -1,4 +1,7 @@
-"""Source words that a translation probably left out, found by translating without each of them. No torch."""
+"""Source words that a translation probably left out, found by translating without each of them.
+
+No torch.
+"""
 
 import math
 from collections.abc import Callable, Collection, Iterable
@@ -25,22 +28,29 @@ if TYPE_CHECKING:
     from ..translation.translator import Translator
 
 LEAST_FACTOR = 1.5
-"""Without a word that was left out, the translation becomes at least 1.5 times as probable, and no token becomes 1.5
-times less probable. Chosen on `val`, and checked on other sentences: tests/core/maps/test_left_out_words.py."""
+"""Without a word that was left out, the translation becomes at least 1.5 times as probable, and no
+token becomes 1.5 times less probable. Chosen on `val`, and checked on other sentences:
+tests/core/maps/test_left_out_words.py."""
 
 
 @checks_arguments
 def left_out_words(
-    translator: "Translator", translation: Translation, *, should_stop: Callable[[], bool] = lambda: False
+    translator: "Translator",
+    translation: Translation,
+    *,
+    should_stop: Callable[[], bool] = lambda: False,
 ) -> tuple[Word, ...]:
     """The content words of the source that the model probably left out; see `LEAST_FACTOR`.
 
-    If no token needs a word, but the translation fits the sentence better without it, then its meaning is missing. A
-    gain is required because a word may also be needless if the sentence says the same twice.
+    If no token needs a word, but the translation fits the sentence better without it, then its
+    meaning is missing. A gain is required because a word may also be needless if the sentence says
+    the same twice.
 
     Returns:
-        some of `source_words`; none for a given translation, text in another language than the model's, models of
-        other projects, for which the rule was not checked, or a language without known function words.
+        some of `source_words`; none for a given translation, text in another language than the
+            model's, models of
+        other projects, for which the rule was not checked, or a language without known function
+            words.
 
     Raises:
         AnalysisError: the vocabularies differ.
@@ -49,7 +59,11 @@ def left_out_words(
     translator.check_vocabularies(translation)
     function_words = function_words_of(translator)
     words = words_by_place(translation)
-    indices = [index for index, word in words.items() if _is_content(_spelling(word, translation), function_words)]
+    indices = [
+        index
+        for index, word in words.items()
+        if _is_content(_spelling(word, translation), function_words)
+    ]
     is_checked = bool(function_words) and not (translation.is_given or translation.hint)
     if not (is_checked and indices) or len(words) == 1:
         return ()
@@ -65,10 +79,15 @@ def left_out_words(
 
 
 def function_words_of(translator: "Translator") -> list[str]:
-    """Words that may be left out; empty if the rule was not checked for this model or its language."""
+    """Words that may be left out.
+
+    Empty if the rule was not checked for this model or its language.
+    """
     if translator.run_config.data.is_imported:
         return []
-    return FUNCTION_WORDS.get(two_letter_code(translator.checkpoint.codecs.source.language), "").split()
+    return FUNCTION_WORDS.get(
+        two_letter_code(translator.checkpoint.codecs.source.language), ""
+    ).split()
 
 
 def left_out_note(word: str) -> str:
@@ -121,7 +140,9 @@ class ChangedSources:
         self._translator, self._translation = translator, translation
         self._experiment = experiment.without(*self.left_out)
         self.edits: list[SourceEdit] = [
-            SourceWordRemoved(index) if replacement is None else SourceWordReplaced(index, replacement)
+            SourceWordRemoved(index)
+            if replacement is None
+            else SourceWordReplaced(index, replacement)
             for index in chosen
         ]
         self.compiled: list[CompiledExperiment] = [
@@ -129,10 +150,14 @@ class ChangedSources:
         ]
 
     def baseline(self, should_stop: Callable[[], bool] = lambda: False) -> tuple[float, ...]:
-        """The log-probabilities of the old translation under this model, without the rows in `left_out`."""
+        """The log-probabilities of the old translation under this model, without the rows in
+        `left_out`.
+        """
         if not self.left_out and self._translator.has_made(self._translation):
             return self._translation.log_probabilities
-        return self._translator.score_many(self._translation, [self._experiment], should_stop=should_stop)[0]
+        return self._translator.score_many(
+            self._translation, [self._experiment], should_stop=should_stop
+        )[0]
 
 
 def words_by_place(translation: Translation) -> dict[int, Word]:
@@ -141,5 +166,9 @@ def words_by_place(translation: Translation) -> dict[int, Word]:
     places: Iterable[int] = translation.source_places or range(len(translation.source_words))
     for index, word in zip(places, translation.source_words, strict=True):
         earlier = words.get(index)
-        words[index] = word if earlier is None else Word(f"{earlier.text} {word.text}", earlier.start, word.end)
+        words[index] = (
+            word
+            if earlier is None
+            else Word(f"{earlier.text} {word.text}", earlier.start, word.end)
+        )
     return words

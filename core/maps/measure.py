@@ -16,8 +16,8 @@ class Measure:
     """All that menus, captions, exports, commands and rankings need to know of a measure.
 
     Attributes:
-        compute: the maps of one kind, from a pass of the model: [L, H, Q, M], or [L, 1, Q, M] for the kinds not in
-            `per_head`.
+        compute: the maps of one kind, from a pass of the model: [L, H, Q, M], or [L, 1, Q, M] for
+            the kinds not in `per_head`.
         order: its place in menus and options, from small to large.
         name: for menus and captions.
         meaning: one sentence on what a cell shows.

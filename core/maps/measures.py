@@ -39,7 +39,9 @@ class MeasuredMaps:
 
 
 def measure_maps(model_pass: Pass, measure: MeasureName, kind: AttentionKind) -> FloatArray:
-    """Maps of one kind in one measure: [L, H, Q, M]; [L, 1, Q, M] where there is one for each layer. Read-only.
+    """Maps of one kind in one measure: [L, H, Q, M].
+
+    [L, 1, Q, M] where there is one for each layer. Read-only.
 
     Raises:
         AnalysisError: the measure does not exist, or not for this kind.
@@ -48,7 +50,8 @@ def measure_maps(model_pass: Pass, measure: MeasureName, kind: AttentionKind) ->
     declaration = MEASURES.get(measure)
     if declaration is None or kind not in declaration.kinds:
         raise AnalysisError(
-            f"There is no measure {measure!r} for {kind} maps. Choose from {', '.join(measures_of(kind))}."
+            f"There is no measure {measure!r} for {kind} maps. Choose from "
+            f"{', '.join(measures_of(kind))}."
         )
     with np.errstate(over="ignore", invalid="ignore"):
         maps = declaration.compute(model_pass, kind)
@@ -70,7 +73,8 @@ def measure(
         translation: is passed through the model once more.
         name: of the measure: a key of `MEASURES`.
         kind: of the maps.
-        label_mode: whether queries of decoder and cross maps are named by the token read or the token predicted.
+        label_mode: whether queries of decoder and cross maps are named by the token read or the
+            token predicted.
 
     Returns:
         Weights [L, H, Q, M], or [L, 1, Q, M] if the measure has one map per layer.
@@ -89,10 +93,15 @@ def measures_of(kind: AttentionKind) -> tuple[MeasureName, ...]:
 
 
 def finite_by_layer(kind: AttentionKind, values: FloatArray) -> FloatArray:
-    """`values` [L, …] of one kind of map. Raises `NonFiniteError`, with the layer, if one is NaN or infinite."""
+    """`values` [L, …] of one kind of map.
+
+    Raises `NonFiniteError`, with the layer, if one is NaN or infinite.
+    """
     for layer, of_layer in enumerate(values):
         if not np.isfinite(of_layer).all():
-            stack, part = ("decoder", "cross-attention") if kind == "cross" else (kind, "self-attention")
+            stack, part = (
+                ("decoder", "cross-attention") if kind == "cross" else (kind, "self-attention")
+            )
             raise NonFiniteError(f"{stack} layer {{layer}}, {part}", layer=Index(layer))
     return values
 
@@ -108,12 +117,15 @@ WEIGHT = Measure(
     order=10,
     name="weight α",
     meaning="The share of its attention that this head gives to the key, after softmax.",
-    caveat="It does not say how much arrives: a large weight on a short value vector adds little, and no weight says "
-    "why a word was chosen (Jain & Wallace 2019).",
+    caveat="It does not say how much arrives: a large weight on a short value vector adds "
+    "little, and no weight says why a word was chosen (Jain & Wallace 2019).",
     kinds=ATTENTION_KINDS,
     per_head=ATTENTION_KINDS,
     rows_sum_to_one=True,
     ranks_aligners=True,
 )
 MEASURES: Registry[Measure] = Registry("augenmerk.measures", Measure, "measure", {"weight": WEIGHT})
-"""Every measure, by its name in files and options, in the order of menus. Others than the weight are extensions."""
+"""Every measure, by its name in files and options, in the order of menus.
+
+Others than the weight are extensions.
+"""

@@ -12,7 +12,13 @@ import numpy as np
 from ..counting import Index
 from ..errors import AnalysisError
 from ..model.heads import AttentionKind, Side
-from ..translation.result import AttentionMaps, FloatArray, Translation, TranslationStoppedError, read_only
+from ..translation.result import (
+    AttentionMaps,
+    FloatArray,
+    Translation,
+    TranslationStoppedError,
+    read_only,
+)
 from .trace import HeadTrace, Trace
 
 if TYPE_CHECKING:
@@ -46,23 +52,38 @@ class Pass:
 
     @classmethod
     def of(
-        cls, translator: "Translator", translation: Translation, should_stop: Callable[[], bool] = lambda: False
+        cls,
+        translator: "Translator",
+        translation: Translation,
+        should_stop: Callable[[], bool] = lambda: False,
     ) -> "Pass":
-        """A pass over a translation, with its maps if the model made it. See `Translator.pass_over`."""
+        """A pass over a translation, with its maps if the model made it.
+
+        See `Translator.pass_over`.
+        """
         maps = translation.attention if translator.has_made(translation) else None
         return cls(translator.pass_over(translation), maps, should_stop)
 
     def check_stop(self) -> None:
-        """Raises `TranslationStoppedError` if the work is to be stopped; call it where a measure takes long."""
+        """Raises `TranslationStoppedError` if the work is to be stopped.
+
+        Call it where a measure takes long.
+        """
         if self._should_stop():
             raise TranslationStoppedError
 
     def weights(self, kind: AttentionKind) -> FloatArray:
-        """The attention weights of a kind, [L, H, Q, M]. Costs nothing if the translation has them."""
+        """The attention weights of a kind, [L, H, Q, M].
+
+        Costs nothing if the translation has them.
+        """
         return self.trace.of_kind(kind).weights if self._maps is None else self._maps.of_kind(kind)
 
     def heads(self, kind: AttentionKind) -> HeadTrace:
-        """Queries, keys, values and weights of all heads of a kind. Takes one more pass, the first time."""
+        """Queries, keys, values and weights of all heads of a kind.
+
+        Takes one more pass, the first time.
+        """
         return self.trace.of_kind(kind)
 
     @cached_property
@@ -73,10 +94,12 @@ class Pass:
         return trace_pair(self.pair)
 
     def value(self, site: str) -> FloatArray:
-        """The value at a site of `core.model.sites` without the batch. Takes one more pass, the first time.
+        """The value at a site of `core.model.sites` without the batch.
 
-        Values inside an attention module, such as its query, take a pass for each site. `heads` has those of all
-        layers after one.
+        Takes one more pass, the first time.
+
+        Values inside an attention module, such as its query, take a pass for each site. `heads` has
+        those of all layers after one.
 
         Raises:
             AnalysisError: the model has no such site.
@@ -89,10 +112,13 @@ class Pass:
         """What the attention of a layer adds to the residual stream, [Q, D]."""
         return self.value(f"{_place_of(kind, layer)}.output")
 
-    def layer_output(self, kind: AttentionKind, layer: int, attention_output: FloatArray) -> FloatArray:
+    def layer_output(
+        self, kind: AttentionKind, layer: int, attention_output: FloatArray
+    ) -> FloatArray:
         """The output of a layer if its attention of a kind added this to the residual stream.
 
-        What comes later in the layer is computed by the model's modules, under the interventions of the pass.
+        What comes later in the layer is computed by the model's modules, under the interventions of
+        the pass.
 
         Args:
             kind: of the attention.
@@ -103,17 +129,21 @@ class Pass:
             [N, Q, D].
 
         Raises:
-            AnalysisError: the layer computes something else, for instance because a hook changes it.
+            AnalysisError: the layer computes something else, for instance because a hook changes
+                it.
         """
         side, _ = _SUBLAYERS[kind]
         if (kind, layer) not in self._checked:
             (output,) = self._layer_output(kind, layer, self.attention_output(kind, layer)[None])
             expected = self.value(f"{side}.{layer}.feed_forward.after")
-            is_close = np.allclose(output, expected, rtol=1e-3, atol=1e-3 * float(np.abs(expected).max()))
+            is_close = np.allclose(
+                output, expected, rtol=1e-3, atol=1e-3 * float(np.abs(expected).max())
+            )
             if not is_close or self._is_output_hooked(kind, layer):
                 raise AnalysisError(
-                    "The {side} layer {layer} of this model computes something else than its parts do, for instance "
-                    "because a hook changes it. Choose a measure that needs no output of layers.",
+                    "The {side} layer {layer} of this model computes something else than its "
+                    "parts do, for instance because a hook changes it. Choose a measure that "
+                    "needs no output of layers.",
                     side=side,
                     layer=Index(layer),
                 )
@@ -125,10 +155,14 @@ class Pass:
         side, sublayer = _SUBLAYERS[kind]
         attention = getattr(getattr(self.pair.model, f"{side}_layers")[layer], sublayer)
         return bool(
-            attention._forward_hooks or attention.out_proj._forward_hooks or attention.out_proj._forward_pre_hooks
+            attention._forward_hooks
+            or attention.out_proj._forward_hooks
+            or attention.out_proj._forward_pre_hooks
         )
 
-    def _layer_output(self, kind: AttentionKind, layer: int, attention_output: FloatArray) -> FloatArray:
+    def _layer_output(
+        self, kind: AttentionKind, layer: int, attention_output: FloatArray
+    ) -> FloatArray:
         import torch
 
         from ..model.interventions import scaled
@@ -142,8 +176,12 @@ class Pass:
             added = torch.tensor(attention_output).to(before)
             states = getattr(module, SUBLAYERS[side][sublayer])(before, added)
             if kind == "decoder":
-                memory = self._values[f"{_place_of('cross', layer)}.memory"].expand(len(states), -1, -1)
-                changes = interventions.of("cross", layer).select(torch.zeros(len(states), dtype=torch.long))
+                memory = self._values[f"{_place_of('cross', layer)}.memory"].expand(
+                    len(states), -1, -1
+                )
+                changes = interventions.of("cross", layer).select(
+                    torch.zeros(len(states), dtype=torch.long)
+                )
                 attended, _ = module.cross_attention(
                     module.cross_residual.before(states), memory, None, changes=changes
                 )
@@ -155,10 +193,14 @@ class Pass:
 
     @cached_property
     def _values(self) -> "dict[str, Tensor]":
-        """The values at all sites, but those inside attention modules only once they were asked for."""
+        """The values at all sites, but those inside attention modules only once they were asked
+        for.
+        """
         from ..model.sites import STEPS, sites_of
 
-        return self._read([site for site in sites_of(self.pair.model) if site.rpartition(".")[2] not in STEPS])
+        return self._read(
+            [site for site in sites_of(self.pair.model) if site.rpartition(".")[2] not in STEPS]
+        )
 
     def _read(self, sites: Sequence[str]) -> "dict[str, Tensor]":
         import torch

@@ -1,8 +1,8 @@
 """The components of the residual stream, and their parts of attention scores. No torch.
 
-The vector of a position is a sum: the vectors of its token and of its position, the output of every head and of every
-feed-forward network, and biases (Elhage et al. 2021, "A Mathematical Framework for Transformer Circuits").
-`core.maps.query_key` computes the parts. Shape legend: `core.maps`.
+The vector of a position is a sum: the vectors of its token and of its position, the output of every
+head and of every feed-forward network, and biases (Elhage et al. 2021, "A Mathematical Framework
+for Transformer Circuits"). `core.maps.query_key` computes the parts. Shape legend: `core.maps`.
 """
 
 from collections.abc import Sequence
@@ -21,7 +21,10 @@ from ..translation.result import ReadOnlyArrays
 
 
 class Origin(Enum):
-    """A component that no layer computes. `BIAS` includes the biases after heads, of norms and of projections."""
+    """A component that no layer computes.
+
+    `BIAS` includes the biases after heads, of norms and of projections.
+    """
 
     TOKEN = "token"
     POSITION = "position"
@@ -38,7 +41,11 @@ class Origin(Enum):
     @property
     def title(self) -> str:
         """The same as a heading."""
-        return {"token": "Vector of the token", "position": "Vector of the position", "bias": "Biases"}[self.value]
+        return {
+            "token": "Vector of the token",
+            "position": "Vector of the position",
+            "bias": "Biases",
+        }[self.value]
 
 
 Component = Origin | Head | Network
@@ -46,7 +53,10 @@ Component = Origin | Head | Network
 
 
 def name_in_stack(component: Component) -> str:
-    """The name of a component among those of one stack: “cross 2·5”, “feed-forward 2”, “token”; see `CountedText`."""
+    """The name of a component among those of one stack: “cross 2·5”, “feed-forward 2”, “token”.
+
+    See `CountedText`.
+    """
     if isinstance(component, Network):
         return CountedText("feed-forward {layer}", layer=Index(component.layer))
     return component.short_name
@@ -74,7 +84,10 @@ def group_components(components: Sequence[Component]) -> tuple[ComponentGroup, .
         names = name_in_stack(component), component.title
         if isinstance(component, Head):
             layer = Index(component.layer)
-            names = CountedText("heads {layer}", layer=layer), CountedText("Heads of layer {layer}", layer=layer)
+            names = (
+                CountedText("heads {layer}", layer=layer),
+                CountedText("Heads of layer {layer}", layer=layer),
+            )
         places.setdefault(names, []).append(index)
     return tuple(ComponentGroup(*names, tuple(indices)) for names, indices in places.items())
 
@@ -91,9 +104,11 @@ class RowParts(ReadOnlyArrays):
     Attributes:
         head: the head.
         query: the position of the query: a row of the map.
-        query_components, key_components: P and C of them. In cross-attention the keys are made of the encoder's.
+        query_components, key_components: P and C of them. In cross-attention the keys are made of
+            the encoder's.
         queries: [P, K], the parts of the query, divided by √K and the head's temperature.
-        keys: [M, C, K], the parts of each key that the query sees; `queries @ keys[m].T` sums to its score.
+        keys: [M, C, K], the parts of each key that the query sees; `queries @ keys[m].T` sums to
+            its score.
         scores: [M], the scores that the softmax takes, divided by the head's temperature.
         model_digest: of the model that computed them.
     """
@@ -110,7 +125,8 @@ class RowParts(ReadOnlyArrays):
     def of_cell(self, key: int, baseline: Baseline = "mean") -> "CellParts":
         """The parts of one score.
 
-        Softmax ignores what all keys of a query share. So the score is compared: by default with the mean.
+        Softmax ignores what all keys of a query share. So the score is compared: by default with
+        the mean.
 
         Args:
             key: its position: a column of the map.
@@ -122,8 +138,15 @@ class RowParts(ReadOnlyArrays):
         for position in (key,) if baseline in ("mean", "none") else (key, baseline):
             if position not in range(len(self.scores)):
                 last = Index(len(self.scores) - 1)
-                seen = "Choose from keys {first} to {last}." if last else "It sees only key {first}."
-                values = {"query": Index(self.query), "key": Index(position), "first": Index(0), "last": last}
+                seen = (
+                    "Choose from keys {first} to {last}." if last else "It sees only key {first}."
+                )
+                values = {
+                    "query": Index(self.query),
+                    "key": Index(position),
+                    "first": Index(0),
+                    "last": last,
+                }
                 raise AnalysisError(f"Query {{query}} does not see key {{key}}. {seen}", **values)
         keys = self.keys[key]
         total = float(self.scores[key])
@@ -158,17 +181,22 @@ class CellParts(ReadOnlyArrays):
     remainder: float
 
     def table(self, opened_query: str = "", opened_key: str = "") -> "PartsTable":
-        """The products in at most `MAX_GROUPS` rows and columns and “others”, which sum to the same total.
+        """The products in at most `MAX_GROUPS` rows and columns and “others”, which sum to the same
+        total.
 
         Args:
-            opened_query, opened_key: the name of a group that is shown by component; empty for all groups.
+            opened_query, opened_key: the name of a group that is shown by component; empty for all
+                groups.
 
         Raises:
             AnalysisError: there is no such group.
         """
         rows = _chosen_groups(self.row.query_components, self.products, opened_query)
         columns = _chosen_groups(self.row.key_components, self.products.T, opened_key)
-        values = [[self.products[np.ix_(row.places, column.places)].sum() for column in columns] for row in rows]
+        values = [
+            [self.products[np.ix_(row.places, column.places)].sum() for column in columns]
+            for row in rows
+        ]
         return PartsTable(rows, columns, np.array(values))
 
 
@@ -202,7 +230,8 @@ def _chosen_groups(
         if group.name == opened:
             members = [(components[index], index) for index in group.places]
             groups = tuple(
-                ComponentGroup(name_in_stack(component), component.title, (index,)) for component, index in members
+                ComponentGroup(name_in_stack(component), component.title, (index,))
+                for component, index in members
             )
     if len(groups) > MAX_GROUPS:
         sizes = [np.abs(products[list(group.places)].sum(axis=0)).sum() for group in groups]

@@ -1,8 +1,9 @@
 """Why does this head look there? Attention scores as sums of products. Shape legend: `core.maps`.
 
-The score of a cell is query · key / √K (Vaswani et al. 2017, equation 1), and both vectors are linear in their residual
-streams, whose norms are frozen. So the score is a sum with one product for each component of the query and each of the
-key (Elhage et al. 2021, "A Mathematical Framework for Transformer Circuits", on the QK circuit).
+The score of a cell is query · key / √K (Vaswani et al. 2017, equation 1), and both vectors are
+linear in their residual streams, whose norms are frozen. So the score is a sum with one product for
+each component of the query and each of the key (Elhage et al. 2021, "A Mathematical Framework for
+Transformer Circuits", on the QK circuit).
 """
 
 import math
@@ -37,19 +38,20 @@ def query_key_parts(
 ) -> RowParts:
     """The parts of all attention scores of one query. Takes one more pass over the pair.
 
-    The translation's experiment applies. Biases include those of the projections. Not thread-safe with other uses of
-    the model.
+    The translation's experiment applies. Biases include those of the projections. Not thread-safe
+    with other uses of the model.
 
     Args:
         translator: provides the model.
-        translation: by this model, written by the user, or by a model with the same vocabularies; its tokens are read
-            under this model.
+        translation: by this model, written by the user, or by a model with the same vocabularies;
+            its tokens are read under this model.
         head: the head.
         query: the position of the query: a row of the map.
         should_stop: called before each 16 keys; a large model takes seconds for a long text.
 
     Raises:
-        AnalysisError: the head or row does not exist, or the row was set by hand; or as `Translator.pass_over`.
+        AnalysisError: the head or row does not exist, or the row was set by hand; or as
+            `Translator.pass_over`.
         TranslationStoppedError: `should_stop` returned True.
     """
     model = translator.model
@@ -73,7 +75,10 @@ def query_key_parts(
     if attention.changes.temperatures is not None:
         scale *= float(attention.changes.temperatures[0, head.head])
     with torch.inference_mode():
-        weights, biases = (parameter.double().chunk(3) for parameter in (module.in_proj_weight, module.in_proj_bias))
+        weights, biases = (
+            parameter.double().chunk(3)
+            for parameter in (module.in_proj_weight, module.in_proj_bias)
+        )
         queries = own.split(weights[0][rows, None], slice(query, query + 1), depth)  # [P, K, 1]
         chunks = []
         for first in range(0, num_visible, CHUNK):
@@ -85,7 +90,9 @@ def query_key_parts(
         keys = torch.cat(chunks, dim=-1)  # [C, K, M]
         queries[-1] += biases[0][rows, None]
         keys[-1] += biases[1][rows, None]
-        query_vector, key_vectors = (attention.projected(part)[head.head].double() for part in (0, 1))
+        query_vector, key_vectors = (
+            attention.projected(part)[head.head].double() for part in (0, 1)
+        )
         scores = key_vectors[:num_visible] @ query_vector[query] / scale
     if not (is_finite(queries) and is_finite(keys)):
         raise NonFiniteError("the parts of queries and keys")
@@ -115,8 +122,8 @@ def _require_row(config: ModelConfig, translation: Translation, head: Head, quer
         for attention_row in translation.experiment.attention_rows
     ):
         raise AnalysisError(
-            "Row {row} of {head} was set by hand: its weights do not come from queries and keys. Choose another row, "
-            "or remove the change.",
+            "Row {row} of {head} was set by hand: its weights do not come from queries and keys. "
+            "Choose another row, or remove the change.",
             row=Index(query),
             head=head,
         )

@@ -1,9 +1,10 @@
 """The residual streams of one pass, and their split into components. Shape legend: `core.maps`.
 
-Any number that is linear in a vector of the stream, such as a logit or a dimension of a query, is a dot product with a
-direction. Norms are linear maps once their deviation is known. So the direction is carried back through the frozen
-norms to every component that wrote to the stream, and its dot product with the component's output there is the
-component's part. This gives all parts in one walk from the last sublayer to the embedding.
+Any number that is linear in a vector of the stream, such as a logit or a dimension of a query, is a
+dot product with a direction. Norms are linear maps once their deviation is known. So the direction
+is carried back through the frozen norms to every component that wrote to the stream, and its dot
+product with the component's output there is the component's part. This gives all parts in one walk
+from the last sublayer to the embedding.
 """
 
 from collections.abc import Callable
@@ -53,7 +54,9 @@ class ResidualStream:
             if attention is None:
                 components.append(Network(self.side, layer))
             else:
-                components += [Head(attention.kind, layer, head) for head in range(attention.module.num_heads)]
+                components += [
+                    Head(attention.kind, layer, head) for head in range(attention.module.num_heads)
+                ]
         return (*components, Origin.BIAS)
 
     @torch.inference_mode()
@@ -70,9 +73,10 @@ class ResidualStream:
         Args:
             directions: [..., N, D], in double precision, one for each row.
             rows: the positions of these N.
-            depth: of the sublayer whose input is split, after the norm that precedes it; None for the output of the
-                stack, after the final norm.
-            on_cross: receives each cross-attention, from the last layer down, and the directions at its output.
+            depth: of the sublayer whose input is split, after the norm that precedes it; None for
+                the output of the stack, after the final norm.
+            on_cross: receives each cross-attention, from the last layer down, and the directions at
+                its output.
 
         Returns:
             The parts, [P, ..., N], which sum to the dot products.
@@ -99,12 +103,16 @@ class ResidualStream:
                 parts.append((directions * sublayer.added[0, rows].double()).sum(dim=-1)[None])
                 continue
             bias = bias + directions @ sublayer.attention.module.out_proj.bias.double()
-            parts.append(torch.einsum("...nd,hnd->h...n", directions, _outputs(sublayer.attention, rows)))
+            parts.append(
+                torch.einsum("...nd,hnd->h...n", directions, _outputs(sublayer.attention, rows))
+            )
             if sublayer.attention.kind == "cross":
                 on_cross(sublayer.attention, directions)
         positions = self.embedding.positions[: self.sublayers[0].states.size(1)][rows].double()
         tokens = self.sublayers[0].states[0, rows].double() - positions
-        embedded = torch.stack([(directions * vectors).sum(dim=-1) for vectors in (tokens, positions)])
+        embedded = torch.stack(
+            [(directions * vectors).sum(dim=-1) for vectors in (tokens, positions)]
+        )
         return torch.cat([embedded, *reversed(parts), bias[None]])
 
 
@@ -128,8 +136,12 @@ def residual_streams(pair: PairPass) -> ResidualStreams:
     sublayers, _, _, logits = trace_sublayers(pair)
     num_encoder = 2 * len(model.encoder_layers)
     return ResidualStreams(
-        ResidualStream("encoder", tuple(sublayers[:num_encoder]), model.source_embedding, model.encoder_norm),
-        ResidualStream("decoder", tuple(sublayers[num_encoder:]), model.target_embedding, model.decoder_norm),
+        ResidualStream(
+            "encoder", tuple(sublayers[:num_encoder]), model.source_embedding, model.encoder_norm
+        ),
+        ResidualStream(
+            "decoder", tuple(sublayers[num_encoder:]), model.target_embedding, model.decoder_norm
+        ),
         logits,
     )
 

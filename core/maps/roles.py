@@ -1,12 +1,13 @@
-"""Statistics of every head over a sample, the roles that follow from them, and the file that stores roles. No torch.
+"""Statistics of every head over a sample, the roles that follow from them, and the file that stores
+roles. No torch.
 
 Shape legend: `core.maps`; R = `REACH`.
 
-After the roles that Voita et al. 2019 ("Analyzing Multi-Head Self-Attention") and Clark et al. 2019 ("What Does BERT
-Look At?") describe; the thresholds are this project's own.
+After the roles that Voita et al. 2019 ("Analyzing Multi-Head Self-Attention") and Clark et al. 2019
+("What Does BERT Look At?") describe; the thresholds are this project's own.
 
-`MODEL.roles.json` contains the SHA-256 of `MODEL.safetensors` and the thresholds, so other weights or thresholds never
-get these roles.
+`MODEL.roles.json` contains the SHA-256 of `MODEL.safetensors` and the thresholds, so other weights
+or thresholds never get these roles.
 """
 
 import hashlib
@@ -30,7 +31,10 @@ from .selection import is_hidden
 
 BoolArray: TypeAlias = NDArray[np.bool_]
 REACH = 3
-"""Distances are counted separately up to this many tokens; the outermost entries include all larger ones."""
+"""Distances are counted separately up to this many tokens.
+
+The outermost entries include all larger ones.
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,13 +45,15 @@ class HeadProfiles(ReadOnlyArrays):
         kind: encoder, decoder or cross.
         num_rows: rows counted.
         entropy: [L, H], mean of `row_entropy`, in nats.
-        relative_entropy: [L, H], from 0 to 1: the entropy divided by that of equal weights on all visible keys.
-        confidence: [L, H], mean of the largest weight in a row (Voita et al. 2019, section 4, for all tokens).
+        relative_entropy: [L, H], from 0 to 1: the entropy divided by that of equal weights on all
+            visible keys.
+        confidence: [L, H], mean of the largest weight in a row (Voita et al. 2019, section 4, for
+            all tokens).
         start_share, end_share: [L, H], weight on the keys `<sos>` and `<eos>`.
-        distances: [L, H, 2 R + 1], weight on keys at distances −R … R from the row's own position. In cross-attention
-            this is the position on the diagonal: t (S − 1) / (T − 1), rounded.
-        coverage: [L, H], from 0 to 1: the number of different words with the largest weight of some row, divided by
-            the largest possible number; mean over sentences.
+        distances: [L, H, 2 R + 1], weight on keys at distances −R … R from the row's own position.
+            In cross-attention this is the position on the diagonal: t (S − 1) / (T − 1), rounded.
+        coverage: [L, H], from 0 to 1: the number of different words with the largest weight of some
+            row, divided by the largest possible number; mean over sentences.
     """
 
     kind: AttentionKind
@@ -120,8 +126,12 @@ class HeadProfiler:
 
     def result(self) -> SampleProfiles:
         """The means over all translations, of which there must be one."""
-        encoder, decoder, cross = (self._sums[kind].mean(kind) for kind in ("encoder", "decoder", "cross"))
-        return SampleProfiles(encoder, decoder, cross, self.num_sentences, model_digest=self._model_digest)
+        encoder, decoder, cross = (
+            self._sums[kind].mean(kind) for kind in ("encoder", "decoder", "cross")
+        )
+        return SampleProfiles(
+            encoder, decoder, cross, self.num_sentences, model_digest=self._model_digest
+        )
 
 
 @dataclass
@@ -157,7 +167,10 @@ class _Sums:
 
     def mean(self, kind: AttentionKind) -> HeadProfiles:
         """The means; zeros if no row has more than one visible key."""
-        means = {name: (total / max(1, self.num_rows)).astype(np.float32) for name, total in self.by_row.items()}
+        means = {
+            name: (total / max(1, self.num_rows)).astype(np.float32)
+            for name, total in self.by_row.items()
+        }
         coverage = np.asarray(self.coverage / max(1, self.num_sentences), dtype=np.float32)
         return HeadProfiles(kind, self.num_rows, coverage=coverage, **means)
 
@@ -166,18 +179,25 @@ def _keys(translation: Translation, kind: AttentionKind) -> tuple[str, ...]:
     return translation.read_tokens if kind == "decoder" else translation.source_tokens
 
 
-def _num_visible(num_queries: int, num_keys: int, kind: AttentionKind) -> "np.ndarray[tuple[int], np.dtype[np.intp]]":
+def _num_visible(
+    num_queries: int, num_keys: int, kind: AttentionKind
+) -> "np.ndarray[tuple[int], np.dtype[np.intp]]":
     """The number of keys that each query can see."""
     return np.arange(1, num_keys + 1) if kind == "decoder" else np.full(num_queries, num_keys)
 
 
 def _marks(keys: Sequence[str]) -> tuple[BoolArray, BoolArray]:
     """Whether each key is the start or the end token."""
-    return np.array([is_hidden(key, {"start"}) for key in keys]), np.array([is_hidden(key, {"end"}) for key in keys])
+    return np.array([is_hidden(key, {"start"}) for key in keys]), np.array(
+        [is_hidden(key, {"end"}) for key in keys]
+    )
 
 
 def _distances(
-    rows: FloatArray, places: "np.ndarray[tuple[int], np.dtype[np.intp]]", num_queries: int, kind: AttentionKind
+    rows: FloatArray,
+    places: "np.ndarray[tuple[int], np.dtype[np.intp]]",
+    num_queries: int,
+    kind: AttentionKind,
 ) -> FloatArray:
     """Weight by distance, [L, H, 2 R + 1], summed over rows [L, H, Q, M].
 
@@ -191,12 +211,18 @@ def _distances(
     if kind == "cross":
         places = np.rint(places * ((num_keys - 1) / max(1, num_queries - 1))).astype(np.intp)
     distances = (np.arange(num_keys) - places[:, None]).clip(-REACH, REACH) + REACH
-    sums = [(rows * (distances == distance)).sum(axis=(-2, -1)) for distance in range(2 * REACH + 1)]
+    sums = [
+        (rows * (distances == distance)).sum(axis=(-2, -1)) for distance in range(2 * REACH + 1)
+    ]
     return np.stack(sums, axis=-1)
 
 
-def _coverage(rows: FloatArray, is_word: "np.ndarray[tuple[int], np.dtype[np.bool_]]") -> FloatArray:
-    """Different words with the largest weight of some row, over the largest possible number: [L, H]."""
+def _coverage(
+    rows: FloatArray, is_word: "np.ndarray[tuple[int], np.dtype[np.bool_]]"
+) -> FloatArray:
+    """Different words with the largest weight of some row, over the largest possible number: [L,
+    H].
+    """
     num_possible = min(int(is_word.sum()), rows.shape[-2])
     if not num_possible:
         return np.zeros(rows.shape[:2], dtype=np.float32)
@@ -207,14 +233,17 @@ def _coverage(rows: FloatArray, is_word: "np.ndarray[tuple[int], np.dtype[np.boo
 MAX_BYTES = 10_000_000
 ENDING = ".roles.json"
 
-Role = Literal["previous", "next", "self", "end-token sink", "start-token sink", "aligner", "broad", "mixed"]
+Role = Literal[
+    "previous", "next", "self", "end-token sink", "start-token sink", "aligner", "broad", "mixed"
+]
 
 POSITION_SHARE = 0.3
 """A positional head gives at least this share of its weight to one neighbour, or to its own token.
 
-Chosen in a gap of the bundled model, on two samples of 200 sentences of Multi30k's validation split: the largest such
-share of an encoder head is at least 0.31 or at most 0.24, of a decoder head at least 0.32 or at most 0.27, apart from
-two at the threshold (0.303 and 0.298; 0.297 and 0.294). At 0.4 and at 1/3, more badges would depend on the sample.
+Chosen in a gap of the bundled model, on two samples of 200 sentences of Multi30k's validation
+split: the largest such share of an encoder head is at least 0.31 or at most 0.24, of a decoder head
+at least 0.32 or at most 0.27, apart from two at the threshold (0.303 and 0.298; 0.297 and 0.294).
+At 0.4 and at 1/3, more badges would depend on the sample.
 """
 SINK_SHARE = 0.5
 """A sink gives at least this share of its weight to `<eos>` or `<sos>`, usually to do nothing."""
@@ -223,31 +252,40 @@ ALIGNER_CONFIDENCE = 0.5
 ALIGNER_COVERAGE = 0.65
 """… and its keys cover at least this share of the words they could cover in a sentence.
 
-Chosen by alignment quality. Over the 24 cross heads of the bundled model, Spearman's correlation of coverage with the
-alignment error rate on `resources/alignments`, by token read or predicted, is −0.84 on one half of the pairs and −0.82
-on the other (of confidence: −0.84 and −0.85). On two samples of 200 sentences the same seven heads pass: on both halves
-seven of the eight best of all.
+Chosen by alignment quality. Over the 24 cross heads of the bundled model, Spearman's correlation of
+coverage with the alignment error rate on `resources/alignments`, by token read or predicted, is
+−0.84 on one half of the pairs and −0.82 on the other (of confidence: −0.84 and −0.85). On two
+samples of 200 sentences the same seven heads pass: on both halves seven of the eight best of all.
 """
 BROAD_RELATIVE_ENTROPY = 0.73
-"""A broad head has at least this share of the entropy of equal weights; those on 9 (20^0.73) of 20 tokens have it.
+"""A broad head has at least this share of the entropy of equal weights.
 
-Chosen in a gap of the bundled model, on the samples of `POSITION_SHARE`: at least 0.74, or at most 0.72.
+Those on 9 (20^0.73) of 20 tokens have it.
+
+Chosen in a gap of the bundled model, on the samples of `POSITION_SHARE`: at least 0.74, or at most
+0.72.
 """
 
 ROLES: dict[Role, str] = {
-    "previous": f"gives at least {percent(POSITION_SHARE)} of its weight to the token before the one it reads",
-    "next": f"gives at least {percent(POSITION_SHARE)} of its weight to the token after the one it reads",
+    "previous": f"gives at least {percent(POSITION_SHARE)} of its weight to the token before the "
+    "one it reads",
+    "next": f"gives at least {percent(POSITION_SHARE)} of its weight to the token after the one it "
+    "reads",
     "self": f"gives at least {percent(POSITION_SHARE)} of its weight to the token it reads",
     "end-token sink": f"gives at least {percent(SINK_SHARE)} of its weight to <eos>",
     "start-token sink": f"gives at least {percent(SINK_SHARE)} of its weight to <sos>",
-    "aligner": "points sharply at one source word after another, right or wrong: the largest weight of a row is "
-    f"at least {percent(ALIGNER_CONFIDENCE)} on average, and these weights fall on at least "
-    f"{percent(ALIGNER_COVERAGE)} of the words that they could",
+    "aligner": "points sharply at one source word after another, right or wrong: the largest "
+    f"weight of a row is at least {percent(ALIGNER_CONFIDENCE)} on average, and these "
+    f"weights fall on at least {percent(ALIGNER_COVERAGE)} of the words that they "
+    "could",
     "broad": "spreads its weight over many tokens, at least as widely as equal weights on "
     f"{round(20**BROAD_RELATIVE_ENTROPY)} of 20 tokens",
     "mixed": "none of the others",
 }
-"""The meanings. Positions are counted from the token that is read, although maps name rows by the token predicted."""
+"""The meanings.
+
+Positions are counted from the token that is read, although maps name rows by the token predicted.
+"""
 
 
 def role_of(profiles: HeadProfiles, layer: int, head: int) -> Role:
@@ -257,7 +295,8 @@ def role_of(profiles: HeadProfiles, layer: int, head: int) -> Role:
     """
     index = layer, head
     is_broad = profiles.relative_entropy[index] >= BROAD_RELATIVE_ENTROPY
-    if profiles.kind != "cross" and not is_broad:  # of few tokens in sight, even weights give much to each
+    # of few tokens in sight, even weights give much to each
+    if profiles.kind != "cross" and not is_broad:
         shares: dict[Role, float] = {
             "previous": profiles.previous_share[index],
             "next": profiles.next_share[index],
@@ -270,7 +309,10 @@ def role_of(profiles: HeadProfiles, layer: int, head: int) -> Role:
         return "end-token sink"
     if profiles.start_share[index] >= SINK_SHARE:
         return "start-token sink"
-    points = profiles.confidence[index] >= ALIGNER_CONFIDENCE and profiles.coverage[index] >= ALIGNER_COVERAGE
+    points = (
+        profiles.confidence[index] >= ALIGNER_CONFIDENCE
+        and profiles.coverage[index] >= ALIGNER_COVERAGE
+    )
     if profiles.kind == "cross" and points:
         return "aligner"
     return "broad" if is_broad else "mixed"
@@ -280,7 +322,8 @@ def fitting_rows(role: Role, translation: Translation, head: Head) -> BoolArray:
     """The rows of a head's map that do in this translation what the role says, each by itself.
 
     Returns:
-        A value for each row with more than one visible key, as in `HeadProfiles`; all of them for “mixed”.
+        A value for each row with more than one visible key, as in `HeadProfiles`; all of them for
+            “mixed”.
     """
     weights = translation.maps.of_kind(head.kind)[head.layer, head.head]
     num_queries, num_keys = weights.shape
@@ -291,20 +334,32 @@ def fitting_rows(role: Role, translation: Translation, head: Head) -> BoolArray:
     match role:
         case "previous" | "self" | "next":
             expected_keys = places[:, None] + {"previous": -1, "self": 0, "next": 1}[role]
-            return np.asarray((weights * (np.arange(num_keys) == expected_keys)).sum(axis=-1) >= POSITION_SHARE)
+            return np.asarray(
+                (weights * (np.arange(num_keys) == expected_keys)).sum(axis=-1) >= POSITION_SHARE
+            )
         case "end-token sink" | "start-token sink":
-            return np.asarray((weights * (end if role == "end-token sink" else start)).sum(axis=-1) >= SINK_SHARE)
+            return np.asarray(
+                (weights * (end if role == "end-token sink" else start)).sum(axis=-1) >= SINK_SHARE
+            )
         case "aligner":
-            return np.asarray((weights.max(axis=-1) >= ALIGNER_CONFIDENCE) & ~(start | end)[weights.argmax(axis=-1)])
+            return np.asarray(
+                (weights.max(axis=-1) >= ALIGNER_CONFIDENCE)
+                & ~(start | end)[weights.argmax(axis=-1)]
+            )
         case "broad":
-            return np.asarray(row_entropy(weights) / np.log(visible[places]) >= BROAD_RELATIVE_ENTROPY)
+            return np.asarray(
+                row_entropy(weights) / np.log(visible[places]) >= BROAD_RELATIVE_ENTROPY
+            )
     return np.ones(len(weights), dtype=np.bool_)
 
 
 def roles_of(profiles: HeadProfiles) -> tuple[tuple[Role, ...], ...]:
     """The roles of all heads of a kind, L tuples of H."""
     num_layers, num_heads = profiles.entropy.shape
-    return tuple(tuple(role_of(profiles, layer, head) for head in range(num_heads)) for layer in range(num_layers))
+    return tuple(
+        tuple(role_of(profiles, layer, head) for head in range(num_heads))
+        for layer in range(num_layers)
+    )
 
 
 @dataclass(frozen=True)
@@ -313,7 +368,8 @@ class SampleRoles:
 
     Attributes:
         by_kind: L tuples of H roles, by kind.
-        sample: the size and kind of the sample, as a phrase after "over" or "on": "200 pairs of the validation split".
+        sample: the size and kind of the sample, as a phrase after "over" or "on": "200 pairs of the
+            validation split".
     """
 
     by_kind: dict[AttentionKind, tuple[tuple[Role, ...], ...]]
@@ -321,7 +377,10 @@ class SampleRoles:
 
     @classmethod
     def of(cls, profiles: SampleProfiles, what: str) -> "SampleRoles":
-        """The roles that follow from statistics. `what` names the sentences: "pairs of the validation split"."""
+        """The roles that follow from statistics.
+
+        `what` names the sentences: "pairs of the validation split".
+        """
         by_kind = {kind: roles_of(profiles.of_kind(kind)) for kind in ATTENTION_KINDS}
         return cls(by_kind, f"{profiles.num_sentences} {what}")
 
@@ -345,7 +404,10 @@ def roles_path(checkpoint: Path) -> Path:
 def write_sample_roles(roles: SampleRoles, checkpoint: Path) -> Path:
     """Write roles next to the measured checkpoint and return their path. Raises `StorageError`."""
     heading = {"sha256": _digest(checkpoint), "sample": roles.sample, "thresholds": _thresholds()}
-    lines = [f"{json.dumps(name)}: {json.dumps(value, ensure_ascii=False)}" for name, value in heading.items()]
+    lines = [
+        f"{json.dumps(name)}: {json.dumps(value, ensure_ascii=False)}"
+        for name, value in heading.items()
+    ]
     for kind in ATTENTION_KINDS:
         layers = ",\n  ".join(json.dumps(layer) for layer in roles.by_kind[kind])
         lines.append(f"{json.dumps(kind)}: [\n  {layers}]")
@@ -357,8 +419,8 @@ def write_sample_roles(roles: SampleRoles, checkpoint: Path) -> Path:
 def read_sample_roles(checkpoint: Path | None, model: ModelConfig) -> SampleRoles | None:
     """The roles stored next to a checkpoint of this model.
 
-    None if the file is missing or unreadable, or belongs to other weights, heads or thresholds: roles can be measured
-    again at any time.
+    None if the file is missing or unreadable, or belongs to other weights, heads or thresholds:
+    roles can be measured again at any time.
     """
     if checkpoint is None:
         return None
@@ -366,7 +428,10 @@ def read_sample_roles(checkpoint: Path | None, model: ModelConfig) -> SampleRole
         saved = json.loads(read_text(roles_path(checkpoint), MAX_BYTES))
         if saved["thresholds"] != _thresholds() or saved["sha256"] != _digest(checkpoint):
             return None
-        by_kind = {kind: tuple(tuple(map(_role, layer)) for layer in saved[kind]) for kind in ATTENTION_KINDS}
+        by_kind = {
+            kind: tuple(tuple(map(_role, layer)) for layer in saved[kind])
+            for kind in ATTENTION_KINDS
+        }
         roles = SampleRoles(by_kind, str(saved["sample"]))
         return roles if roles.fits(model) else None
     except (OSError, ValueError, KeyError, TypeError, RecursionError):

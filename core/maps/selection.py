@@ -1,7 +1,7 @@
 """Preparation of attention maps for display: labels, merged words, hidden tokens, combined heads.
 
-Every function is plain arithmetic on one map [Q, M] or all maps of a kind [L, H, Q, M], without torch. Shape legend:
-`core.maps`.
+Every function is plain arithmetic on one map [Q, M] or all maps of a kind [L, H, Q, M], without
+torch. Shape legend: `core.maps`.
 """
 
 import unicodedata
@@ -29,7 +29,8 @@ Combination = Literal["mean", "max"]
 COMBINATIONS: tuple[Combination, ...] = ("mean", "max")
 
 NOTHING_LEFT = 1e-6
-"""A row with at most this share of its weight on visible keys becomes 0 instead of being scaled up."""
+"""A row with at most this share of its weight on visible keys becomes 0 instead of being scaled
+up."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,8 @@ class LabelledMap(ReadOnlyArrays):
     Attributes:
         weights: [..., Q, M].
         queries, keys: Q and M entries.
-        hidden_mass: [..., Q], from 0 to 1: the share of each query's weight on hidden keys; 0 if none are hidden.
+        hidden_mass: [..., Q], from 0 to 1: the share of each query's weight on hidden keys; 0 if
+            none are hidden.
     """
 
     weights: FloatArray
@@ -89,8 +91,10 @@ class Selection(CheckedFields):
     """The choices for showing maps; `apply` follows them.
 
     Attributes:
-        label_mode: whether queries of decoder and cross maps are named by the token read or the token predicted.
-        merge_words: whether to sum over the pieces of a key word and average over those of a query word.
+        label_mode: whether queries of decoder and cross maps are named by the token read or the
+            token predicted.
+        merge_words: whether to sum over the pieces of a key word and average over those of a query
+            word.
         hide: the kinds of tokens to hide, as queries and as keys; the rest is renormalized.
     """
 
@@ -98,7 +102,9 @@ class Selection(CheckedFields):
     merge_words: bool = False
     hide: frozenset[HiddenKind] = frozenset()
 
-    def apply(self, weights: FloatArray, translation: Translation, kind: AttentionKind) -> LabelledMap:
+    def apply(
+        self, weights: FloatArray, translation: Translation, kind: AttentionKind
+    ) -> LabelledMap:
         """Label maps [..., Q, M] of `kind`, then merge words, then hide tokens.
 
         Raises:
@@ -111,9 +117,11 @@ class Selection(CheckedFields):
 
 
 def query_axis(translation: Translation, kind: AttentionKind, mode: LabelMode) -> Axis:
-    """The queries of a map: source tokens (encoder), or tokens read or predicted (decoder and cross).
+    """The queries of a map: source tokens (encoder), or tokens read or predicted (decoder and
+    cross).
 
-    Query t of these two belongs to the decoding step that reads `read_tokens[t]` and predicts `predicted_tokens[t]`.
+    Query t of these two belongs to the decoding step that reads `read_tokens[t]` and predicts
+    `predicted_tokens[t]`.
     """
     if kind == "encoder":
         return _source_axis(translation)
@@ -123,7 +131,9 @@ def query_axis(translation: Translation, kind: AttentionKind, mode: LabelMode) -
 
 
 def key_axis(translation: Translation, kind: AttentionKind) -> Axis:
-    """The keys of a map: source tokens, or the tokens read (decoder), independent of the label mode."""
+    """The keys of a map: source tokens, or the tokens read (decoder), independent of the label
+    mode.
+    """
     return _read_axis(translation) if kind == "decoder" else _source_axis(translation)
 
 
@@ -150,7 +160,10 @@ def _tokens_axis(tokens: tuple[str, ...], meaning: str, words: tuple[Word, ...])
 
 
 def label_map(
-    weights: FloatArray, translation: Translation, kind: AttentionKind, mode: LabelMode = DEFAULT_LABEL_MODE
+    weights: FloatArray,
+    translation: Translation,
+    kind: AttentionKind,
+    mode: LabelMode = DEFAULT_LABEL_MODE,
 ) -> LabelledMap:
     """Label the queries and keys of maps [..., Q, M].
 
@@ -161,14 +174,18 @@ def label_map(
     keys = key_axis(translation, kind)
     if weights.shape[-2:] != (len(queries), len(keys)):
         raise AnalysisError(
-            f"These maps have the shape {list(weights.shape[-2:])}, but a {kind} map of this translation has "
-            f"{len(queries)} queries and {len(keys)} keys. Compute the maps again."
+            f"These maps have the shape {list(weights.shape[-2:])}, but a {kind} map of this "
+            f"translation has {len(queries)} queries and {len(keys)} keys. Compute the maps "
+            "again."
         )
-    return LabelledMap(weights.view(), queries, keys, np.zeros(weights.shape[:-1], dtype=np.float32))
+    return LabelledMap(
+        weights.view(), queries, keys, np.zeros(weights.shape[:-1], dtype=np.float32)
+    )
 
 
 def merge_words(labelled: LabelledMap) -> LabelledMap:
-    """Words instead of pieces: the sum over the pieces of a key word, the mean over those of a query word.
+    """Words instead of pieces: the sum over the pieces of a key word, the mean over those of a
+    query word.
 
     Rows keep their sums. Tokens outside words (start, end) stay unchanged.
     """
@@ -183,7 +200,10 @@ def merge_words(labelled: LabelledMap) -> LabelledMap:
         weights = np.add.reduceat(weights, query_starts, axis=-2) * shares[:, None]
         hidden = np.add.reduceat(hidden, query_starts, axis=-1) * shares
     return LabelledMap(
-        weights, _merged(queries, query_starts, query_words), _merged(keys, key_starts, key_words), hidden
+        weights,
+        _merged(queries, query_starts, query_words),
+        _merged(keys, key_starts, key_words),
+        hidden,
     )
 
 
@@ -195,7 +215,11 @@ def _words_of_entries(axis: Axis) -> list[Word | None]:
 
 def _starts(words: Sequence[Word | None]) -> list[int]:
     """The entries that start a word, from the result of `_words_of_entries`."""
-    return [entry for entry, word in enumerate(words) if entry == 0 or word is None or word != words[entry - 1]]
+    return [
+        entry
+        for entry, word in enumerate(words)
+        if entry == 0 or word is None or word != words[entry - 1]
+    ]
 
 
 def _merged(axis: Axis, starts: Sequence[int], words: Sequence[Word | None]) -> Axis:
@@ -204,7 +228,9 @@ def _merged(axis: Axis, starts: Sequence[int], words: Sequence[Word | None]) -> 
     if len(starts) == len(axis):
         return replace(axis, labels=labels)
     ends = (*starts[1:], len(axis))
-    positions = tuple(sum(axis.positions[start:end], ()) for start, end in zip(starts, ends, strict=True))
+    positions = tuple(
+        sum(axis.positions[start:end], ()) for start, end in zip(starts, ends, strict=True)
+    )
     return replace(axis, labels=labels, positions=positions)
 
 
@@ -215,17 +241,24 @@ def is_hidden(label: str, kinds: Collection[HiddenKind]) -> bool:
     if label in ENDS:
         return "end" in kinds
     text = label.removeprefix(CONTINUATION) or label
-    return "punctuation" in kinds and all(unicodedata.category(character).startswith("P") for character in text)
+    return "punctuation" in kinds and all(
+        unicodedata.category(character).startswith("P") for character in text
+    )
 
 
 def hide(labelled: LabelledMap, kinds: Collection[HiddenKind]) -> LabelledMap:
-    """Hide queries and keys of these kinds of tokens, and scale each query's weights up to their old sum.
+    """Hide queries and keys of these kinds of tokens, and scale each query's weights up to their
+    old sum.
 
-    `hidden_mass` states the share removed. A query with all its weight (up to `NOTHING_LEFT`) on hidden keys becomes 0
-    with a hidden mass of 1.
+    `hidden_mass` states the share removed. A query with all its weight (up to `NOTHING_LEFT`) on
+    hidden keys becomes 0 with a hidden mass of 1.
     """
-    kept_queries = [entry for entry, label in enumerate(labelled.queries.labels) if not is_hidden(label, kinds)]
-    kept_keys = [entry for entry, label in enumerate(labelled.keys.labels) if not is_hidden(label, kinds)]
+    kept_queries = [
+        entry for entry, label in enumerate(labelled.queries.labels) if not is_hidden(label, kinds)
+    ]
+    kept_keys = [
+        entry for entry, label in enumerate(labelled.keys.labels) if not is_hidden(label, kinds)
+    ]
     before = labelled.weights[..., kept_queries, :]
     weights = before[..., kept_keys]
     previous = before.sum(axis=-1, dtype=np.float64)
@@ -250,7 +283,9 @@ def sum_queries(labelled: LabelledMap, entries: Sequence[int]) -> LabelledMap:
     """
     _check_entries(entries, len(labelled.queries))
     axis = labelled.queries.take(entries)
-    one = replace(axis, labels=(" + ".join(axis.labels),), positions=(tuple(sum(axis.positions, ())),))
+    one = replace(
+        axis, labels=(" + ".join(axis.labels),), positions=(tuple(sum(axis.positions, ())),)
+    )
     return LabelledMap(
         labelled.weights[..., entries, :].sum(axis=-2, keepdims=True),
         one,
@@ -288,10 +323,12 @@ def combine(
         chosen = maps.reshape(-1, *maps.shape[2:])
     else:
         pairs = sorted(set(heads))
-        if not pairs or any(layer not in range(num_layers) or head not in range(num_heads) for layer, head in pairs):
+        if not pairs or any(
+            layer not in range(num_layers) or head not in range(num_heads) for layer, head in pairs
+        ):
             raise AnalysisError(
-                "No head is chosen, or one that does not exist. Choose from layers {first} to {last_layer} and heads "
-                "{first} to {last_head}.",
+                "No head is chosen, or one that does not exist. Choose from layers {first} to "
+                "{last_layer} and heads {first} to {last_head}.",
                 first=Index(0),
                 last_layer=Index(num_layers - 1),
                 last_head=Index(num_heads - 1),

@@ -1,4 +1,6 @@
-"""Queries, keys, values and weights of every head for one pair, and the origin of a single weight. No torch.
+"""Queries, keys, values and weights of every head for one pair, and the origin of a single weight.
+
+No torch.
 
 `core.maps.capture` reads them from a model. Shape legend: `core.maps`.
 """
@@ -21,8 +23,8 @@ class HeadTrace(ReadOnlyArrays):
     Attributes:
         queries: [L, H, Q, K].
         keys, values: [L, H, M, K]; the values of a head that is switched off are 0.
-        mixing: [L, H, K, D], each head's slice of the output projection: `values @ mixing` is the full-width vector
-            that a key adds to the output at weight 1.
+        mixing: [L, H, K, D], each head's slice of the output projection: `values @ mixing` is the
+            full-width vector that a key adds to the output at weight 1.
         weights: [L, H, Q, M], the attention weights.
         temperatures: [L, H], divisors of query · key / √K before the softmax, by default 1.
     """
@@ -37,7 +39,8 @@ class HeadTrace(ReadOnlyArrays):
 
 @dataclass(frozen=True, eq=False)
 class Trace(ByKind["HeadTrace"]):
-    """All heads, for one pair: M and Q are S and S for the encoder, T and T for the decoder, S and T for cross.
+    """All heads, for one pair: M and Q are S and S for the encoder, T and T for the decoder, S and
+    T for cross.
 
     Attributes:
         encoder, decoder, cross: the heads of each kind.
@@ -64,7 +67,8 @@ class QueryKeyDetail(ReadOnlyArrays):
         query, key: positions of the two tokens: row and column of the map.
         query_vector, key_vector: [K] each; the query as projected, not yet divided by √K.
         products: [K], query · key / √K of each dimension; they sum to `score`.
-        score: the attention score of this pair, before the softmax (Vaswani et al. 2017, equation 1).
+        score: the attention score of this pair, before the softmax (Vaswani et al. 2017, equation
+            1).
         temperature: the divisor of this head's scores before the softmax, by default 1.
         weight: the resulting weight; 0 if the mask hides the key.
         is_visible: whether the mask lets the query see the key.
@@ -114,7 +118,9 @@ def query_key_detail(trace: Trace, head: Head, query: int, key: int) -> QueryKey
 
 
 def check_cell(head: Head, query: int, key: int, shape: tuple[int, ...]) -> None:
-    """Raises `AnalysisError` unless a head, row and column exist in maps of this shape, [L, H, Q, M]."""
+    """Raises `AnalysisError` unless a head, row and column exist in maps of this shape, [L, H, Q,
+    M].
+    """
     num_layers, num_heads, num_queries, num_keys = shape
     if head.layer not in range(num_layers) or head.head not in range(num_heads):
         raise AnalysisError(
@@ -125,8 +131,8 @@ def check_cell(head: Head, query: int, key: int, shape: tuple[int, ...]) -> None
         )
     if query not in range(num_queries) or key not in range(num_keys):
         raise AnalysisError(
-            "There is no weight of query {query} on key {key}: choose from queries {first} to {last_query} and keys "
-            "{first} to {last_key}.",
+            "There is no weight of query {query} on key {key}: choose from queries {first} to "
+            "{last_query} and keys {first} to {last_key}.",
             query=Index(query),
             key=Index(key),
             first=Index(0),

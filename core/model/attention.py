@@ -1,4 +1,7 @@
-"""Multi-head scaled dot-product attention (Vaswani et al. 2017, section 3.2). Shape legend: `core.model`."""
+"""Multi-head scaled dot-product attention (Vaswani et al.
+
+2017, section 3.2). Shape legend: `core.model`.
+"""
 
 import math
 from collections.abc import Callable
@@ -26,7 +29,8 @@ def attend(  # noqa: PLR0913 - all but the first five are options by name
     mix: Callable[[Tensor, Tensor], Tensor] = torch.matmul,
     keep: Keep | None = None,
 ) -> tuple[Tensor, Tensor | None]:
-    """softmax(Q Kᵀ / √K) V for every head: the one attention for training, translating and reading values inside it.
+    """softmax(Q Kᵀ / √K) V for every head: the one attention for training, translating and reading
+    values inside it.
 
     Args:
         queries: [B, H, Q, K].
@@ -40,9 +44,15 @@ def attend(  # noqa: PLR0913 - all but the first five are options by name
         keep: receives "query", "key", "value" and "score", and replaces them by what it returns.
 
     Returns:
-        The heads' outputs times their factors, [B, H, Q, K], and the weights, [B, H, Q, M], or None if not requested.
+        The heads' outputs times their factors, [B, H, Q, K], and the weights, [B, H, Q, M], or None
+            if not requested.
     """
-    has_steps = need_maps or keep is not None or changes.rows is not None or _is_faster_in_steps(queries, dropout)
+    has_steps = (
+        need_maps
+        or keep is not None
+        or changes.rows is not None
+        or _is_faster_in_steps(queries, dropout)
+    )
     if keep is not None:
         queries, keys, values = keep("query", queries), keep("key", keys), keep("value", values)
     queries = changes.tempered(queries)
@@ -62,26 +72,33 @@ def attention_scores(queries: Tensor, keys: Tensor, mask: Tensor | None) -> Tens
     # one kernel multiplies and divides
     scale = 1 / math.sqrt(queries.size(-1))
     no_sum = queries.new_zeros(1)
-    products = torch.baddbmm(no_sum, queries.flatten(0, 1), keys.flatten(0, 1).transpose(1, 2), beta=0, alpha=scale)
+    products = torch.baddbmm(
+        no_sum, queries.flatten(0, 1), keys.flatten(0, 1).transpose(1, 2), beta=0, alpha=scale
+    )
     scores = products.view(*queries.shape[:3], -1)
     return scores if mask is None else scores.masked_fill_(~mask, float("-inf"))
 
 
 def _is_faster_in_steps(queries: Tensor, dropout: float) -> bool:
-    """Whether PyTorch's one kernel takes longer: on a CPU, with dropout or for single queries of several sentences."""
-    return (dropout > 0 or (len(queries) > 1 and queries.size(2) == 1)) and queries.device.type == "cpu"
+    """Whether PyTorch's one kernel takes longer: on a CPU, with dropout or for single queries of
+    several sentences.
+    """
+    return (
+        dropout > 0 or (len(queries) > 1 and queries.size(2) == 1)
+    ) and queries.device.type == "cpu"
 
 
 class MultiHeadAttention(nn.Module):
     """H heads side by side, each attending in its own K = D / H dimensions.
 
-    Query, key and value projections are the rows of one matrix, as in `nn.MultiheadAttention`: one multiplication
-    projects all three when they come from the same sequence.
+    Query, key and value projections are the rows of one matrix, as in `nn.MultiheadAttention`: one
+    multiplication projects all three when they come from the same sequence.
 
     Attributes:
         in_proj_weight, in_proj_bias: [3 D, D] and [3 D]; queries, keys, values from top to bottom.
         out_proj: mixes the heads' outputs, D to D.
-        keep: receives values inside `attend`, where hooks cannot reach; set by `core.model.sites` during a pass.
+        keep: receives values inside `attend`, where hooks cannot reach; set by `core.model.sites`
+            during a pass.
     """
 
     def __init__(self, width: int, num_heads: int, dropout: float) -> None:
@@ -96,7 +113,9 @@ class MultiHeadAttention(nn.Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Xavier uniform on each of the three projections apart: on the joined matrix its range would be narrower."""
+        """Xavier uniform on each of the three projections apart: on the joined matrix its range
+        would be narrower.
+        """
         for part in self.in_proj_weight.chunk(3):
             nn.init.xavier_uniform_(part)
         bound = 1 / math.sqrt(self.in_proj_weight.size(1))
@@ -117,11 +136,13 @@ class MultiHeadAttention(nn.Module):
             states: [B, Q, D].
             memory: [B, M, D], or None for self-attention.
             mask: broadcastable to [B, H, Q, M], or None if everything may be seen.
-            need_maps: also return the weights, computed without dropout; they include rows that are set.
+            need_maps: also return the weights, computed without dropout; they include rows that are
+                set.
             changes: interventions for each of the B sentences.
 
         Returns:
-            The mixed values, [B, Q, D], and the maps, [B, H, Q, M], or None if they were not requested.
+            The mixed values, [B, Q, D], and the maps, [B, H, Q, M], or None if they were not
+                requested.
         """
         width = states.size(-1)
         if memory is None:
@@ -130,16 +151,31 @@ class MultiHeadAttention(nn.Module):
             (queries,) = self.project(states, 0, width)  # [B, H, Q, K]
             keys, values = self.project(memory, width, 3 * width)  # [B, H, M, K]
         dropout = self.dropout if self.training else 0.0
-        mixed, maps = attend(queries, keys, values, mask, changes, need_maps=need_maps, dropout=dropout, keep=self.keep)
+        mixed, maps = attend(
+            queries,
+            keys,
+            values,
+            mask,
+            changes,
+            need_maps=need_maps,
+            dropout=dropout,
+            keep=self.keep,
+        )
         return self.out_proj(mixed.transpose(1, 2).flatten(2)), maps
 
     @property
     def mixing(self) -> Tensor:
-        """Each head's part of the output projection, by which its output is multiplied: [H, K, D]."""
+        """Each head's part of the output projection, by which its output is multiplied: [H, K,
+        D].
+        """
         return self.out_proj.weight.t().unflatten(0, (self.num_heads, -1))
 
     def project(self, states: Tensor, first: int, last: int) -> tuple[Tensor, ...]:
-        """Queries, keys and values, or some of them, by rows of the joined matrix: [B, N, D] to [B, H, N, K] each."""
-        projected = functional.linear(states, self.in_proj_weight[first:last], self.in_proj_bias[first:last])
+        """Queries, keys and values, or some of them, by rows of the joined matrix: [B, N, D] to [B,
+        H, N, K] each.
+        """
+        projected = functional.linear(
+            states, self.in_proj_weight[first:last], self.in_proj_bias[first:last]
+        )
         heads = projected.unflatten(2, (-1, self.num_heads, self.head_width))  # [B, N, parts, H, K]
         return heads.permute(2, 0, 3, 1, 4).unbind()

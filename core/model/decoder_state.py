@@ -11,7 +11,9 @@ from .outputs import Encoding, ModelOutput
 
 @dataclass
 class DecoderState:
-    """Step-by-step decoding of a batch. All tokens are read again at each step, by all modules of the model.
+    """Step-by-step decoding of a batch.
+
+    All tokens are read again at each step, by all modules of the model.
 
     Attributes:
         decode: `Transformer.decode` of the model, which is in evaluation mode.
@@ -30,7 +32,8 @@ class DecoderState:
     def read(self, tokens: Tensor) -> Tensor:
         """Reads one more token of each row, ids [B]; returns the logits [B, V] of the next."""
         prefix = torch.cat([self.prefix[:, : self.step], tokens[:, None]], dim=1)
-        return self.read_all(prefix).logits[:, -1].clone()  # a hook may keep the logits, and searches write to these
+        # a hook may keep the logits, and searches write to these
+        return self.read_all(prefix).logits[:, -1].clone()
 
     def guess(self, tokens: Tensor) -> Tensor:
         """Like `read`, but may be approximate. `read_all` corrects the state."""
@@ -52,5 +55,8 @@ class DecoderState:
         self.prefix = self.prefix[rows]
 
     def restarted(self) -> "DecoderState":
-        """A state of the same rows at the start. Selecting rows in it does not affect this one; reading may."""
+        """A state of the same rows at the start.
+
+        Selecting rows in it does not affect this one; reading may.
+        """
         return replace(self, step=0)

@@ -1,4 +1,7 @@
-"""Names of heads and feed-forward networks, and changes to them. No torch: a window names them early."""
+"""Names of heads and feed-forward networks, and changes to them.
+
+No torch: a window names them early.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -57,7 +60,9 @@ class Head(Counted, CheckedFields):
     @property
     def short_name(self) -> CountedText:
         """“cross 2·5”."""
-        return CountedText(PHRASES["change_head"], kind=self.kind, layer=Index(self.layer), head=Index(self.head))
+        return CountedText(
+            PHRASES["change_head"], kind=self.kind, layer=Index(self.layer), head=Index(self.head)
+        )
 
     @property
     def side(self) -> Side:
@@ -84,7 +89,11 @@ class HeadGroup(Counted):
         return "encoder" if self.kind == "encoder" else "decoder"
 
     def __contains__(self, head: Head) -> bool:
-        return head.kind == self.kind and self.layer in (None, head.layer) and self.head in (None, head.head)
+        return (
+            head.kind == self.kind
+            and self.layer in (None, head.layer)
+            and self.head in (None, head.head)
+        )
 
     def text_from(self, first: int) -> str:
         """See `Counted`."""
@@ -126,7 +135,9 @@ class Network(Counted, CheckedFields):
     @property
     def title(self) -> CountedText:
         """“Feed-forward network of decoder layer 3”."""
-        return CountedText(f"Feed-forward network of {self.side} layer {{layer}}", layer=Index(self.layer))
+        return CountedText(
+            f"Feed-forward network of {self.side} layer {{layer}}", layer=Index(self.layer)
+        )
 
     @property
     def short_name(self) -> CountedText:
@@ -140,8 +151,8 @@ class SentenceChanges:
 
     Attributes:
         factors: multipliers of the outputs of heads and feed-forward networks.
-        rows: weights that replace the softmax's, by head and query position; one for each key that the query sees. Rows
-            beyond the last position change nothing.
+        rows: weights that replace the softmax's, by head and query position; one for each key that
+            the query sees. Rows beyond the last position change nothing.
         temperatures: divisors of the heads' scores before the softmax.
         lifts_mask: whether the decoder's self-attention sees later target tokens too.
     """
@@ -160,7 +171,11 @@ class SentenceChanges:
 def attention_shapes(config: ModelConfig) -> dict[AttentionKind, tuple[int, int]]:
     """The numbers of layers and of heads in each, by kind."""
     decoder = config.num_decoder_layers, config.decoder_heads
-    return {"encoder": (config.num_encoder_layers, config.num_heads), "decoder": decoder, "cross": decoder}
+    return {
+        "encoder": (config.num_encoder_layers, config.num_heads),
+        "decoder": decoder,
+        "cross": decoder,
+    }
 
 
 def heads_of(config: ModelConfig) -> tuple[Head, ...]:
@@ -176,4 +191,6 @@ def heads_of(config: ModelConfig) -> tuple[Head, ...]:
 def networks_of(config: ModelConfig) -> tuple[Network, ...]:
     """Every feed-forward network of a model: encoder, decoder; from the first layer up."""
     layers = dict(zip(SIDES, (config.num_encoder_layers, config.num_decoder_layers), strict=True))
-    return tuple(Network(side, layer) for side, num_layers in layers.items() for layer in range(num_layers))
+    return tuple(
+        Network(side, layer) for side, num_layers in layers.items() for layer in range(num_layers)
+    )

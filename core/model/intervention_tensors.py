@@ -1,4 +1,7 @@
-"""The changes to sentences as tensors, in the form that a model reads. Shape legend: `core.model`."""
+"""The changes to sentences as tensors, in the form that a model reads.
+
+Shape legend: `core.model`.
+"""
 
 from collections.abc import Mapping, Sequence
 
@@ -20,7 +23,9 @@ from .interventions import NO_INTERVENTIONS, AttentionChanges, Interventions, Ro
 from .transformer import Transformer
 
 
-def compile_interventions(model: Transformer, sentences: Sequence[SentenceChanges]) -> Interventions:
+def compile_interventions(
+    model: Transformer, sentences: Sequence[SentenceChanges]
+) -> Interventions:
     """The changes to B sentences as tensors for the passes of the model.
 
     Raises:
@@ -32,7 +37,11 @@ def compile_interventions(model: Transformer, sentences: Sequence[SentenceChange
     touched: dict[tuple[AttentionKind, int], None] = {}
     networks: dict[Network, None] = {}
     for sentence in sentences:
-        for part in (*sentence.factors, *sentence.temperatures, *(head for head, _ in sentence.rows)):
+        for part in (
+            *sentence.factors,
+            *sentence.temperatures,
+            *(head for head, _ in sentence.rows),
+        ):
             if isinstance(part, Network):
                 _check_network(part, model.config)
                 networks[part] = None
@@ -41,7 +50,10 @@ def compile_interventions(model: Transformer, sentences: Sequence[SentenceChange
                 touched[part.kind, part.layer] = None
     like = model.output.weight
     return Interventions(
-        {(kind, layer): _changes_of_module(kind, layer, shapes[kind][1], sentences, like) for kind, layer in touched},
+        {
+            (kind, layer): _changes_of_module(kind, layer, shapes[kind][1], sentences, like)
+            for kind, layer in touched
+        },
         {
             (network.side, network.layer): like.new_tensor(
                 [sentence.factors.get(network, 1.0) for sentence in sentences]
@@ -55,7 +67,11 @@ def compile_interventions(model: Transformer, sentences: Sequence[SentenceChange
 
 
 def _changes_of_module(
-    kind: AttentionKind, layer: int, num_heads: int, sentences: Sequence[SentenceChanges], like: Tensor
+    kind: AttentionKind,
+    layer: int,
+    num_heads: int,
+    sentences: Sequence[SentenceChanges],
+    like: Tensor,
 ) -> AttentionChanges:
     scale = torch.ones(len(sentences), num_heads, device=like.device, dtype=like.dtype)
     temperatures = torch.ones_like(scale)
@@ -69,7 +85,11 @@ def _changes_of_module(
                 temperatures[index, head.head] = temperature
         rows.append(
             tuple(
-                RowOverride(head.head, query, torch.tensor(list(weights), device=like.device, dtype=like.dtype))
+                RowOverride(
+                    head.head,
+                    query,
+                    torch.tensor(list(weights), device=like.device, dtype=like.dtype),
+                )
                 for (head, query), weights in sentence.rows.items()
                 if (head.kind, head.layer) == (kind, layer)
             )
@@ -84,9 +104,12 @@ def _changes_of_module(
 def _check_head(head: Head, shapes: Mapping[AttentionKind, tuple[int, int]]) -> None:
     num_layers, num_heads = shapes.get(head.kind, (0, 0))
     if head.layer not in range(num_layers) or head.head not in range(num_heads):
-        listed = ", ".join(f"{kind} {num_layers} × {num_heads}" for kind, (num_layers, num_heads) in shapes.items())
+        listed = ", ".join(
+            f"{kind} {num_layers} × {num_heads}" for kind, (num_layers, num_heads) in shapes.items()
+        )
         raise AnalysisError(
-            "This model has no {head}. It has, layers × heads: {shapes}. Name one of these, counted from {first}.",
+            "This model has no {head}. It has, layers × heads: {shapes}. Name one of these, "
+            "counted from {first}.",
             head=head,
             shapes=listed,
             first=Index(0),
@@ -97,7 +120,8 @@ def _check_network(network: Network, config: ModelConfig) -> None:
     if network not in networks_of(config):
         raise AnalysisError(
             f"This model has no {{network}}. It has {config.num_encoder_layers} encoder and "
-            f"{config.num_decoder_layers} decoder layers, each with one. Name one of these, counted from {{first}}.",
+            f"{config.num_decoder_layers} decoder layers, each with one. Name one of these, "
+            "counted from {first}.",
             network=network,
             first=Index(0),
         )

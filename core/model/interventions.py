@@ -1,10 +1,12 @@
-"""Changing what attention heads and feed-forward networks do, for each sentence of a batch, without touching the model.
+"""Changing what attention heads and feed-forward networks do, for each sentence of a batch, without
+touching the model.
 
-A head's output can be multiplied by a factor before the output projection mixes it with the others (Michel et al. 2019,
-"Are Sixteen Heads Really Better than One?", equation 2; 0 is the same as deleting its columns there), and rows of its
-attention weights can be set (Bau et al. 2019, "Identifying and Controlling Important Neurons in Neural Machine
-Translation", and many after them). The output of a feed-forward network can be multiplied as well, before it is added
-to the residual stream. Shape legend: `core.model`.
+A head's output can be multiplied by a factor before the output projection mixes it with the others
+(Michel et al. 2019, "Are Sixteen Heads Really Better than One?", equation 2; 0 is the same as
+deleting its columns there), and rows of its attention weights can be set (Bau et al. 2019,
+"Identifying and Controlling Important Neurons in Neural Machine Translation", and many after them).
+The output of a feed-forward network can be multiplied as well, before it is added to the residual
+stream. Shape legend: `core.model`.
 """
 
 from collections.abc import Mapping
@@ -53,8 +55,12 @@ class AttentionChanges:
         )
 
     def tempered(self, queries: Tensor) -> Tensor:
-        """Queries [B, H, Q, K] divided by the heads' temperatures, which divides the attention scores."""
-        return queries if self.temperatures is None else queries / self.temperatures[:, :, None, None]
+        """Queries [B, H, Q, K] divided by the heads' temperatures, which divides the attention
+        scores.
+        """
+        return (
+            queries if self.temperatures is None else queries / self.temperatures[:, :, None, None]
+        )
 
     def with_rows(self, weights: Tensor, first_query: int = 0) -> Tensor:
         """Weights [B, H, Q, M] of queries from `first_query` on, with the rows that are set."""
@@ -62,7 +68,10 @@ class AttentionChanges:
             return weights
         end = first_query + weights.size(2)
         set_rows = [
-            (index, row) for index, rows in enumerate(self.rows) for row in rows if first_query <= row.query < end
+            (index, row)
+            for index, rows in enumerate(self.rows)
+            for row in rows
+            if first_query <= row.query < end
         ]
         if not set_rows:
             return weights
@@ -86,8 +95,10 @@ class Interventions:
 
     Attributes:
         changes: of attention, by kind and layer, counted from 0; other modules are unchanged.
-        factors: [B, 1, 1], of the outputs of feed-forward networks, by side and layer; 1 for others.
-        lifts_mask: [B], True where the decoder also sees later target tokens; None if it never does.
+        factors: [B, 1, 1], of the outputs of feed-forward networks, by side and layer; 1 for
+            others.
+        lifts_mask: [B], True where the decoder also sees later target tokens; None if it never
+            does.
     """
 
     changes: Mapping[tuple[AttentionKind, int], AttentionChanges] = field(default_factory=dict)
@@ -115,5 +126,7 @@ NO_INTERVENTIONS = Interventions()
 
 
 def scaled(output: Tensor, factor: Tensor | None) -> Tensor:
-    """The output [B, N, D] of a feed-forward network times its factor [B, 1, 1], if there is one."""
+    """The output [B, N, D] of a feed-forward network times its factor [B, 1, 1], if there is
+    one.
+    """
     return output if factor is None else output * factor

@@ -1,4 +1,5 @@
-"""Embeddings with positions, norms, the feed-forward network, and the layers of encoder and decoder.
+"""Embeddings with positions, norms, the feed-forward network, and the layers of encoder and
+decoder.
 
 Shape legend: `core.model`.
 """
@@ -18,7 +19,9 @@ from .interventions import NO_CHANGES, AttentionChanges, scaled
 
 
 def sinusoidal_table(num_positions: int, width: int) -> Tensor:
-    """sin and cos of position / 10000^(2i/width) in even and odd columns: [num_positions, width]."""
+    """sin and cos of position / 10000^(2i/width) in even and odd columns: [num_positions,
+    width].
+    """
     positions = torch.arange(num_positions).unsqueeze(1)
     frequencies = torch.exp(torch.arange(0, width, 2) * (-math.log(10000.0) / width))
     table = torch.empty(num_positions, width)
@@ -28,14 +31,17 @@ def sinusoidal_table(num_positions: int, width: int) -> Tensor:
 
 
 def sinusoidal_halves_table(num_positions: int, width: int) -> Tensor:
-    """The same waves with all sines first and then all cosines, as Marian has them: [num_positions, width]."""
+    """The same waves with all sines first and then all cosines, as Marian has them: [num_positions,
+    width].
+    """
     positions = torch.arange(num_positions, dtype=torch.float64).unsqueeze(1)
     waves = positions / 10000.0 ** (torch.arange(0, width, 2, dtype=torch.float64) / width)
     return torch.cat([waves.sin(), waves.cos()[:, : width // 2]], dim=1).float()
 
 
 class TokenAndPosition(nn.Module):
-    """Vectors of tokens (scaled by √D if the config says so) plus vectors of their positions, then dropout.
+    """Vectors of tokens (scaled by √D if the config says so) plus vectors of their positions, then
+    dropout.
 
     Attributes:
         tokens: embedding, [V, D].
@@ -52,12 +58,19 @@ class TokenAndPosition(nn.Module):
         if config.positions == "learned":
             self.positions = nn.Parameter(torch.empty(config.max_positions, config.width))
         else:
-            self.make_table = sinusoidal_table if config.positions == "sinusoidal" else sinusoidal_halves_table
-            self.register_buffer("positions", torch.empty(config.max_positions, config.width), persistent=False)
+            self.make_table = (
+                sinusoidal_table if config.positions == "sinusoidal" else sinusoidal_halves_table
+            )
+            self.register_buffer(
+                "positions", torch.empty(config.max_positions, config.width), persistent=False
+            )
             self.reset_constants()
 
     def reset_constants(self) -> None:
-        """Recomputes the waves if positions are not learned. Does nothing while they have no memory."""
+        """Recomputes the waves if positions are not learned.
+
+        Does nothing while they have no memory.
+        """
         if not (isinstance(self.positions, nn.Parameter) or self.positions.is_meta):
             self.positions.copy_(self.make_table(*self.positions.shape))
 
@@ -69,7 +82,9 @@ class TokenAndPosition(nn.Module):
 
 
 class AnnotatedLayerNorm(nn.Module):
-    """a · (x − mean) / (std + ε) + b, with the unbiased std and ε outside the root (The Annotated Transformer)."""
+    """a · (x − mean) / (std + ε) + b, with the unbiased std and ε outside the root (The Annotated
+    Transformer).
+    """
 
     def __init__(self, width: int, epsilon: float = 1e-6) -> None:
         super().__init__()
@@ -99,7 +114,10 @@ ACTIVATIONS: Mapping[Activation, Callable[[Tensor], Tensor]] = {
 
 
 class FeedForward(nn.Module):
-    """Two linear layers with an activation and dropout between (Vaswani et al. 2017, section 3.3)."""
+    """Two linear layers with an activation and dropout between (Vaswani et al.
+
+    2017, section 3.3).
+    """
 
     def __init__(self, config: ModelConfig, inner_width: int | None = None) -> None:
         super().__init__()
@@ -156,9 +174,16 @@ class EncoderLayer(nn.Module):
         changes: AttentionChanges = NO_CHANGES,
         factor: Tensor | None = None,
     ) -> tuple[Tensor, Tensor | None]:
-        """[B, S, D] to [B, S, D], and the maps [B, H, S, S] if requested; `factor` scales the feed-forward network."""
+        """[B, S, D] to [B, S, D], and the maps [B, H, S, S] if requested.
+
+        `factor` scales the feed-forward network.
+        """
         attended, maps = self.self_attention(
-            self.attention_residual.before(states), None, source_mask, need_maps=need_maps, changes=changes
+            self.attention_residual.before(states),
+            None,
+            source_mask,
+            need_maps=need_maps,
+            changes=changes,
         )
         states = self.attention_residual(states, attended)
         inner = scaled(self.feed_forward(self.feed_forward_residual.before(states)), factor)
@@ -166,12 +191,16 @@ class EncoderLayer(nn.Module):
 
 
 class DecoderLayer(nn.Module):
-    """Causal self-attention over the target, cross-attention to the source, then the feed-forward network."""
+    """Causal self-attention over the target, cross-attention to the source, then the feed-forward
+    network.
+    """
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
         self.self_attention = MultiHeadAttention(config.width, config.decoder_heads, config.dropout)
-        self.cross_attention = MultiHeadAttention(config.width, config.decoder_heads, config.dropout)
+        self.cross_attention = MultiHeadAttention(
+            config.width, config.decoder_heads, config.dropout
+        )
         self.feed_forward = FeedForward(config, config.decoder_inner_width)
         self.self_residual = Residual(config)
         self.cross_residual = Residual(config)
@@ -194,11 +223,19 @@ class DecoderLayer(nn.Module):
         `factor` scales the feed-forward network.
         """
         attended, self_maps = self.self_attention(
-            self.self_residual.before(states), None, target_mask, need_maps=need_maps, changes=self_changes
+            self.self_residual.before(states),
+            None,
+            target_mask,
+            need_maps=need_maps,
+            changes=self_changes,
         )
         states = self.self_residual(states, attended)
         attended, cross_maps = self.cross_attention(
-            self.cross_residual.before(states), memory, source_mask, need_maps=need_maps, changes=cross_changes
+            self.cross_residual.before(states),
+            memory,
+            source_mask,
+            need_maps=need_maps,
+            changes=cross_changes,
         )
         states = self.cross_residual(states, attended)
         inner = scaled(self.feed_forward(self.feed_forward_residual.before(states)), factor)

@@ -26,8 +26,13 @@ _PARTS = {
 
 
 def is_finite(values: Tensor) -> bool:
-    """Whether no value is NaN or infinite. Compares the extremes, in a thirtieth of the time of `isfinite`."""
-    return not values.numel() or all(math.isfinite(float(edge)) for edge in torch.aminmax(values.detach()))
+    """Whether no value is NaN or infinite.
+
+    Compares the extremes, in a thirtieth of the time of `isfinite`.
+    """
+    return not values.numel() or all(
+        math.isfinite(float(edge)) for edge in torch.aminmax(values.detach())
+    )
 
 
 def require_finite(model: Transformer, encoding: Encoding, read: Tensor, logits: Tensor) -> None:
@@ -38,7 +43,9 @@ def require_finite(model: Transformer, encoding: Encoding, read: Tensor, logits:
 
 
 @torch.inference_mode()
-def non_finite(model: Transformer, encoding: Encoding, row: int, read_ids: Sequence[int]) -> NonFiniteError:
+def non_finite(
+    model: Transformer, encoding: Encoding, row: int, read_ids: Sequence[int]
+) -> NonFiniteError:
     """The error that names the first layer whose output is not finite.
 
     The model runs again to find it.
@@ -64,7 +71,8 @@ def non_finite(model: Transformer, encoding: Encoding, row: int, read_ids: Seque
                 hooks.callback(watch(name, module).remove)
         one = encoding.select(torch.tensor([row], device=encoding.states.device))
         read = torch.tensor([list(read_ids)], device=encoding.states.device)
-        for need_maps in (True, False):  # attention is computed in different ways, which overflow differently
+        # attention is computed in different ways, which overflow differently
+        for need_maps in (True, False):
             model(one.source, read, need_maps=need_maps, interventions=one.interventions)
     location, values = places[0] if places else ("the logits", {})
     return NonFiniteError(location, **values)

@@ -13,8 +13,8 @@ class ModelOutput:
 
     Attributes:
         logits: [B, T, V].
-        encoder_maps, decoder_maps, cross_maps: [B, L, H, S, S], [B, L, H, T, T], [B, L, H, T, S], without dropout;
-            None unless requested.
+        encoder_maps, decoder_maps, cross_maps: [B, L, H, S, S], [B, L, H, T, T], [B, L, H, T, S],
+            without dropout; None unless requested.
     """
 
     logits: Tensor

@@ -13,15 +13,22 @@ from ..config import ModelConfig
 from .transformer import Transformer
 
 MAX_TABLE_NUMBERS = 2**23
-"""Maximum size of a table of sinusoidal positions, which no file holds: 32 MiB, 16,384 positions of width 512."""
+"""Maximum size of a table of sinusoidal positions, which no file holds: 32 MiB, 16,384 positions of
+width 512."""
 _STACKS = {"encoder_layers": "num_encoder_layers", "decoder_layers": "num_decoder_layers"}
 
 
 class NoRandomNumbers(TorchFunctionMode):
-    """Skips random initialization: weights will be loaded, and initializing on "meta" imports half of torch."""
+    """Skips random initialization: weights will be loaded, and initializing on "meta" imports half
+    of torch.
+    """
 
     def __torch_function__(
-        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+        self,
+        func: Any,
+        types: Any,
+        args: tuple[Any, ...] = (),
+        kwargs: dict[str, Any] | None = None,
     ) -> Any:
         """Calls every other function unchanged."""
         keywords = kwargs or {}
@@ -30,11 +37,21 @@ class NoRandomNumbers(TorchFunctionMode):
         return func(*args, **keywords)
 
 
-_DRAWING = (Tensor.uniform_, Tensor.normal_, init.uniform_, init.normal_, init.kaiming_uniform_, init.xavier_uniform_)
+_DRAWING = (
+    Tensor.uniform_,
+    Tensor.normal_,
+    init.uniform_,
+    init.normal_,
+    init.kaiming_uniform_,
+    init.xavier_uniform_,
+)
 
 
-def parameter_shapes(config: ModelConfig, num_source_tokens: int, num_target_tokens: int) -> dict[str, tuple[int, ...]]:
-    """The shape of every parameter by its name, shared ones once, in the order of `Transformer.named_parameters`.
+def parameter_shapes(
+    config: ModelConfig, num_source_tokens: int, num_target_tokens: int
+) -> dict[str, tuple[int, ...]]:
+    """The shape of every parameter by its name, shared ones once, in the order of
+    `Transformer.named_parameters`.
 
     Only one layer of each stack is outlined, without memory: the others have the same shapes.
 
@@ -56,7 +73,8 @@ def parameter_shapes(config: ModelConfig, num_source_tokens: int, num_target_tok
     return shapes
 
 
-@lru_cache(maxsize=16)  # torch keeps 100 small objects for ever for each outline: a window opens many models alike
+# torch keeps 100 small objects for ever for each outline: a window opens many models alike
+@lru_cache(maxsize=16)
 def _outlined(
     config: ModelConfig, num_source_tokens: int, num_target_tokens: int
 ) -> tuple[tuple[str, tuple[int, ...]], ...]:
@@ -66,5 +84,8 @@ def _outlined(
 
 
 def num_table_numbers(config: ModelConfig) -> int:
-    """Numbers in each of the two tables of positions that are computed, not learned; 0 where they are parameters."""
+    """Numbers in each of the two tables of positions that are computed, not learned.
+
+    0 where they are parameters.
+    """
     return 0 if config.positions == "learned" else config.max_positions * config.width

@@ -1,7 +1,8 @@
 """Named values inside the model, read by hooks during one pass. Shape legend: `core.model`.
 
-A site names a place in the model and a value there, such as "decoder.1.cross_attention.query"; layers count from 0.
-Every tensor lies on the way to the logits, so gradients reach it. The user's own hooks take effect.
+A site names a place in the model and a value there, such as "decoder.1.cross_attention.query";
+layers count from 0. Every tensor lies on the way to the logits, so gradients reach it. The user's
+own hooks take effect.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -45,7 +46,9 @@ def sites_of(model: Transformer) -> tuple[str, ...]:
 
 @dataclass(frozen=True, eq=False)
 class PairPass:
-    """One pass of a model over a sentence pair, by teacher forcing. Not thread-safe with other uses of the model.
+    """One pass of a model over a sentence pair, by teacher forcing.
+
+    Not thread-safe with other uses of the model.
 
     Attributes:
         model: in evaluation mode.
@@ -85,7 +88,9 @@ def trace_sites(pair: PairPass, sites: Iterable[str]) -> dict[str, Tensor]:
         for module, names in sites_inside.items():
             hooks.enter_context(_reading_inside(module, names, values))
         device = model.output.weight.device
-        source, read_ids = (torch.tensor([ids], device=device) for ids in (pair.source_ids, pair.read_ids))
+        source, read_ids = (
+            torch.tensor([ids], device=device) for ids in (pair.source_ids, pair.read_ids)
+        )
         need_maps = any(site.endswith(".weight") for site in sites)
         encoding = model.encode(source, need_maps=need_maps, interventions=pair.interventions)
         logits = model.decode(encoding, read_ids, need_maps=need_maps).logits
@@ -93,8 +98,8 @@ def trace_sites(pair: PairPass, sites: Iterable[str]) -> dict[str, Tensor]:
     unread = next((site for site in sites if site not in values), None)
     if unread is not None:
         raise AnalysisError(
-            f"The pass did not reach {unread}, because a module of this model was replaced by one that computes in its "
-            "own way. Choose another site, or put the module back."
+            f"The pass did not reach {unread}, because a module of this model was replaced by "
+            "one that computes in its own way. Choose another site, or put the module back."
         )
     return {site: values[site] for site in sites}
 
@@ -105,11 +110,13 @@ def check_sites(model: Transformer, sites: Iterable[str]) -> None:
     for site in sites:
         if site not in known:
             raise AnalysisError(
-                f"This model has no site “{site}”. Choose encoder.embedding, encoder.output, decoder.embedding, "
-                "decoder.output, logits, or SIDE.LAYER.SUBLAYER.VALUE, such as decoder.0.cross_attention.query. Layers "
-                f"are 0 to {len(model.encoder_layers) - 1} in the encoder and 0 to {len(model.decoder_layers) - 1} in "
-                "the decoder. Sublayers are self_attention, cross_attention (decoder) and feed_forward. Values are "
-                f"before, input, output and after, and for attention {', '.join(ATTENTION_VALUES)} and (of "
+                f"This model has no site “{site}”. Choose encoder.embedding, encoder.output, "
+                "decoder.embedding, decoder.output, logits, or SIDE.LAYER.SUBLAYER.VALUE, such "
+                "as decoder.0.cross_attention.query. Layers are 0 to "
+                f"{len(model.encoder_layers) - 1} in the encoder and 0 to "
+                f"{len(model.decoder_layers) - 1} in the decoder. Sublayers are self_attention, "
+                "cross_attention (decoder) and feed_forward. Values are before, input, output "
+                f"and after, and for attention {', '.join(ATTENTION_VALUES)} and (of "
                 "cross-attention) memory."
             )
 
@@ -132,7 +139,9 @@ def attentions_of(model: Transformer) -> dict[AttentionKind, list[MultiHeadAtten
 
 def _layers_of(model: Transformer) -> Iterator[tuple[Side, int, nn.Module]]:
     for side in SIDES:
-        for index, layer in enumerate(model.encoder_layers if side == "encoder" else model.decoder_layers):
+        for index, layer in enumerate(
+            model.encoder_layers if side == "encoder" else model.decoder_layers
+        ):
             yield side, index, layer
 
 
@@ -153,7 +162,8 @@ def _places(model: Transformer) -> dict[str, tuple[nn.Module, ReadValue | None]]
             places[f"{name}.memory"] = sublayer, _second_input
         places[f"{name}.output"] = residual, _second_input
         places[f"{name}.after"] = residual, _output
-    for side, index, layer in _layers_of(model):  # a hook may change what a layer's last sublayer leaves
+    # a hook may change what a layer's last sublayer leaves
+    for side, index, layer in _layers_of(model):
         places[f"{side}.{index}.feed_forward.after"] = layer, lambda _, output: output[0]
     return {
         **places,
@@ -178,7 +188,9 @@ def _output(inputs: tuple[Any, ...], output: Any) -> Tensor:
     return value
 
 
-def _keep(module: nn.Module, read: ReadValue, site: str, values: dict[str, Tensor]) -> RemovableHandle:
+def _keep(
+    module: nn.Module, read: ReadValue, site: str, values: dict[str, Tensor]
+) -> RemovableHandle:
     def keep(_module: nn.Module, inputs: tuple[Any, ...], output: Any) -> None:
         values[site] = read(inputs, output)
 
@@ -186,7 +198,9 @@ def _keep(module: nn.Module, read: ReadValue, site: str, values: dict[str, Tenso
 
 
 @contextmanager
-def _reading_inside(module: nn.Module, sites: Mapping[str, str], values: dict[str, Tensor]) -> Iterator[None]:
+def _reading_inside(
+    module: nn.Module, sites: Mapping[str, str], values: dict[str, Tensor]
+) -> Iterator[None]:
     """A context in which an attention module puts the `STEPS` named by `sites` into `values`.
 
     If the heads' outputs are among them, the output of its projection is their sum.

@@ -14,8 +14,8 @@ from .outputs import Encoding, ModelOutput
 class Transformer(nn.Module):
     """An encoder–decoder Transformer.
 
-    It computes everything by calling its modules, so hooks fire as in any PyTorch model. For translating on a CPU, see
-    `core.inference`, which computes the same faster.
+    It computes everything by calling its modules, so hooks fire as in any PyTorch model. For
+    translating on a CPU, see `core.inference`, which computes the same faster.
 
     Args:
         config: its shape and choices.
@@ -26,19 +26,26 @@ class Transformer(nn.Module):
         ConfigError: all embeddings are tied, but the vocabularies differ in size.
     """
 
-    def __init__(self, config: ModelConfig, num_source_tokens: int, num_target_tokens: int, padding_id: int) -> None:
+    def __init__(
+        self, config: ModelConfig, num_source_tokens: int, num_target_tokens: int, padding_id: int
+    ) -> None:
         super().__init__()
         if config.tied_embeddings == "all" and num_source_tokens != num_target_tokens:
             raise ConfigError(
-                f"Tying all embeddings needs one joint vocabulary, but the source has {num_source_tokens} tokens and "
-                f"the target {num_target_tokens}. Set num_subwords, or tie only the output."
+                "Tying all embeddings needs one joint vocabulary, but the source has "
+                f"{num_source_tokens} tokens and the target {num_target_tokens}. Set "
+                "num_subwords, or tie only the output."
             )
         self.config = config
         self.padding_id = padding_id
         self.source_embedding = TokenAndPosition(config, num_source_tokens)
         self.target_embedding = TokenAndPosition(config, num_target_tokens)
-        self.encoder_layers = nn.ModuleList(EncoderLayer(config) for _ in range(config.num_encoder_layers))
-        self.decoder_layers = nn.ModuleList(DecoderLayer(config) for _ in range(config.num_decoder_layers))
+        self.encoder_layers = nn.ModuleList(
+            EncoderLayer(config) for _ in range(config.num_encoder_layers)
+        )
+        self.decoder_layers = nn.ModuleList(
+            DecoderLayer(config) for _ in range(config.num_decoder_layers)
+        )
         self.encoder_norm = make_norm(config) if config.final_norm else nn.Identity()
         self.decoder_norm = make_norm(config) if config.final_norm else nn.Identity()
         self.output = nn.Linear(config.width, num_target_tokens, bias=config.output_bias)
@@ -77,14 +84,20 @@ class Transformer(nn.Module):
         """[B, 1, 1, S], True at real tokens of the ids [B, S]."""
         return (source != self.padding_id)[:, None, None, :]
 
-    def target_mask(self, target: Tensor, interventions: Interventions = NO_INTERVENTIONS) -> Tensor:
-        """[B or 1, 1, T, T], True where a position of the ids [B, T] may look: at itself and before.
+    def target_mask(
+        self, target: Tensor, interventions: Interventions = NO_INTERVENTIONS
+    ) -> Tensor:
+        """[B or 1, 1, T, T], True where a position of the ids [B, T] may look: at itself and
+        before.
 
-        Padding is at the right, where no real token looks; in Marian's models its id also begins every target. If
-        `interventions` lift the causal mask, later positions are seen too, except padding.
+        Padding is at the right, where no real token looks; in Marian's models its id also begins
+        every target. If `interventions` lift the causal mask, later positions are seen too, except
+        padding.
         """
         length = target.size(1)
-        causal = torch.ones(length, length, dtype=torch.bool, device=target.device).tril()[None, None]
+        causal = torch.ones(length, length, dtype=torch.bool, device=target.device).tril()[
+            None, None
+        ]
         if interventions.lifts_mask is None:
             return causal
         is_real = target != self.padding_id
@@ -92,15 +105,24 @@ class Transformer(nn.Module):
         return causal | (interventions.lifts_mask[:, None, None, None] & is_real[:, None, None, :])
 
     def encode(
-        self, source: Tensor, *, need_maps: bool = False, interventions: Interventions = NO_INTERVENTIONS
+        self,
+        source: Tensor,
+        *,
+        need_maps: bool = False,
+        interventions: Interventions = NO_INTERVENTIONS,
     ) -> Encoding:
         """The encoding of the ids [B, S]; the decoder runs under the same interventions."""
         mask = self.source_mask(source)
         states = self.source_embedding(source)  # [B, S, D]
         maps = []
         for index, layer in enumerate(self.encoder_layers):
-            changes, factor = interventions.of("encoder", index), interventions.factor_of("encoder", index)
-            states, layer_maps = layer(states, mask, need_maps=need_maps, changes=changes, factor=factor)
+            changes, factor = (
+                interventions.of("encoder", index),
+                interventions.factor_of("encoder", index),
+            )
+            states, layer_maps = layer(
+                states, mask, need_maps=need_maps, changes=changes, factor=factor
+            )
             maps.append(layer_maps)
         stacked = torch.stack(maps, dim=1) if need_maps else None  # [B, L, H, S, S]
         return Encoding(source, self.encoder_norm(states), mask, stacked, interventions)
@@ -134,7 +156,9 @@ class Transformer(nn.Module):
         return output
 
     def hidden_states(self, source: Tensor, target: Tensor) -> Tensor:
-        """The decoder's output before the output layer, [B, T, D], for the ids [B, S] and [B, T]."""
+        """The decoder's output before the output layer, [B, T, D], for the ids [B, S] and [B,
+        T].
+        """
         return self._run_decoder(target, self.encode(source), need_maps=False)[0]
 
     def start_decoding(self, encoding: Encoding, max_steps: int) -> DecoderState:
@@ -165,4 +189,5 @@ class Transformer(nn.Module):
         states = self.decoder_norm(states)
         if not need_maps:
             return states, None, None
-        return states, torch.stack(self_maps, dim=1), torch.stack(cross_maps, dim=1)  # [B, L, H, T, T or S]
+        # [B, L, H, T, T or S]
+        return states, torch.stack(self_maps, dim=1), torch.stack(cross_maps, dim=1)

@@ -32,7 +32,10 @@ class CodecPair:
 
     @cached_property
     def vocabulary_digest(self) -> str:
-        """SHA-256 of the tokens of both sides, in their order. If it is equal, ids mean the same tokens."""
+        """SHA-256 of the tokens of both sides, in their order.
+
+        If it is equal, ids mean the same tokens.
+        """
         tokens = json.dumps([self.source.vocabulary.tokens, self.target.vocabulary.tokens])
         return sha256(tokens.encode("ascii")).hexdigest()
 
@@ -57,10 +60,15 @@ class CodecPair:
     def to_dict(self) -> dict[str, Any]:
         """Everything that is not in the `DataConfig`, as JSON-ready values."""
         if isinstance(self.source, ForeignCodec) and isinstance(self.target, ForeignCodec):
-            return {self.source.name: {"source": self.source.to_dict(), "target": self.target.to_dict()}}
+            return {
+                self.source.name: {"source": self.source.to_dict(), "target": self.target.to_dict()}
+            }
         if self.source.subwords is not None:
             return {"subwords": self.source.subwords.to_text()}
-        return {"source": self.source.vocabulary.to_dict(), "target": self.target.vocabulary.to_dict()}
+        return {
+            "source": self.source.vocabulary.to_dict(),
+            "target": self.target.vocabulary.to_dict(),
+        }
 
     @classmethod
     def from_dict(cls, config: DataConfig, values: dict[str, Any]) -> "CodecPair":
@@ -70,7 +78,11 @@ class CodecPair:
             CheckpointError: the description is damaged.
             MissingExtensionError: no installed extension has the codec.
         """
-        foreign = next((name for name in values if name not in _OWN), None) if isinstance(values, dict) else None
+        foreign = (
+            next((name for name in values if name not in _OWN), None)
+            if isinstance(values, dict)
+            else None
+        )
         kind = CODECS[foreign] if foreign is not None else None
         try:
             if foreign is not None and kind is not None:

@@ -14,7 +14,8 @@ from .vocabulary import Vocabulary
 class ForeignCodec(TextCodec):
     """One side of a pair of an imported model, whose own segmenter cuts whole lines into pieces.
 
-    Subclasses are found by entry points (“augenmerk.codecs”), so that files with them can be opened.
+    Subclasses are found by entry points (“augenmerk.codecs”), so that files with them can be
+    opened.
 
     Attributes:
         name: of the entry point, and in files.
@@ -37,16 +38,24 @@ class ForeignCodec(TextCodec):
         """A piece for display: without SentencePiece's mark, a later one of a word after a dot."""
         if piece.startswith(WORD_MARK):
             return piece.removeprefix(WORD_MARK) or WORD_MARK
-        return piece if is_first or is_punctuation(piece) or is_target_code(piece) else CONTINUATION + piece
+        return (
+            piece
+            if is_first or is_punctuation(piece) or is_target_code(piece)
+            else CONTINUATION + piece
+        )
 
-    def _word_of(self, text: str, pieces: Sequence[str], char_start: int, char_end: int) -> EncodedWord:
+    def _word_of(
+        self, text: str, pieces: Sequence[str], char_start: int, char_end: int
+    ) -> EncodedWord:
         unknown_id = self.vocabulary.unknown_id
         assert unknown_id is not None
         ids = tuple(self.vocabulary.ids.get(piece, unknown_id) for piece in pieces)
         return EncodedWord(
             text=text,
             ids=ids,
-            labels=tuple(self._label(piece, is_first=index == 0) for index, piece in enumerate(pieces)),
+            labels=tuple(
+                self._label(piece, is_first=index == 0) for index, piece in enumerate(pieces)
+            ),
             unknown=tuple(token_id == unknown_id for token_id in ids),
             char_start=char_start,
             char_end=char_end,
@@ -58,7 +67,10 @@ class ForeignCodec(TextCodec):
 
     @classmethod
     def from_dict(cls, language: str, values: dict[str, Any]) -> Self:
-        """The inverse of `to_dict`. Raises `ValueError`, `TypeError`, `KeyError` or `RuntimeError` if it is damaged."""
+        """The inverse of `to_dict`.
+
+        Raises `ValueError`, `TypeError`, `KeyError` or `RuntimeError` if it is damaged.
+        """
         raise NotImplementedError
 
 

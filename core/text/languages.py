@@ -47,7 +47,8 @@ _GROUPS = {
 
 
 _CODE = re.compile(r"[A-Za-z]{2,3}([-_][A-Za-z0-9]{1,8})*|[A-Z]{2,12}(_[A-Z]{1,12})*")
-"""One of ISO 639, perhaps with script and region (zho_Hans, pt-BR), or OPUS-MT's name of a group (ROMANCE)."""
+"""One of ISO 639, perhaps with script and region (zho_Hans, pt-BR), or OPUS-MT's name of a group
+(ROMANCE)."""
 
 
 def language_code(text: str) -> str | None:
@@ -58,14 +59,20 @@ def language_code(text: str) -> str | None:
 
 
 def two_letter_code(code: str) -> str:
-    """The ISO 639-1 code without region and script (`deu`, `de_AT`: de); unknown codes are returned unchanged."""
+    """The ISO 639-1 code without region and script (`deu`, `de_AT`: de).
+
+    Unknown codes are returned unchanged.
+    """
     language = code.replace("-", "_").partition("_")[0].lower()
     language = _TWO_LETTERS.get(language, language)
     return language if language in _NAMES else code
 
 
 def language_name(code: str) -> str:
-    """The English name of the language, or of the group of languages; its code if that is not known."""
+    """The English name of the language, or of the group of languages.
+
+    Its code if that is not known.
+    """
     return _NAMES.get(two_letter_code(code)) or _GROUPS.get(code.lower(), code)
 
 
@@ -97,7 +104,8 @@ def code_of(text: str, codes: Collection[str]) -> str | None:
 
 
 def codes_for(language: str, codes: Iterable[str]) -> list[str]:
-    """Those of the codes `>>xx<<` that a language names: the code itself, its letters, another code of it, or its name.
+    """Those of the codes `>>xx<<` that a language names: the code itself, its letters, another code
+    of it, or its name.
 
     Several only if each is for another script or region.
     """
@@ -109,11 +117,14 @@ def codes_for(language: str, codes: Iterable[str]) -> list[str]:
 
 def listed_codes(codes: Sequence[str]) -> str:
     """The letters of codes `>>xx<<` for a message: “deu, fra, nld”; of many, the first."""
-    return ", ".join(map(inner_code, codes[:_MOST_LISTED])) + (" …" if len(codes) > _MOST_LISTED else "")
+    return ", ".join(map(inner_code, codes[:_MOST_LISTED])) + (
+        " …" if len(codes) > _MOST_LISTED else ""
+    )
 
 
 def chosen_code(language: str, codes: Sequence[str], run: RunConfig) -> str:
-    """The one of a model's codes for a language, which is named by any of its codes or in English: fra, fr, French.
+    """The one of a model's codes for a language, which is named by any of its codes or in English:
+    fra, fr, French.
 
     Args:
         language: its name.
@@ -126,18 +137,28 @@ def chosen_code(language: str, codes: Sequence[str], run: RunConfig) -> str:
     if not codes:
         target = language_name(run.data.target_language)
         only = "copies symbols" if run.is_copy_task else f"translates only into {target}"
-        raise ConfigError(f"The target language {language[:60]!r} has no effect: this model {only}. Omit it.")
+        raise ConfigError(
+            f"The target language {language[:60]!r} has no effect: this model {only}. Omit it."
+        )
     matching = codes_for(language, codes)
     if len(matching) == 1:
         return matching[0]
     problem = "has several codes in this model" if matching else "is none of this model"
     listed = listed_codes(matching or codes)
-    more = "; `augenmerk info` and `Translator.target_codes` list all of them" if listed.endswith("…") else ""
-    raise ConfigError(f"The target language {language[:60]!r} {problem}. Choose one of {listed}{more}.")
+    more = (
+        "; `augenmerk info` and `Translator.target_codes` list all of them"
+        if listed.endswith("…")
+        else ""
+    )
+    raise ConfigError(
+        f"The target language {language[:60]!r} {problem}. Choose one of {listed}{more}."
+    )
 
 
 def with_code(text: str, code: str, *, keeps_own: bool = False) -> str:
-    """The text with this code `>>xx<<` in place of the one that it begins with, unless it keeps its own."""
+    """The text with this code `>>xx<<` in place of the one that it begins with, unless it keeps its
+    own.
+    """
     own = _FIRST_CODE.match(text)
     assert own is not None  # it also matches nothing
     return text if keeps_own and own[1] else f"{code} {text[own.end() :]}"
@@ -156,8 +177,8 @@ COMMON_WORDS = {
     "fr": """a au aux avec ce cette dans deux elle elles est et il ils je la le les mais ne nous on ont ou où par
     pas plus pour qu'il qui sa se ses son sont sur tu un une vous à été être""",
 }
-"""Frequent words of each language. Only “a” and “on” stand in two lists, so that they decide nothing between these;
-“de” and “en” are missing in French, as Dutch and Spanish have them, too."""
+"""Frequent words of each language. Only “a” and “on” stand in two lists, so that they decide
+nothing between these; “de” and “en” are missing in French, as Dutch and Spanish have them, too."""
 
 
 FUNCTION_WORDS = {
@@ -185,19 +206,21 @@ FUNCTION_WORDS = {
     wollen wollte wollten womit woran worauf worden worin wovon wozu wurde würde wurden würden ziemlich zu zueinander
     zum zur zurecht zurück zusammen zwar zwischen""",
 }
-"""Words that carry little meaning of their own: articles, pronouns, prepositions, conjunctions, auxiliary verbs and
-particles, but not negations. All others are content words."""
+"""Words that carry little meaning of their own: articles, pronouns, prepositions, conjunctions,
+auxiliary verbs and particles, but not negations. All others are content words."""
 
 
 def likely_language(words: Iterable[str], source: str) -> str:
     """The code of the language of most of the common words, if it is not `source`; otherwise empty.
 
-    Of languages with equally many, it is the first in `COMMON_WORDS`. Also empty if the common words of the source
-    language are not known, because other languages share many of them.
+    Of languages with equally many, it is the first in `COMMON_WORDS`. Also empty if the common
+    words of the source language are not known, because other languages share many of them.
     """
     typed = {word.lower() for word in words}
     source = two_letter_code(source)
-    numbers = {code: len(typed.intersection(common.split())) for code, common in COMMON_WORDS.items()}
+    numbers = {
+        code: len(typed.intersection(common.split())) for code, common in COMMON_WORDS.items()
+    }
     code = max(numbers, key=numbers.__getitem__)
     return code if numbers[code] > numbers.get(source, len(typed)) else ""
 

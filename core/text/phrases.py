@@ -1,4 +1,7 @@
-"""Sentences for the reader of a translation. Pages that run a model print the same ones, so they are data. No torch."""
+"""Sentences for the reader of a translation.
+
+Pages that run a model print the same ones, so they are data. No torch.
+"""
 
 from collections.abc import Mapping
 
@@ -13,39 +16,43 @@ PHRASES: Mapping[str, str] = {
     "unreadable": "Left out, because this model has no such symbol: {words}.",
     "unknown": f"Unknown to the model, {AS_UNKNOWN}: {{words}}.",
     "partly_unknown": f"Unknown to the model in part, pieces read as {UNKNOWN}: {{words}}.",
-    "copy_start": "Every list in the training data begins with {start}. Begin with {start}, or expect mistakes.",
+    "copy_start": "Every list in the training data begins with {start}. Begin with {start}, or "
+    "expect mistakes.",
     "other_language": "This looks like {typed}. {expectation}",
     "more": "{words} and {count} more",
-    "cut_word": "Only the beginning of the first word was translated: the model has room for {room} tokens. Left out: "
-    "{text}",
-    "cut_words": "Only the beginning was translated, {kept} of {count} words: the model has room for {room} tokens. "
-    "Left out: {text}",
+    "cut_word": "Only the beginning of the first word was translated: the model has room for "
+    "{room} tokens. Left out: {text}",
+    "cut_words": "Only the beginning was translated, {kept} of {count} words: the model has room "
+    "for {room} tokens. Left out: {text}",
     # texts that cannot be translated; {text} and {word} stand in straight quotation marks
     "no_text": "There is nothing to translate: the text is empty. {expectation}",
     "many_words": "The text has more than {limit} words. Translate it sentence by sentence.",
-    "long_text": "The text has more than {limit} characters. Shorten it, or translate it sentence by sentence.",
-    "long_word": "The word that starts with {word} has more than {limit} characters. Insert spaces, or remove it.",
+    "long_text": "The text has more than {limit} characters. Shorten it, or translate it "
+    "sentence by sentence.",
+    "long_word": "The word that starts with {word} has more than {limit} characters. Insert "
+    "spaces, or remove it.",
     "nothing": "Nothing in {text} can be read by this model. {expectation}",
     "too_little": "Too little in {text} can be read by this model. {expectation}",
     # interventions that do not fit
-    "no_word": "Source word {place} cannot be changed (“{edit}”), because the number of words in {text} is {count}. "
-    "Choose one of them, counted from {first}.",
+    "no_word": "Source word {place} cannot be changed (“{edit}”), because the number of words in "
+    "{text} is {count}. Choose one of them, counted from {first}.",
     "nothing_left": "With these words removed, too little of {text} is left to read. Keep more words.",
-    "no_room": "With these replacements the source has {count} tokens, and the model has room for {room}. Take "
-    "shorter ones.",
-    "no_replacement": "Nothing in the replacement {text} of source word {place} can be read by this model. Enter "
-    "another word.",
-    "row_misfit": "Row {row} of {head} has {count} weights. It needs one for each of the {needed} source tokens. Set "
-    "the row again.",
-    "no_forced_token": "The token {token} forced at step {step} is not in this model's vocabulary of {count} tokens. "
-    "Choose another.",
-    "forbidden_token": "The token {token} forced at step {step} can never be chosen: it never occurs in a translation. "
-    "Choose another.",
-    "no_forced_word": "The vocabulary of this model has no {text}. Choose a word of its language, or one of its "
-    "{count} tokens.",
+    "no_room": "With these replacements the source has {count} tokens, and the model has room "
+    "for {room}. Take shorter ones.",
+    "no_replacement": "Nothing in the replacement {text} of source word {place} can be read by "
+    "this model. Enter another word.",
+    "row_misfit": "Row {row} of {head} has {count} weights. It needs one for each of the "
+    "{needed} source tokens. Set the row again.",
+    "no_forced_token": "The token {token} forced at step {step} is not in this model's "
+    "vocabulary of {count} tokens. Choose another.",
+    "forbidden_token": "The token {token} forced at step {step} can never be chosen: it never "
+    "occurs in a translation. Choose another.",
+    "no_forced_word": "The vocabulary of this model has no {text}. Choose a word of its "
+    "language, or one of its {count} tokens.",
     "only_greedy": "This page only computes greedy translations.",
-    "not_finite": "The model computes numbers that are infinite or undefined (NaN). Its weights, or changes to its "
-    "heads, are too large. Use another copy of the model, or reset the changes.",
+    "not_finite": "The model computes numbers that are infinite or undefined (NaN). Its weights, "
+    "or changes to its heads, are too large. Use another copy of the model, or "
+    "reset the changes.",
     "unread_link": "The link names {fields}, which this page cannot read. The rest of it is shown.",
     "still_shown": "The previous sentence is still shown.",
     "taken_back": "Not applied: {changes}.",

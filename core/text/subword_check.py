@@ -1,7 +1,7 @@
 """Checks a serialized sentencepiece model before passing it to the C++ library.
 
-The library trusts its input: it follows offsets in tables unchecked, segments test sentences, and allocates memory by
-numbers in the file. So every reachable offset is checked here.
+The library trusts its input: it follows offsets in tables unchecked, segments test sentences, and
+allocates memory by numbers in the file. So every reachable offset is checked here.
 """
 
 import math
@@ -28,12 +28,14 @@ FieldValue = int | bytes
 
 
 def check_model(model: bytes, check_table: Callable[[bytes], None] | None = None) -> None:
-    """Raises `ValueError` unless `model` is a complete sentencepiece model that the library can read safely.
+    """Raises `ValueError` unless `model` is a complete sentencepiece model that the library can
+    read safely.
 
     Args:
         model: serialized.
-        check_table: raises `ValueError` for a damaged normalization table; None for a model that was learned here: it
-            neither normalizes text, nor is it of another kind than byte-pair encoding.
+        check_table: raises `ValueError` for a damaged normalization table; None for a model that
+            was learned here: it neither normalizes text, nor is it of another kind than byte-pair
+            encoding.
     """
     pieces: set[bytes] = set()
     num_pieces = num_unknown = 0
@@ -49,7 +51,8 @@ def check_model(model: bytes, check_table: Callable[[bytes], None] | None = None
             _check_model_type(value, (_BPE,) if check_table is None else _MODEL_TYPES)
         elif number == _NORMALIZER or (number == _DENORMALIZER and check_table is not None):
             _check_normalizer(value, check_table)
-        elif number != _SELF_TEST or value or check_table is None:  # it would be run; no other fields are known
+        # it would be run; no other fields are known
+        elif number != _SELF_TEST or value or check_table is None:
             raise ValueError(f"it has an unknown field {number}")
     if len(pieces) != num_pieces:
         raise ValueError("two pieces are the same")
@@ -81,11 +84,20 @@ def _piece(index: int, data: bytes) -> tuple[bytes, int]:
     if not values.keys() <= {TEXT, SCORE, TYPE}:
         raise ValueError(f"piece {index} has an unknown field")
     kind, text = values.get(TEXT, (BYTES, b""))
-    if kind != BYTES or not isinstance(text, bytes) or not 0 < len(text) <= MAX_PIECE_BYTES or b"\0" in text:
+    if (
+        kind != BYTES
+        or not isinstance(text, bytes)
+        or not 0 < len(text) <= MAX_PIECE_BYTES
+        or b"\0" in text
+    ):
         raise ValueError(f"piece {index} has no text of at most {MAX_PIECE_BYTES:,} bytes")
     text.decode("utf-8")
     kind, score = values.get(SCORE, (FIXED32, bytes(4)))
-    if kind != FIXED32 or not isinstance(score, bytes) or not math.isfinite(struct.unpack("<f", score)[0]):
+    if (
+        kind != FIXED32
+        or not isinstance(score, bytes)
+        or not math.isfinite(struct.unpack("<f", score)[0])
+    ):
         raise ValueError(f"the score of piece {index} is not a finite number")
     kind, piece_type = values.get(TYPE, (VARINT, NORMAL))
     if kind != VARINT or not isinstance(piece_type, int) or not NORMAL <= piece_type <= _BYTE:
@@ -96,7 +108,10 @@ def _piece(index: int, data: bytes) -> tuple[bytes, int]:
 
 
 def message_fields(data: bytes) -> Iterator[tuple[int, int, FieldValue]]:
-    """Number, kind and value of each field of a protocol-buffer message. Raises `ValueError` for other bytes."""
+    """Number, kind and value of each field of a protocol-buffer message.
+
+    Raises `ValueError` for other bytes.
+    """
     position = 0
     while position < len(data):
         key, position = _varint(data, position)

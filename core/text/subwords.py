@@ -14,7 +14,9 @@ WORD_MARK = "▁"
 
 
 class Subwords:
-    """Splits words into pieces of a fixed vocabulary; the first piece of each word begins with `WORD_MARK`.
+    """Splits words into pieces of a fixed vocabulary.
+
+    The first piece of each word begins with `WORD_MARK`.
 
     Args:
         model: a serialized sentencepiece model.
@@ -29,7 +31,9 @@ class Subwords:
     def vocabulary(self) -> Vocabulary:
         """All pieces, the four specials first."""
         count = self._processor.get_piece_size()
-        return Vocabulary.with_specials([self._processor.id_to_piece(index) for index in range(count)])
+        return Vocabulary.with_specials(
+            [self._processor.id_to_piece(index) for index in range(count)]
+        )
 
     def _pieces_of(self, word: str) -> tuple[str, ...]:
         """The pieces of one word; unseen characters are kept."""
@@ -37,10 +41,17 @@ class Subwords:
 
     @cached_property
     def scores(self) -> Mapping[str, float]:
-        """The scores of all pieces but the specials; of two merges the one with the higher score comes first."""
+        """The scores of all pieces but the specials.
+
+        Of two merges the one with the higher score comes first.
+        """
         count = self._processor.get_piece_size()
         processor = self._processor
-        indices = [index for index in range(count) if not (processor.is_control(index) or processor.is_unknown(index))]
+        indices = [
+            index
+            for index in range(count)
+            if not (processor.is_control(index) or processor.is_unknown(index))
+        ]
         return {processor.id_to_piece(index): processor.get_score(index) for index in indices}
 
     def to_text(self) -> str:
@@ -49,7 +60,10 @@ class Subwords:
 
     @classmethod
     def from_text(cls, text: str) -> "Subwords":
-        """The inverse of `to_text`. Raises `ValueError`, `TypeError` or `RuntimeError` if it is damaged."""
+        """The inverse of `to_text`.
+
+        Raises `ValueError`, `TypeError` or `RuntimeError` if it is damaged.
+        """
         if not isinstance(text, str):
             raise TypeError("the subwords are not text")
         model = base64.b64decode(text, validate=True)

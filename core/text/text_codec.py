@@ -1,4 +1,6 @@
-"""Text to ids and back, for one side of a pair: case, tokenizer, subwords and vocabulary in one object."""
+"""Text to ids and back, for one side of a pair: case, tokenizer, subwords and vocabulary in one
+object.
+"""
 
 import unicodedata
 from collections.abc import Sequence
@@ -14,7 +16,8 @@ from .word_counts import SpellingRestorer, WordCounts
 CONTINUATION = "·"
 """Shown before a piece that continues a word."""
 _LINE_BREAKS = {ord(character): " " for character in "\n\r\t\v\f\x85\u2028\u2029\ufeff"}
-"""Line breaks, tabs, and the byte-order mark, which an editor may have put before the first word."""
+"""Line breaks, tabs, and the byte-order mark, which an editor may have put before the first
+word."""
 
 
 @dataclass(frozen=True)
@@ -50,8 +53,9 @@ class Word:
 
     Attributes:
         text: the word as read, pieces joined.
-        start, end: half-open range of its tokens. For a source word: indices into `Translation.source_tokens`; for a
-            target word: decoding steps, so indices into `predicted_tokens` (and, one further on, into `read_tokens`).
+        start, end: half-open range of its tokens. For a source word: indices into
+            `Translation.source_tokens`; for a target word: decoding steps, so indices into
+            `predicted_tokens` (and, one further on, into `read_tokens`).
     """
 
     text: str
@@ -68,7 +72,8 @@ class TextCodec:
         case: the folding of letter case.
         vocabulary: tokens and ids.
         subwords: splits words into pieces; None for a vocabulary of whole words.
-        spelling: restores that of the training data before words become ids; None to read them unchanged.
+        spelling: restores that of the training data before words become ids; None to read them
+            unchanged.
     """
 
     def __init__(
@@ -88,18 +93,25 @@ class TextCodec:
         self.spelling = spelling
 
     def restoring_spelling(self, counts: WordCounts | None) -> "TextCodec":
-        """The codec for typed text, which restores the training data's spelling; see `SpellingRestorer`.
+        """The codec for typed text, which restores the training data's spelling.
 
-        All but slips among the words of the training data keep their ids. Returns this codec if no spellings are known,
-        and for a vocabulary of whole words, where other words are unknown, as in the published systems.
+        See `SpellingRestorer`.
+
+        All but slips among the words of the training data keep their ids. Returns this codec if no
+        spellings are known, and for a vocabulary of whole words, where other words are unknown, as
+        in the published systems.
 
         Args:
             counts: counts of the words in the training data; None if unknown.
         """
-        spelling = None if self.subwords is None else SpellingRestorer.of_language(self.language, counts)
+        spelling = (
+            None if self.subwords is None else SpellingRestorer.of_language(self.language, counts)
+        )
         if spelling is None:
             return self
-        return TextCodec(self.language, self.tokenizer, self.case, self.vocabulary, self.subwords, spelling)
+        return TextCodec(
+            self.language, self.tokenizer, self.case, self.vocabulary, self.subwords, spelling
+        )
 
     @property
     def has_pieces(self) -> bool:
@@ -113,11 +125,17 @@ class TextCodec:
 
     @property
     def target_codes(self) -> tuple[str, ...]:
-        """The tokens that select the target language at the start of a source; empty for a single language pair."""
+        """The tokens that select the target language at the start of a source.
+
+        Empty for a single language pair.
+        """
         return ()
 
     def one_line(self, text: str) -> str:
-        """The text as `encode_text` expects it: without line breaks, tabs and byte-order marks; none is shorter."""
+        """The text as `encode_text` expects it: without line breaks, tabs and byte-order marks.
+
+        None is shorter.
+        """
         return text.translate(_LINE_BREAKS)
 
     def encode_text(self, line: str, *, begins_sentence: bool = True) -> list[EncodedWord]:
@@ -125,7 +143,8 @@ class TextCodec:
 
         Args:
             line: the text.
-            begins_sentence: whether its first word starts a sentence, so that its capital carries no information.
+            begins_sentence: whether its first word starts a sentence, so that its capital carries
+                no information.
         """
         tokens = self.tokenizer(line)
         case = "keep" if self.case == "sentence" and not begins_sentence else self.case
@@ -139,7 +158,9 @@ class TextCodec:
         if self.subwords is None:
             return [ids.get(word, unknown) for word in words]
         return [
-            ids.get(piece, unknown) for word in map(self._spelled, words) for piece in self.subwords.pieces_of(word)
+            ids.get(piece, unknown)
+            for word in map(self._spelled, words)
+            for piece in self.subwords.pieces_of(word)
         ]
 
     def decode(self, ids: Sequence[int]) -> list[Word]:
@@ -160,11 +181,15 @@ class TextCodec:
     @property
     def specials(self) -> frozenset[str]:
         """The tokens that are not words."""
-        return frozenset(self.vocabulary.tokens[token_id] for token_id in self.vocabulary.special_ids)
+        return frozenset(
+            self.vocabulary.tokens[token_id] for token_id in self.vocabulary.special_ids
+        )
 
     @cached_property
     def labels(self) -> tuple[str, ...]:
-        """All tokens for display: pieces without sentencepiece's mark, later pieces of a word after a dot."""
+        """All tokens for display: pieces without sentencepiece's mark, later pieces of a word after
+        a dot.
+        """
         special_ids = self.vocabulary.special_ids
         return tuple(
             token if token_id in special_ids else self._label(token)
@@ -185,7 +210,8 @@ class TextCodec:
     def text_of(self, ids: Sequence[int]) -> str:
         """The readable sentence that `ids` spell."""
         words = [word.text for word in self.decode(ids)]
-        if self.vocabulary.end_id is None:  # the start token is a symbol of the copy task, and part of its answer
+        # the start token is a symbol of the copy task, and part of its answer
+        if self.vocabulary.end_id is None:
             words = [self.vocabulary.tokens[self.vocabulary.start_id], *words]
         return self.join(words)
 
@@ -193,7 +219,11 @@ class TextCodec:
         """A piece for display; `is_first` if it begins a word."""
         if self.subwords is None:
             return piece
-        return piece.removeprefix(WORD_MARK) or WORD_MARK if piece.startswith(WORD_MARK) else CONTINUATION + piece
+        return (
+            piece.removeprefix(WORD_MARK) or WORD_MARK
+            if piece.startswith(WORD_MARK)
+            else CONTINUATION + piece
+        )
 
     def _spelled(self, word: str) -> str:
         return word if self.spelling is None else self.spelling.restore(word)
@@ -226,7 +256,9 @@ def fold_case(words: Sequence[str], case: LetterCase) -> list[str]:
     return composed
 
 
-NO_SPACE_BEFORE = frozenset(". , ; : ! ? ) ] } % … ” ’ n't 's 'm 're 've 'll 'd 'S N'T st nd rd th".split())
+NO_SPACE_BEFORE = frozenset(
+    ". , ; : ! ? ) ] } % … ” ’ n't 's 'm 're 've 'll 'd 'S N'T st nd rd th".split()
+)
 NO_SPACE_AFTER = frozenset("( [ { $ # “ ‘".split())
 JOINS_BOTH = frozenset("- / –".split())
 STRAIGHT_QUOTES = frozenset("\" '".split())
@@ -235,14 +267,20 @@ CLITIC_HEADS = {"can": ("not",), "gon": ("na",), "wan": ("na",), "got": ("ta",)}
 
 
 def detokenize(tokens: Sequence[str]) -> str:
-    """Joins `tokens` into a sentence: no space before a full stop, none inside quotation marks, "t-shirt" in one."""
+    """Joins `tokens` into a sentence: no space before a full stop, none inside quotation marks,
+    "t-shirt" in one.
+    """
     pieces: list[str] = []
     open_quotes: set[str] = set()
     glue_next = True
     for index, token in enumerate(tokens):
-        closes = token in STRAIGHT_QUOTES and (token in open_quotes or _is_possessive(tokens, index))
+        closes = token in STRAIGHT_QUOTES and (
+            token in open_quotes or _is_possessive(tokens, index)
+        )
         opens = token in STRAIGHT_QUOTES and not closes
-        joins = token in JOINS_BOTH and 0 < index < len(tokens) - 1 and _between_words(tokens, index)
+        joins = (
+            token in JOINS_BOTH and 0 < index < len(tokens) - 1 and _between_words(tokens, index)
+        )
         glued = glue_next or closes or joins or _attaches_left(tokens, index)
         pieces.append(token if glued else " " + token)
         glue_next = opens or joins or token in NO_SPACE_AFTER
@@ -266,7 +304,12 @@ def _between_words(tokens: Sequence[str], index: int) -> bool:
 
 
 def _is_possessive(tokens: Sequence[str], index: int) -> bool:
-    return tokens[index] == "'" and index > 0 and tokens[index - 1].endswith("s") and "'" not in tokens[:index]
+    return (
+        tokens[index] == "'"
+        and index > 0
+        and tokens[index - 1].endswith("s")
+        and "'" not in tokens[:index]
+    )
 
 
 def capitalize_first(text: str) -> str:

@@ -1,8 +1,8 @@
 """Splits a line of text into words: spaCy's rules for a language, or symbols between spaces.
 
-The rules for de and en are data (`resources/tokenizer-rules.json`, extracted from spaCy by `tools/tokenizer_rules.py`).
-`WordRules` applies them exactly as `spacy.tokenizer.Tokenizer` does, so the tokens are equal. Importing spaCy takes
-longer than translating a sentence.
+The rules for de and en are data (`resources/tokenizer-rules.json`, extracted from spaCy by
+`tools/tokenizer_rules.py`). `WordRules` applies them exactly as `spacy.tokenizer.Tokenizer` does,
+so the tokens are equal. Importing spaCy takes longer than translating a sentence.
 """
 
 import json
@@ -64,11 +64,16 @@ class WordRules:
         self._sequences = self._case_sequences()
 
     def __call__(self, text: str) -> list[Piece]:
-        """The tokens of a text. Repeated spaces and other white space are tokens; single spaces are not."""
+        """The tokens of a text.
+
+        Repeated spaces and other white space are tokens; single spaces are not.
+        """
         return self._with_case_sequences(self._pieces(text))
 
     def _pieces(self, text: str, *, with_cases: bool = True) -> list[Piece]:
-        """The tokens of each run of white space and of other text, without the single space after a run."""
+        """The tokens of each run of white space and of other text, without the single space after a
+        run.
+        """
         pieces: list[Piece] = []
         for match in _RUNS.finditer(text):
             run = match[0]
@@ -93,7 +98,9 @@ class WordRules:
         return tokens
 
     def _cut_by_patterns(self, run: str, cases: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
-        """Strip prefixes and suffixes until an exception or nothing to strip remains, then split at infixes."""
+        """Strip prefixes and suffixes until an exception or nothing to strip remains, then split at
+        infixes.
+        """
         rest, prefixes, suffixes = self._without_affixes(run, cases)
         if not rest:
             middle: Sequence[str] = ()
@@ -105,7 +112,9 @@ class WordRules:
             middle = tuple(self._cut_at_infixes(rest))
         return (*prefixes, *middle, *reversed(suffixes))
 
-    def _without_affixes(self, rest: str, cases: Mapping[str, tuple[str, ...]]) -> tuple[str, list[str], list[str]]:
+    def _without_affixes(
+        self, rest: str, cases: Mapping[str, tuple[str, ...]]
+    ) -> tuple[str, list[str], list[str]]:
         prefixes: list[str] = []
         suffixes: list[str] = []
         length = 0
@@ -139,7 +148,7 @@ class WordRules:
         if start < len(text):
             yield text[start:]
 
-    # --- cases that the patterns cut apart ------------------------------------------------------------------------
+    # --- cases that the patterns cut apart --------------------------------------------------------
 
     def _case_sequences(self) -> dict[str, list[tuple[str, ...]]]:
         """The tokens of each case that the patterns would cut, by their first token."""
@@ -209,36 +218,46 @@ def _length(match: re.Match[str] | None) -> int:
 
 
 def shipped_rules(language: str) -> WordRules:
-    """A new instance of the rules of a language in `SHIPPED`. Raises `ConfigError` if their file is missing."""
+    """A new instance of the rules of a language in `SHIPPED`.
+
+    Raises `ConfigError` if their file is missing.
+    """
     patterns, cases = rules_of(language)
     return WordRules(patterns, cases)
 
 
 @cache
 def rules_of(language: str) -> tuple[dict[str, str], dict[str, list[str]]]:
-    """Patterns and cases of a language in `SHIPPED`. Raises `ConfigError` if their file is missing."""
+    """Patterns and cases of a language in `SHIPPED`.
+
+    Raises `ConfigError` if their file is missing.
+    """
     path = resource_path(RULES_FILE)
     try:
         rules = json.loads(path.read_text(encoding="utf-8"))[language]
         return rules["patterns"], rules["cases"]
     except (OSError, ValueError, KeyError) as error:
         raise ConfigError(
-            f"{path} cannot be read: {error}. Reinstall Augenmerk to restore the rules that split text into words."
+            f"{path} cannot be read: {error}. Reinstall Augenmerk to restore the rules that "
+            "split text into words."
         ) from error
 
 
 MAX_CHARACTERS = 20_000
 """Maximum length of a typed text: twice that of a thousand words."""
 MAX_WORD_CHARACTERS = 1_000
-"""Maximum length between two spaces: spaCy takes quadratic time, two seconds for 5,000 opening brackets."""
+"""Maximum length between two spaces: spaCy takes quadratic time, two seconds for 5,000 opening
+brackets."""
 _LONG_WORD = re.compile(rf"\S{{{MAX_WORD_CHARACTERS + 1}}}")
 
 
 class SpacyTokenizer:
-    """The rule-based tokenizer of `spacy.blank(language)`: the one the published systems used. No model is needed.
+    """The rule-based tokenizer of `spacy.blank(language)`: the one the published systems used.
 
-    For the languages whose rules ship, `core.text.tokenizers` gives the same tokens without spaCy, which takes seconds
-    to import; for another, spaCy is imported at the first sentence.
+    No model is needed.
+
+    For the languages whose rules ship, `core.text.tokenizers` gives the same tokens without spaCy,
+    which takes seconds to import; for another, spaCy is imported at the first sentence.
     """
 
     def __init__(self, language: str, *, keep_spaces: bool = False) -> None:
@@ -246,20 +265,29 @@ class SpacyTokenizer:
         self.keep_spaces = keep_spaces
 
     def __call__(self, line: str) -> list[Piece]:
-        """The words of a typed line, without white space. Raises `TextError` if it or a word of it is too long."""
+        """The words of a typed line, without white space.
+
+        Raises `TextError` if it or a word of it is too long.
+        """
         check_length(line)
         with _rules(self.language) as rules:
             return [piece for piece in rules(line) if not piece.text.isspace()]
 
     def pipe(self, lines: Iterable[str]) -> Iterator[list[str]]:
-        """The words of a corpus's lines, without their places; with `keep_spaces`, repeated spaces are words too.
+        """The words of a corpus's lines, without their places.
+
+        With `keep_spaces`, repeated spaces are words too.
 
         Raises:
             CorpusError: a word is too long.
         """
         with _rules(self.language) as rules:
             for line in _without_long_words(lines):
-                yield [piece.text for piece in rules(line) if self.keep_spaces or not piece.text.isspace()]
+                yield [
+                    piece.text
+                    for piece in rules(line)
+                    if self.keep_spaces or not piece.text.isspace()
+                ]
 
 
 def check_length(line: str) -> None:
@@ -267,7 +295,9 @@ def check_length(line: str) -> None:
     if len(line) > MAX_CHARACTERS:
         raise TextError(phrase("long_text", limit=f"{MAX_CHARACTERS:,}"))
     if match := _LONG_WORD.search(line):
-        raise TextError(phrase("long_word", word=repr(match[0][:40]), limit=f"{MAX_WORD_CHARACTERS:,}"))
+        raise TextError(
+            phrase("long_word", word=repr(match[0][:40]), limit=f"{MAX_WORD_CHARACTERS:,}")
+        )
 
 
 def _without_long_words(lines: Iterable[str]) -> Iterator[str]:
@@ -275,8 +305,9 @@ def _without_long_words(lines: Iterable[str]) -> Iterator[str]:
     for number, line in enumerate(lines, start=1):
         if match := _LONG_WORD.search(line):
             raise CorpusError(
-                f"In sentence {number:,} of the corpus, the word that starts with {match[0][:40]!r} has more than "
-                f"{MAX_WORD_CHARACTERS:,} characters. Remove the sentence on both sides."
+                f"In sentence {number:,} of the corpus, the word that starts with "
+                f"{match[0][:40]!r} has more than {MAX_WORD_CHARACTERS:,} characters. Remove the "
+                "sentence on both sides."
             )
         yield line.strip()
 
@@ -290,8 +321,8 @@ _idle_rules: defaultdict[str, list[Rules]] = defaultdict(list)
 def _rules(language: str) -> Iterator[Rules]:
     """The rules of a language for one user at a time.
 
-    Rules are slow to create, so they are reused for the next model or corpus of the language. They cache their tokens,
-    so only one thread may use them at a time.
+    Rules are slow to create, so they are reused for the next model or corpus of the language. They
+    cache their tokens, so only one thread may use them at a time.
     """
     idle = _idle_rules[language]
     try:
@@ -316,7 +347,10 @@ def rules_for(language: str) -> str:
 
 
 def has_rules(*languages: str) -> bool:
-    """Whether text in these languages can be tokenized here; a server that trains from prepared data may lack spaCy."""
+    """Whether text in these languages can be tokenized here.
+
+    A server that trains from prepared data may lack spaCy.
+    """
     return all(language in SHIPPED for language in languages) or find_spec("spacy") is not None
 
 
@@ -333,8 +367,8 @@ def rules_of_spacy(language: str) -> Rules:
         rules = spacy.blank(language).tokenizer
     except (ImportError, ValueError, AttributeError) as error:
         raise ConfigError(
-            f"spaCy's rules for the language {language!r} cannot be used here: {error}. Install the package, or choose "
-            "a language without one, such as de or en."
+            f"spaCy's rules for the language {language!r} cannot be used here: {error}. Install "
+            "the package, or choose a language without one, such as de or en."
         ) from error
 
     def cut(text: str) -> list[Piece]:
@@ -374,9 +408,10 @@ def make_tokenizer(config: DataConfig, language: str) -> Tokenizer:
     """
     if config.is_imported:
         raise ConfigError(
-            f"The data settings are those of an imported model (tokenization = {config.tokenization}), whose "
-            "vocabularies come with it: none can be learned from a corpus. Train that model further (augenmerk train "
-            "--initial-model FILE), or choose tokenization = spacy."
+            "The data settings are those of an imported model (tokenization = "
+            f"{config.tokenization}), whose vocabularies come with it: none can be learned from "
+            "a corpus. Train that model further (augenmerk train --initial-model FILE), or "
+            "choose tokenization = spacy."
         )
     if config.tokenization == "symbols":
         return SymbolTokenizer()

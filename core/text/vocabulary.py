@@ -42,7 +42,10 @@ class Vocabulary:
 
     @cached_property
     def special_ids(self) -> frozenset[int]:
-        """Ids that are not words. A start token that is a symbol of its task (the copy task) is a word."""
+        """Ids that are not words.
+
+        A start token that is a symbol of its task (the copy task) is a word.
+        """
         marks = (self.padding_id, self.end_id, self.unknown_id)
         start = self.start_id if self.tokens[self.start_id] in STARTS else None
         return frozenset(mark for mark in (*marks, start) if mark is not None)
@@ -58,11 +61,16 @@ class Vocabulary:
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> "Vocabulary":
-        """The inverse of `to_dict`. Raises `ValueError`, `TypeError` or `KeyError` if it is damaged."""
+        """The inverse of `to_dict`.
+
+        Raises `ValueError`, `TypeError` or `KeyError` if it is damaged.
+        """
         if not isinstance(values["tokens"], list):
             raise TypeError("the tokens are not a list")
         vocabulary = cls(**{**values, "tokens": tuple(values["tokens"])})
-        if not all(isinstance(token, str) for token in vocabulary.tokens) or len(vocabulary.ids) != len(vocabulary):
+        if not all(isinstance(token, str) for token in vocabulary.tokens) or len(
+            vocabulary.ids
+        ) != len(vocabulary):
             raise ValueError("the tokens are not different words")
         if any(_SURROGATE.search(token) for token in vocabulary.tokens):
             raise ValueError("a token holds an invalid character (lone surrogate)")
@@ -70,7 +78,9 @@ class Vocabulary:
         return vocabulary
 
     def check_marks(self) -> None:
-        """Raises `ValueError` or `TypeError` unless each special token has an id of its own, and a word is left."""
+        """Raises `ValueError` or `TypeError` unless each special token has an id of its own, and a
+        word is left.
+        """
         optional = [mark for mark in (self.end_id, self.unknown_id) if mark is not None]
         marks = [self.padding_id, self.start_id, *optional]
         for mark in marks:

@@ -1,7 +1,7 @@
 """Counts of the source words in the training data, stored with a model.
 
-The counts mark the words that the model must guess, and restore the training data's spelling of words typed without
-special letters (“strasse” for “straße”).
+The counts mark the words that the model must guess, and restore the training data's spelling of
+words typed without special letters (“strasse” for “straße”).
 """
 
 import math
@@ -28,7 +28,8 @@ _MAX_COUNT = 2**53
 _MAX_FAMILIARITY = 40.0
 _SHARED_LIMIT = 255
 _UNLISTABLE = re.compile("[\n\ud800-\udfff]")
-"""Line ends, which separate the words of the list, and lone surrogates, which are not characters."""
+"""Line ends, which separate the words of the list, and lone surrogates, which are not
+characters."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +40,8 @@ class WordCounts:
         counts: count by word, as the model reads it: tokenized and case-folded, before subwords.
         kind: the kind of text, as a plural: "picture captions"; empty if unknown.
         least: rarer words are not listed; above 1 only for text with very many different words.
-        unusual_below: sentences with a lower `familiarity` are unlike the training data; 0 if unknown.
+        unusual_below: sentences with a lower `familiarity` are unlike the training data; 0 if
+            unknown.
     """
 
     counts: Mapping[str, int]
@@ -61,11 +63,14 @@ class WordCounts:
         return sum(number >= RARE_BELOW for number in self.counts.values())
 
     def familiarity(self, words: Iterable[str]) -> float | None:
-        """The mean of ln(1 + count) over a sentence's different words that have letters; None if it has none."""
+        """The mean of ln(1 + count) over a sentence's different words that have letters.
+
+        None if it has none.
+        """
         numbers = [self.counts.get(word, 0) for word in set(words) if has_letters(word)]
         return mean_log(numbers)
 
-    # --- in files ---------------------------------------------------------------------------------------------------
+    # --- in files ---------------------------------------------------------------------------------
 
     def describe(self) -> dict[str, Any]:
         """Their description in a file, as JSON-ready values."""
@@ -79,8 +84,9 @@ class WordCounts:
     def pack(self) -> bytes:
         """The counts themselves, always the same bytes for the same counts.
 
-        The words in their order, each as the number of bytes that it shares with the one before, the others, and a
-        line feed; then all counts, seven bits in a byte, the lowest first; compressed by zlib.
+        The words in their order, each as the number of bytes that it shares with the one before,
+        the others, and a line feed; then all counts, seven bits in a byte, the lowest first;
+        compressed by zlib.
         """
         written = bytearray()
         numbers = bytearray()
@@ -98,15 +104,22 @@ class WordCounts:
 
     @classmethod
     def unpack(cls, described: object, packed: bytes) -> "WordCounts":
-        """The inverse of `describe` and `pack`. Raises `ValueError` or `TypeError` if something is wrong in them."""
+        """The inverse of `describe` and `pack`.
+
+        Raises `ValueError` or `TypeError` if something is wrong in them.
+        """
         num_words, kind, least, unusual_below = check_description(described)
-        return cls(dict(_unpacked(_decompressed(packed), num_words, least)), kind, least, unusual_below)
+        return cls(
+            dict(_unpacked(_decompressed(packed), num_words, least)), kind, least, unusual_below
+        )
 
 
 def check_description(described: object) -> tuple[int, str, int, float]:
     """The number of words, kind, least and threshold in a description. Raises `ValueError`."""
     names = ("num_words", "kind", "least", "unusual_below")
-    members = Field(described, "word_counts").members(*names, optional=described if isinstance(described, dict) else ())
+    members = Field(described, "word_counts").members(
+        *names, optional=described if isinstance(described, dict) else ()
+    )
     num_words, kind, least, unusual_below = (members[name] for name in names)
     if not kind.text(MAX_KIND_CHARACTERS).isprintable():
         kind.refuse("text without control characters")
@@ -124,8 +137,15 @@ def has_letters(word: str) -> bool:
 
 
 def is_word(word: str) -> bool:
-    """Not white space, which spaCy may cut off as a token, nor anything that a list of words could not hold."""
-    return bool(word) and not word.isspace() and len(word) <= MAX_WORD_CHARACTERS and _UNLISTABLE.search(word) is None
+    """Not white space, which spaCy may cut off as a token, nor anything that a list of words could
+    not hold.
+    """
+    return (
+        bool(word)
+        and not word.isspace()
+        and len(word) <= MAX_WORD_CHARACTERS
+        and _UNLISTABLE.search(word) is None
+    )
 
 
 def mean_log(numbers: Sequence[int]) -> float | None:
@@ -156,7 +176,10 @@ def _decompressed(packed: bytes) -> bytes:
 
 
 def _unpacked(data: bytes, num_words: int, least: int) -> Iterable[tuple[str, int]]:
-    """Words and counts. Raises `ValueError` where they contradict each other or their description."""
+    """Words and counts.
+
+    Raises `ValueError` where they contradict each other or their description.
+    """
     words: list[str] = []
     position = 0
     before = b""
@@ -197,21 +220,27 @@ def _numbers(data: bytes, position: int) -> Iterable[int]:
 REPLACEMENTS: Mapping[str, Mapping[str, str]] = {
     "de": {"ss": "ß", "ae": "ä", "oe": "ö", "ue": "ü", "Ae": "Ä", "Oe": "Ö", "Ue": "Ü"},
 }
-"""By language: what people type for a letter that their keyboard or capitals lack, and that letter."""
+"""By language: what people type for a letter that their keyboard or capitals lack, and that
+letter."""
 SLIPS_BELOW = 3
-"""A training word that occurs less often may be a slip of spelling: “schoss” once, “schoß” 46 times."""
+"""A training word that occurs less often may be a slip of spelling: “schoss” once, “schoß” 46
+times."""
 TIMES_AS_FREQUENT = 10
 """The usual spelling of a slip is at least this many times as frequent."""
 MAX_PLACES = 8
-"""Maximum number of places for such a letter in a word, for at most 2 ** 8 spellings. Other words stay unchanged."""
+"""Maximum number of places for such a letter in a word, for at most 2 ** 8 spellings.
+
+Other words stay unchanged.
+"""
 
 
 @dataclass(frozen=True, eq=False)
 class SpellingRestorer:
     """Finds the training data's spelling for words that they hardly contain as typed.
 
-    Words without a known spelling stay unchanged, and so do words of the training data, except slips: those that occur
-    less than `SLIPS_BELOW` times, and in another spelling at least `TIMES_AS_FREQUENT` times as often.
+    Words without a known spelling stay unchanged, and so do words of the training data, except
+    slips: those that occur less than `SLIPS_BELOW` times, and in another spelling at least
+    `TIMES_AS_FREQUENT` times as often.
 
     Attributes:
         replacements: typed letters, and the letter they may replace.
@@ -225,7 +254,8 @@ class SpellingRestorer:
     def of_language(cls, language: str, counts: WordCounts | None) -> "SpellingRestorer | None":
         """The restorer for a language; None without known replacements or complete word counts."""
         replacements = REPLACEMENTS.get(two_letter_code(language))
-        if replacements is None or counts is None or counts.least > 1:  # a word that is not listed may have been there
+        # a word that is not listed may have been there
+        if replacements is None or counts is None or counts.least > 1:
             return None
         return cls(replacements, counts)
 
@@ -234,14 +264,21 @@ class SpellingRestorer:
         return re.compile("(" + "|".join(map(re.escape, self.replacements)) + ")")
 
     def restore(self, word: str) -> str:
-        """The most frequent known spelling of the word; the word itself unless that is far more frequent."""
+        """The most frequent known spelling of the word.
+
+        The word itself unless that is far more frequent.
+        """
         counts = self.counts.counts
         if counts.get(word, 0) >= SLIPS_BELOW:
             return word
         parts = self._places.split(word)  # every second part may replace a letter
         if not 1 <= len(parts) // 2 <= MAX_PLACES:
             return word
-        choices = [(part, self.replacements[part]) if index % 2 else (part,) for index, part in enumerate(parts)]
+        choices = [
+            (part, self.replacements[part]) if index % 2 else (part,)
+            for index, part in enumerate(parts)
+        ]
         known = [spelling for spelling in map("".join, product(*choices)) if spelling in counts]
-        best = max(known, key=counts.__getitem__, default=word)  # of equally frequent ones the first
+        # of equally frequent ones the first
+        best = max(known, key=counts.__getitem__, default=word)
         return best if counts.get(best, 0) >= TIMES_AS_FREQUENT * counts.get(word, 0) else word

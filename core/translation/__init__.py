@@ -1,1 +1,3 @@
-"""From an experiment, by greedy or beam search or a given translation, to a translation with its maps; its files."""
+"""From an experiment, by greedy or beam search or a given translation, to a translation with its
+maps; its files.
+"""

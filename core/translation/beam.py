@@ -1,17 +1,19 @@
 """Beam search: the best translation among the K best partial ones, instead of the best next token.
 
-A finished hypothesis Y is judged by its log-probability divided by the length penalty of Wu et al. 2016 ("Google's
-Neural Machine Translation System", equation 14; its coverage penalty is left out):
+A finished hypothesis Y is judged by its log-probability divided by the length penalty of Wu et al.
+2016 ("Google's Neural Machine Translation System", equation 14; its coverage penalty is left out):
 
     score(Y) = log P(Y | X) / lp(Y),    lp(Y) = ((5 + |Y|) / 6) ** α
 
-with |Y| the number of tokens, the end token included. α = 0 compares plain probabilities, which favours short
-translations; the larger α, the longer they become. Hugging Face transformers divide by |Y| ** α instead, so that their
-default α = 1 compares means: only α = 0 is the same there and here. JoeyNMT's `beam_alpha` is our α (α ≤ 0: none), but
-its search keeps finished hypotheses in the beam, so it looks at fewer others. Its beam search never chooses padding,
-and its greedy search may; here the greedy rule of an imported model holds for both.
+with |Y| the number of tokens, the end token included. α = 0 compares plain probabilities, which
+favours short translations; the larger α, the longer they become. Hugging Face transformers divide
+by |Y| ** α instead, so that their default α = 1 compares means: only α = 0 is the same there and
+here. JoeyNMT's `beam_alpha` is our α (α ≤ 0: none), but its search keeps finished hypotheses in the
+beam, so it looks at fewer others. Its beam search never chooses padding, and its greedy search may;
+here the greedy rule of an imported model holds for both.
 
-Shape legend: `core.model`, and N sentences still searched, R hypotheses (rows) of each, C candidates for each.
+Shape legend: `core.model`, and N sentences still searched, R hypotheses (rows) of each, C
+candidates for each.
 """
 
 import math
@@ -53,7 +55,10 @@ class _Sentence:
     chosen: list[int] = field(default_factory=list)
 
     def best_ended(self) -> tuple[float, list[int]]:
-        """The finished hypothesis with the highest score, the first of equals; minus infinity and [] without any."""
+        """The finished hypothesis with the highest score, the first of equals.
+
+        Minus infinity and [] without any.
+        """
         return max(self.ended, key=lambda ended: ended[0], default=(-math.inf, []))
 
 
@@ -73,7 +78,9 @@ class _Candidates:
 
     def at(self, places: Tensor) -> "_Candidates":
         """Those at `places` [N, C'] of each sentence."""
-        return _Candidates(*(values.gather(1, places) for values in (self.scores, self.parents, self.tokens)))
+        return _Candidates(
+            *(values.gather(1, places) for values in (self.scores, self.parents, self.tokens))
+        )
 
 
 @dataclass
@@ -104,35 +111,45 @@ class _Search:
             if self.state.step != sentence.limit - 1 or self.state.step in sentence.forced:
                 open_indices.append(index)
                 continue
-            for score, prefix in zip(self.scores[index].tolist(), self.prefixes[index, :, 1:].tolist(), strict=True):
+            for score, prefix in zip(
+                self.scores[index].tolist(), self.prefixes[index, :, 1:].tolist(), strict=True
+            ):
                 if score > -math.inf:
                     sentence.ended.append((score / penalty, [*prefix, end_id]))
             sentence.chosen = sentence.best_ended()[1]
         is_ended = len(open_indices) < len(self.sentences)
         if is_ended:
             rows = torch.arange(self.scores.size(1), device=self.scores.device)
-            self._keep(open_indices, rows.expand(len(self.sentences), -1), self.prefixes, self.scores)
+            self._keep(
+                open_indices, rows.expand(len(self.sentences), -1), self.prefixes, self.scores
+            )
         return is_ended
 
     def extend(self, live: _Candidates, beam: int, length_penalty: float) -> None:
         """Goes on with these hypotheses, of sentences that are not done."""
         extended = _extend(self.prefixes, live)
         open_indices = []
-        for index, (sentence, leader) in enumerate(zip(self.sentences, live.scores[:, 0].tolist(), strict=True)):
+        for index, (sentence, leader) in enumerate(
+            zip(self.sentences, live.scores[:, 0].tolist(), strict=True)
+        ):
             if _is_done(sentence, self.state.step, leader, beam, length_penalty):
                 sentence.chosen = sentence.best_ended()[1] or extended[index, 0, 1:].tolist()
             else:
                 open_indices.append(index)
         self._keep(open_indices, live.parents, extended, live.scores)
 
-    def _keep(self, indices: Sequence[int], parents: Tensor, prefixes: Tensor, scores: Tensor) -> None:
+    def _keep(
+        self, indices: Sequence[int], parents: Tensor, prefixes: Tensor, scores: Tensor
+    ) -> None:
         """Keeps the sentences at `indices`, with these hypotheses [N, R'].
 
         They have the cached keys of their parents.
         """
         selected = torch.tensor(indices, dtype=torch.long, device=scores.device)
         num_rows = self.scores.size(1)
-        rows = (torch.arange(len(parents), device=parents.device)[:, None] * num_rows + parents)[selected].flatten()
+        rows = (torch.arange(len(parents), device=parents.device)[:, None] * num_rows + parents)[
+            selected
+        ].flatten()
         is_reordered = len(indices) == len(parents) and parents.size(1) == num_rows
         (self.state.reorder if is_reordered else self.state.select)(rows)
         self.sentences = [self.sentences[index] for index in indices]
@@ -154,19 +171,31 @@ class BeamStep:
 
     @classmethod
     def of(
-        cls, candidates: _Candidates, live: _Candidates, prefixes: Tensor, end_id: int | None, beam: int
+        cls,
+        candidates: _Candidates,
+        live: _Candidates,
+        prefixes: Tensor,
+        end_id: int | None,
+        beam: int,
     ) -> "BeamStep":
         """The step of the only sentence; `prefixes` [1, R, T] begin with the start token."""
 
         def hypotheses(ranked: _Candidates, count: int) -> list[tuple[tuple[int, ...], float]]:
-            rows = zip(ranked.scores[0].tolist(), ranked.parents[0].tolist(), ranked.tokens[0].tolist(), strict=True)
+            rows = zip(
+                ranked.scores[0].tolist(),
+                ranked.parents[0].tolist(),
+                ranked.tokens[0].tolist(),
+                strict=True,
+            )
             return [
                 ((*prefixes[0, parent, 1:].tolist(), token), score)
                 for score, parent, token in list(rows)[:count]
                 if score > -math.inf
             ]
 
-        ended = [hypothesis for hypothesis in hypotheses(candidates, beam) if hypothesis[0][-1] == end_id]
+        ended = [
+            hypothesis for hypothesis in hypotheses(candidates, beam) if hypothesis[0][-1] == end_id
+        ]
         return cls(tuple(hypotheses(live, beam)), tuple(ended))
 
 
@@ -187,22 +216,23 @@ def beam_search(  # noqa: PLR0913 - all but the first six have defaults
 
     All hypotheses of all sentences are read side by side, with cached keys.
 
-    At each step the 2 K best continuations of a sentence's K live hypotheses are ranked by log-probability, equals by
-    the rank of what they continue and then by token id. Those among the first K that end are kept as finished; the
-    first K of the others live on. A sentence is done when K hypotheses have finished, when no live one could still
-    overtake the best of them, or at its limit. A live one is only returned if none has finished, so where nothing
-    marks the end, or at the limit. With K = 1 this is `greedy`, token for token.
+    At each step the 2 K best continuations of a sentence's K live hypotheses are ranked by
+    log-probability, equals by the rank of what they continue and then by token id. Those among the
+    first K that end are kept as finished; the first K of the others live on. A sentence is done
+    when K hypotheses have finished, when no live one could still overtake the best of them, or at
+    its limit. A live one is only returned if none has finished, so where nothing marks the end, or
+    at the limit. With K = 1 this is `greedy`, token for token.
 
     Args:
         model: in evaluation mode.
         encoding: of B sources.
         max_steps: for each source the largest number of tokens to choose.
-        rules: start, end and forbidden tokens. If they force the end at the limit, live hypotheses get an end token,
-            whose probability does not count, as in Hugging Face transformers.
+        rules: start, end and forbidden tokens. If they force the end at the limit, live hypotheses
+            get an end token, whose probability does not count, as in Hugging Face transformers.
         beam: the beam size, K ≥ 1.
         length_penalty: α ≥ 0 of Wu et al. 2016, see above.
-        forced: for each source its forced tokens by step, with which every hypothesis continues. Their probabilities
-            count as the model gives them.
+        forced: for each source its forced tokens by step, with which every hypothesis continues.
+            Their probabilities count as the model gives them.
         should_stop: called before each step.
         on_step: receives the hypotheses after each step; for one source only.
 
@@ -214,7 +244,8 @@ def beam_search(  # noqa: PLR0913 - all but the first six have defaults
         NonFiniteError: the model's logits are not finite.
     """
     sentences = [
-        _Sentence(index, limit, {} if forced is None else forced[index]) for index, limit in enumerate(max_steps)
+        _Sentence(index, limit, {} if forced is None else forced[index])
+        for index, limit in enumerate(max_steps)
     ]
     device = encoding.states.device
     prefixes = torch.full((len(sentences), 1, 1), rules.start_id, dtype=torch.long, device=device)
@@ -224,7 +255,11 @@ def beam_search(  # noqa: PLR0913 - all but the first six have defaults
     while search.sentences:
         if should_stop():
             raise TranslationStoppedError
-        if rules.forces_end and rules.end_id is not None and search.end_at_limits(rules.end_id, length_penalty):
+        if (
+            rules.forces_end
+            and rules.end_id is not None
+            and search.end_at_limits(rules.end_id, length_penalty)
+        ):
             continue
         step = search.state.step
         indices = [sentence.index for sentence in search.sentences]
@@ -258,28 +293,42 @@ def _rank(logits: Tensor, forbidden: Tensor, scores: Tensor, count: int) -> _Can
     ranked, places = totals.view(num_sentences, -1).sort(dim=-1, descending=True, stable=True)
     ranked = ranked[:, :count]
     places = places[:, :count]
-    return _Candidates(ranked, places // num_each, tokens.view(num_sentences, num_rows * num_each).gather(1, places))
+    return _Candidates(
+        ranked,
+        places // num_each,
+        tokens.view(num_sentences, num_rows * num_each).gather(1, places),
+    )
 
 
 def _require_numbers(
-    model: Model, encoding: Encoding, candidates: _Candidates, prefixes: Tensor, sources: Sequence[int]
+    model: Model,
+    encoding: Encoding,
+    candidates: _Candidates,
+    prefixes: Tensor,
+    sources: Sequence[int],
 ) -> None:
     """Raises `NonFiniteError` if a best score is NaN, as any NaN or infinite logit makes it."""
     is_missing = candidates.scores[:, 0].isnan()
     if is_missing.any():
         index = int(is_missing.nonzero()[0])
         raise non_finite(
-            plain_form(model), encoding, sources[index], prefixes[index, candidates.parents[index, 0]].tolist()
+            plain_form(model),
+            encoding,
+            sources[index],
+            prefixes[index, candidates.parents[index, 0]].tolist(),
         )
 
 
 def _largest(values: Tensor, count: int) -> tuple[Tensor, Tensor]:
-    """The `count` largest of each row of [N, V] and their places; the leftmost of equals, as in `argmax`.
+    """The `count` largest of each row of [N, V] and their places.
+
+    The leftmost of equals, as in `argmax`.
 
     `topk` leaves the order of equals open, so results could depend on the machine.
     """
     best, places = values.topk(min(count + 1, values.size(1)))
-    if best.size(1) > count and bool((best[:, -1] == best[:, -2]).any()):  # equals on both sides of the edge: rare
+    # equals on both sides of the edge: rare
+    if best.size(1) > count and bool((best[:, -1] == best[:, -2]).any()):
         best, places = values.sort(dim=-1, descending=True, stable=True)
     best = best[:, :count]
     places = places[:, :count]
@@ -288,23 +337,30 @@ def _largest(values: Tensor, count: int) -> tuple[Tensor, Tensor]:
     return best, places.gather(1, by_value)
 
 
-def _keep_ended(search: _Search, candidates: _Candidates, end_id: int | None, beam: int, length_penalty: float) -> None:
+def _keep_ended(
+    search: _Search, candidates: _Candidates, end_id: int | None, beam: int, length_penalty: float
+) -> None:
     """Adds those of the first `beam` candidates that end to the finished hypotheses."""
     if end_id is None:
         return
     first_scores = candidates.scores[:, :beam]
     is_ended = (candidates.tokens[:, :beam] == end_id) & (first_scores > -math.inf)
-    num_tokens = search.prefixes.size(2)  # the start token is not part of a hypothesis, the end token is
+    # the start token is not part of a hypothesis, the end token is
+    num_tokens = search.prefixes.size(2)
     for index, rank in is_ended.nonzero().tolist():
         parent = candidates.parents[index, rank]
         score = float(first_scores[index, rank]) / length_penalty_of(num_tokens, length_penalty)
-        search.sentences[index].ended.append((score, [*search.prefixes[index, parent, 1:].tolist(), end_id]))
+        search.sentences[index].ended.append(
+            (score, [*search.prefixes[index, parent, 1:].tolist(), end_id])
+        )
 
 
 def _without_ended(candidates: _Candidates, end_id: int | None, beam: int) -> _Candidates:
     """The first `beam` candidates of each sentence that do not end."""
     if end_id is None:
-        return _Candidates(candidates.scores[:, :beam], candidates.parents[:, :beam], candidates.tokens[:, :beam])
+        return _Candidates(
+            candidates.scores[:, :beam], candidates.parents[:, :beam], candidates.tokens[:, :beam]
+        )
     going_on = candidates.scores.masked_fill(candidates.tokens == end_id, -math.inf)
     ranked, places = going_on.sort(dim=-1, descending=True, stable=True)
     live = candidates.at(places[:, :beam])
@@ -312,16 +368,20 @@ def _without_ended(candidates: _Candidates, end_id: int | None, beam: int) -> _C
 
 
 def _extend(prefixes: Tensor, live: _Candidates) -> Tensor:
-    """The token sequences of the live hypotheses, [N, R', T + 1], out of those they continue, [N, R, T]."""
+    """The token sequences of the live hypotheses, [N, R', T + 1], out of those they continue, [N,
+    R, T].
+    """
     parents = live.parents[:, :, None].expand(-1, -1, prefixes.size(2))
     return torch.cat([prefixes.gather(1, parents), live.tokens[:, :, None]], dim=2)
 
 
-def _is_done(sentence: _Sentence, num_tokens: int, leader: float, beam: int, length_penalty: float) -> bool:
+def _is_done(
+    sentence: _Sentence, num_tokens: int, leader: float, beam: int, length_penalty: float
+) -> bool:
     """Whether to stop, with `leader` the log-probability of the best live hypothesis.
 
-    The leader can only lose log-probability, and the length penalty is largest at the limit. No live hypothesis can
-    exceed the resulting score.
+    The leader can only lose log-probability, and the length penalty is largest at the limit. No
+    live hypothesis can exceed the resulting score.
     """
     if num_tokens >= sentence.limit or len(sentence.ended) >= beam:
         return True

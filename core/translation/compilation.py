@@ -1,4 +1,6 @@
-"""Experiments in the terms of one model: ids instead of words and tokens, checked against its vocabularies."""
+"""Experiments in the terms of one model: ids instead of words and tokens, checked against its
+vocabularies.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -52,9 +54,13 @@ class CompiledExperiment:
         return self.source.notes if self.given is None else (*self.source.notes, *self.given.notes)
 
     def unreached(self, num_steps: int) -> tuple[Intervention, ...]:
-        """The interventions beyond the end of a result of `num_steps` decoding steps, which changed nothing."""
+        """The interventions beyond the end of a result of `num_steps` decoding steps, which changed
+        nothing.
+        """
         return tuple(
-            intervention for intervention in self.experiment.interventions if self._is_beyond(intervention, num_steps)
+            intervention
+            for intervention in self.experiment.interventions
+            if self._is_beyond(intervention, num_steps)
         )
 
     def _is_beyond(self, intervention: Intervention, num_steps: int) -> bool:
@@ -68,7 +74,11 @@ class CompiledExperiment:
 
 
 def compile_experiment(
-    experiment: Experiment, typed: EncodedSource, codecs: CodecPair, run_config: RunConfig, rules: DecodingRules
+    experiment: Experiment,
+    typed: EncodedSource,
+    codecs: CodecPair,
+    run_config: RunConfig,
+    rules: DecodingRules,
 ) -> CompiledExperiment:
     """Checks an experiment against a model and expresses it in the model's ids.
 
@@ -95,7 +105,11 @@ def compile_experiment(
                 "needed": needed,
             }
             raise ExperimentError(PHRASES["row_misfit"], **values)
-    target = encode_target(output.text, codecs.target, run_config) if isinstance(output, GivenTarget) else None
+    target = (
+        encode_target(output.text, codecs.target, run_config)
+        if isinstance(output, GivenTarget)
+        else None
+    )
     return CompiledExperiment(
         experiment=experiment,
         source=source,
@@ -106,12 +120,16 @@ def compile_experiment(
 
 
 def forced_ids(experiment: Experiment, target_codec: TextCodec, rules: DecodingRules) -> ForcedIds:
-    """The ids of forced tokens by decoding step. Raises `ExperimentError` if one can never be chosen."""
+    """The ids of forced tokens by decoding step.
+
+    Raises `ExperimentError` if one can never be chosen.
+    """
     return {forced.step: _id_of(forced, target_codec, rules) for forced in experiment.forced}
 
 
 def max_steps(source_length: int, run_config: RunConfig, rules: DecodingRules) -> int:
-    """The largest number of tokens for S source ids: that of the rules, else enough for any sane translation.
+    """The largest number of tokens for S source ids: that of the rules, else enough for any sane
+    translation.
 
     Exactly the source's length where nothing marks the end.
     """
@@ -120,20 +138,34 @@ def max_steps(source_length: int, run_config: RunConfig, rules: DecodingRules) -
     if rules.max_steps is not None:
         limit = rules.max_steps
     elif rules.steps_per_source_token is not None:
-        limit = max(1, int(min(rules.steps_per_source_token * source_length, run_config.model.max_positions)))
+        limit = max(
+            1,
+            int(min(rules.steps_per_source_token * source_length, run_config.model.max_positions)),
+        )
     else:
         limit = 2 * source_length + 20
     return min(run_config.model.max_positions, limit)
 
 
-def compile_general(model: Transformer, changes: Sequence[General], num_sentences: int) -> Interventions:
-    """The same changes to each of `num_sentences`. Raises `AnalysisError` as `compile_interventions`."""
-    return compile_interventions(model, [Experiment("", interventions=tuple(changes)).changes] * num_sentences)
+def compile_general(
+    model: Transformer, changes: Sequence[General], num_sentences: int
+) -> Interventions:
+    """The same changes to each of `num_sentences`.
+
+    Raises `AnalysisError` as `compile_interventions`.
+    """
+    return compile_interventions(
+        model, [Experiment("", interventions=tuple(changes)).changes] * num_sentences
+    )
 
 
 def _id_of(forced: ForcedToken, codec: TextCodec, rules: DecodingRules) -> int:
     token_id = codec.vocabulary.ids.get(forced.token)
-    values = {"token": repr(forced.token), "step": Index(forced.step), "count": f"{len(codec.vocabulary):,}"}
+    values = {
+        "token": repr(forced.token),
+        "step": Index(forced.step),
+        "count": f"{len(codec.vocabulary):,}",
+    }
     if token_id is None:
         raise ExperimentError(PHRASES["no_forced_token"], **values)
     if token_id in rules.forbidden_ids:
@@ -146,9 +178,9 @@ def forced_word(step: int, text: str, codec: TextCodec) -> tuple[ForcedToken, ..
 
     Args:
         step: the first step of the word.
-        text: an unambiguous token (`<eos>` to end the sentence; with subwords `▁dog`, or `·ing` for a later piece of
-            a word), or a word as people write it. With subwords, `dog` is the word, even if the vocabulary has a later
-            piece of that name.
+        text: an unambiguous token (`<eos>` to end the sentence; with subwords `▁dog`, or `·ing` for
+            a later piece of a word), or a word as people write it. With subwords, `dog` is the
+            word, even if the vocabulary has a later piece of that name.
         codec: of the target.
 
     Raises:
@@ -158,22 +190,33 @@ def forced_word(step: int, text: str, codec: TextCodec) -> tuple[ForcedToken, ..
     text = writable(text)
     if text == END and vocabulary.end_id is not None:
         text = vocabulary.tokens[vocabulary.end_id]
-    if text in vocabulary.ids and (not codec.has_pieces or text.startswith(WORD_MARK) or text in codec.specials):
+    if text in vocabulary.ids and (
+        not codec.has_pieces or text.startswith(WORD_MARK) or text in codec.specials
+    ):
         return (ForcedToken(step, text),)
     piece = text.removeprefix(CONTINUATION)
-    if codec.has_pieces and piece != text and piece in vocabulary.ids and not piece.startswith(WORD_MARK):
+    if (
+        codec.has_pieces
+        and piece != text
+        and piece in vocabulary.ids
+        and not piece.startswith(WORD_MARK)
+    ):
         return (ForcedToken(step, piece),)
     words = codec.encode_text(text, begins_sentence=step == 0)
     ids = [token for word in words for token in word.ids]
     if not ids or any(unknown for word in words for unknown in word.unknown):
-        raise ExperimentError(phrase("no_forced_word", text=repr(text.strip()), count=f"{len(vocabulary):,}"))
+        raise ExperimentError(
+            phrase("no_forced_word", text=repr(text.strip()), count=f"{len(vocabulary):,}")
+        )
     if step + len(ids) - 1 > MAX_INDEX:
         raise ExperimentError(
-            "{text}, forced at step {step}, takes {count} steps and ends after step {last}, the limit. Choose an "
-            "earlier step.",
+            "{text}, forced at step {step}, takes {count} steps and ends after step {last}, the "
+            "limit. Choose an earlier step.",
             text=repr(text.strip()),
             step=Index(step),
             count=len(ids),
             last=Index(MAX_INDEX),
         )
-    return tuple(ForcedToken(step + offset, vocabulary.tokens[token]) for offset, token in enumerate(ids))
+    return tuple(
+        ForcedToken(step + offset, vocabulary.tokens[token]) for offset, token in enumerate(ids)
+    )

@@ -1,15 +1,17 @@
 """Greedy decoding: the most probable token at each step. Shape legend: `core.model`.
 
-`greedy_search` decodes many sentences step by step. `verified_greedy` also returns the one pass over the finished pair
-that yields maps, probabilities and alternatives (docs/adr/0010). Row t of this pass shows which token is best after the
-first t, for all t at once. So a **draft**, a guess at the translation, is put through the pass and accepted as far as
-each token is the best one of its row. The best token at the first difference is right too, because all tokens before it
-are. From there a new draft is made step by step, until it meets the old one or the end, and is put through another pass
-(Stern et al. 2018, "Blockwise Parallel Decoding for Deep Autoregressive Models"; Xia et al. 2023, "Speculative
-Decoding").
+`greedy_search` decodes many sentences step by step. `verified_greedy` also returns the one pass
+over the finished pair that yields maps, probabilities and alternatives (docs/adr/0010). Row t of
+this pass shows which token is best after the first t, for all t at once. So a **draft**, a guess at
+the translation, is put through the pass and accepted as far as each token is the best one of its
+row. The best token at the first difference is right too, because all tokens before it are. From
+there a new draft is made step by step, until it meets the old one or the end, and is put through
+another pass (Stern et al. 2018, "Blockwise Parallel Decoding for Deep Autoregressive Models"; Xia
+et al. 2023, "Speculative Decoding").
 
-A draft only affects the time: for any draft, every token of the result is the best one of its row in the pass that
-describes the result, under all interventions, without forbidden tokens, the lowest id of equals.
+A draft only affects the time: for any draft, every token of the result is the best one of its row
+in the pass that describes the result, under all interventions, without forbidden tokens, the lowest
+id of equals.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -40,7 +42,8 @@ class DecodingRules:
         start_id: read first.
         end_id: ends a row; None if rows end by length alone.
         forbidden_ids: never chosen.
-        max_steps: the most tokens of a translation, the end token included; None for a limit by the source's length.
+        max_steps: the most tokens of a translation, the end token included; None for a limit by the
+            source's length.
         steps_per_source_token: that limit, for each source token; None for a generous one.
         min_steps: tokens that are chosen before the end token may be.
         forces_end: whether the end token is forced at the last possible step.
@@ -80,12 +83,17 @@ class DecodingRules:
         return (self.start_id, *predicted[:-1])
 
     def forbidden_at(self, step: int) -> tuple[int, ...]:
-        """The ids forbidden at this step, counted from 0; the first `min_steps` include the end token."""
+        """The ids forbidden at this step, counted from 0.
+
+        The first `min_steps` include the end token.
+        """
         if step >= self.min_steps or self.end_id is None:
             return self.forbidden_ids
         return (*self.forbidden_ids, self.end_id)
 
-    def forced_ends(self, limits: Sequence[int], forced: Sequence[ForcedIds]) -> Sequence[ForcedIds]:
+    def forced_ends(
+        self, limits: Sequence[int], forced: Sequence[ForcedIds]
+    ) -> Sequence[ForcedIds]:
         """`forced` with the end token at each source's last step, if these rules force it."""
         if not self.forces_end or self.end_id is None:
             return forced
@@ -120,7 +128,8 @@ def greedy_search(
     state = model.start_decoding(encoding, max(max_steps))
     forbidden = forbidding(model, rules, states)
     ids_by_step = [
-        torch.tensor(rules.forbidden_at(step), dtype=torch.long, device=states.device) for step in (0, rules.min_steps)
+        torch.tensor(rules.forbidden_at(step), dtype=torch.long, device=states.device)
+        for step in (0, rules.min_steps)
     ]
     tokens = torch.full((len(states),), rules.start_id, dtype=torch.long, device=states.device)
     chosen: list[list[int]] = [[] for _ in max_steps]
@@ -142,11 +151,14 @@ def greedy_search(
         else:
             logits.add_(here)
         tokens = best_tokens(logits)
-        is_finite = logits.gather(1, tokens[:, None]).isfinite()  # the best one is NaN if any logit is
+        # the best one is NaN if any logit is
+        is_finite = logits.gather(1, tokens[:, None]).isfinite()
         if not is_finite.all():
             for row, is_open, is_fine in zip(rows, going_on, is_finite.tolist(), strict=True):
                 if is_open and not is_fine[0]:
-                    raise non_finite(plain_form(model), encoding, row, [rules.start_id, *chosen[row]])
+                    raise non_finite(
+                        plain_form(model), encoding, row, [rules.start_id, *chosen[row]]
+                    )
         for index, (row, token) in enumerate(zip(rows, tokens.tolist(), strict=True)):
             if going_on[index]:
                 chosen[row].append(token)
@@ -155,14 +167,16 @@ def greedy_search(
 
 
 _MAX_GOING_ON = 0.85
-"""Largest share of unfinished rows at which finished ones are removed: moving the cached values takes time, too."""
+"""Largest share of unfinished rows at which finished ones are removed: moving the cached values
+takes time, too."""
 
 
 def best_tokens(logits: Tensor) -> Tensor:
     """The place of the largest number in each row of [N, V], ids [N], the first of equals."""
     if logits.device.type != "cpu":
         return logits.argmax(dim=-1)
-    # NumPy compares many numbers at a time where PyTorch finds the place one by one, which takes ten times as long
+    # NumPy compares many numbers at a time where PyTorch finds the place one by one, which takes
+    # ten times as long
     return torch.from_numpy(logits.float().numpy().argmax(axis=-1))
 
 
@@ -185,14 +199,18 @@ class ForbiddenTokens:
         return self.early if step < self.min_steps else self.later
 
     def add_to(self, logits: Tensor) -> Tensor:
-        """`logits` [B, T, V] of the first T steps, with minus infinity for tokens that are forbidden at each."""
+        """`logits` [B, T, V] of the first T steps, with minus infinity for tokens that are
+        forbidden at each.
+        """
         allowed = logits + self.later
         if self.min_steps:
             allowed[:, : self.min_steps] += self.early
         return allowed
 
     def best_of(self, logits: Tensor) -> Tensor:
-        """The best allowed tokens by logits [B, T, V] of the first T steps: ids [B, T], the first of equals."""
+        """The best allowed tokens by logits [B, T, V] of the first T steps: ids [B, T], the first
+        of equals.
+        """
         best = best_tokens(logits.flatten(0, 1)).view(logits.shape[:2])
         if self.later[best].any() or self.early[best[:, : self.min_steps]].any():
             best = best_tokens(self.add_to(logits).flatten(0, 1)).view(logits.shape[:2])
@@ -204,14 +222,25 @@ def forbidding(model: Model, rules: DecodingRules, like: Tensor) -> ForbiddenTok
 
     def penalty(ids: Iterable[int]) -> Tensor:
         places = torch.tensor(list(ids), dtype=torch.long, device=like.device)
-        return torch.zeros(plain_form(model).output.out_features, device=like.device).index_fill_(0, places, -torch.inf)
+        return torch.zeros(plain_form(model).output.out_features, device=like.device).index_fill_(
+            0, places, -torch.inf
+        )
 
     later = penalty(rules.forbidden_ids)
-    return ForbiddenTokens(penalty(rules.forbidden_at(0)) if rules.min_steps else later, later, rules.min_steps)
+    return ForbiddenTokens(
+        penalty(rules.forbidden_at(0)) if rules.min_steps else later, later, rules.min_steps
+    )
 
 
-def only(forbidden: Tensor, forced: Sequence[ForcedIds], sources: Sequence[int], step: int, repeats: int = 1) -> Tensor:
-    """`forbidden` [V] for this step of these sources, `repeats` rows each: where a token is forced, all others are.
+def only(
+    forbidden: Tensor,
+    forced: Sequence[ForcedIds],
+    sources: Sequence[int],
+    step: int,
+    repeats: int = 1,
+) -> Tensor:
+    """`forbidden` [V] for this step of these sources, `repeats` rows each: where a token is forced,
+    all others are.
 
     Returns:
         [V] if nothing is forced here, else [sources · repeats, V].
@@ -237,14 +266,17 @@ def batches_by_length(lengths: Sequence[int], batch_size: int) -> Iterable[list[
 MEETING_LENGTH = 2
 """Tokens that a new draft must have in common with the old one to continue with it."""
 MIN_REST = 3
-"""Tokens that the old draft must have left there: making fewer step by step is faster than failing once."""
+"""Tokens that the old draft must have left there: making fewer step by step is faster than failing
+once."""
 
 
 NEAR_TIE = 0.025
-"""A guess whose two best tokens are less apart, in standard deviations of its logits, is left to the model itself.
+"""A guess whose two best tokens are less apart, in standard deviations of its logits, is left to
+the model itself.
 
-Below it every fourth guess of a draft is wrong, above it one of 700 (3,500 steps of the bundled model, 5,400 with
-random weights): a wrong one costs a pass, which takes as long as three steps of the model.
+Below it every fourth guess of a draft is wrong, above it one of 700 (3,500 steps of the bundled
+model, 5,400 with random weights): a wrong one costs a pass, which takes as long as three steps of
+the model.
 """
 
 
@@ -271,7 +303,8 @@ class TargetPass:
 
     Attributes:
         ids: T of them, including the end token if there is one.
-        output, row: the pass, and the row of this sentence in its batch. Positions after T are meaningless.
+        output, row: the pass, and the row of this sentence in its batch. Positions after T are
+            meaningless.
     """
 
     ids: list[int]
@@ -293,8 +326,11 @@ class _Sentence:
         last: a token after which the end is guessed, without a step; None once that was wrong.
     """
 
-    def __init__(self, index: int, request: DecodeRequest, num_tokens: int, end_id: int | None) -> None:
-        is_known = all(0 <= token < num_tokens for token in request.draft)  # false for ids of another model
+    def __init__(
+        self, index: int, request: DecodeRequest, num_tokens: int, end_id: int | None
+    ) -> None:
+        # false for ids of another model
+        is_known = all(0 <= token < num_tokens for token in request.draft)
         self.index = index
         self.limit = request.limit
         self.forced = request.forced
@@ -351,7 +387,10 @@ def verified_greedy(
     plain = plain_form(model)
     num_tokens = plain.output.out_features
     limit = max(request.limit for request in requests)
-    sentences = [_Sentence(index, request, num_tokens, rules.end_id) for index, request in enumerate(requests)]
+    sentences = [
+        _Sentence(index, request, num_tokens, rules.end_id)
+        for index, request in enumerate(requests)
+    ]
     forbidden = forbidding(model, rules, encoding.states)
     passes: dict[int, TargetPass] = {}
     longest = 0
@@ -361,7 +400,9 @@ def verified_greedy(
         _complete(guesses, state.restarted(), sentences, rules, should_stop)
         if should_stop():
             raise TranslationStoppedError
-        output, best = _pass(state, sentences, rules, forbidden, need_maps, longest, plain.padding_id)
+        output, best = _pass(
+            state, sentences, rules, forbidden, need_maps, longest, plain.padding_id
+        )
         left = []
         for row, (sentence, tokens) in enumerate(zip(sentences, best, strict=True)):
             before = sentence.num_right
@@ -370,10 +411,14 @@ def verified_greedy(
                 passes[sentence.index] = TargetPass(sentence.draft, output, row)
             else:
                 left.append(row)
-                if sentence.num_right <= before:  # two passes of different shapes round differently, and differ on it
+                # two passes of different shapes round differently, and differ on it
+                if sentence.num_right <= before:
                     longest = limit  # then all that follow are of one shape
-                    if not is_finite(output.logits[row, : len(tokens)]):  # NaN differs however often it is computed
-                        raise non_finite(plain, encoding, sentence.index, [rules.start_id, *sentence.draft])
+                    # NaN differs however often it is computed
+                    if not is_finite(output.logits[row, : len(tokens)]):
+                        raise non_finite(
+                            plain, encoding, sentence.index, [rules.start_id, *sentence.draft]
+                        )
         if left and len(left) < len(sentences):
             state.select(torch.tensor(left, device=encoding.states.device))
         sentences = [sentences[row] for row in left]
@@ -394,9 +439,17 @@ def _complete(
     should_stop: Callable[[], bool],
 ) -> None:
     """Adds to the drafts, step by step, until they end or meet the old ones."""
-    is_open = [sentence.num_right == len(sentence.draft) and not sentence.ends(rules.end_id) for sentence in sentences]
+    is_open = [
+        sentence.num_right == len(sentence.draft) and not sentence.ends(rules.end_id)
+        for sentence in sentences
+    ]
     state.step = min(
-        (sentence.num_right for sentence, going_on in zip(sentences, is_open, strict=True) if going_on), default=0
+        (
+            sentence.num_right
+            for sentence, going_on in zip(sentences, is_open, strict=True)
+            if going_on
+        ),
+        default=0,
     )
     rows = list(range(len(sentences)))
     while any(is_open):
@@ -409,8 +462,13 @@ def _complete(
         here = [sentences[row] for row in rows]
         step = state.step
         read = [sentence.draft[step - 1] if step else rules.start_id for sentence in here]
-        tokens = guesses.next_tokens(torch.tensor(read, device=guesses.forbidden.later.device), state)
-        is_open = [_goes_on(sentence, step, token, rules.end_id) for sentence, token in zip(here, tokens, strict=True)]
+        tokens = guesses.next_tokens(
+            torch.tensor(read, device=guesses.forbidden.later.device), state
+        )
+        is_open = [
+            _goes_on(sentence, step, token, rules.end_id)
+            for sentence, token in zip(here, tokens, strict=True)
+        ]
 
 
 @dataclass
@@ -428,8 +486,9 @@ class _Guesses:
     def next_tokens(self, read: Tensor, state: State) -> list[int]:
         """The guessed id of each of B rows.
 
-        The model decides a near-tie of a single sentence: a wrong guess would cost a whole pass and all steps after it.
-        Several sentences share each pass, and a step by the model would run for all of them.
+        The model decides a near-tie of a single sentence: a wrong guess would cost a whole pass and
+        all steps after it. Several sentences share each pass, and a step by the model would run for
+        all of them.
         """
         if not state.has_guesses:
             return self._exact(read, state)
@@ -482,14 +541,23 @@ def _pass(
     output = state.read_all(padded.to(forbidden.later.device), need_maps=need_maps)
     best = forbidden.best_of(output.logits).tolist()
     return output, [
-        [sentence.forced.get(step, token) for step, token in enumerate(tokens[: len(sentence.draft)])]
+        [
+            sentence.forced.get(step, token)
+            for step, token in enumerate(tokens[: len(sentence.draft)])
+        ]
         for sentence, tokens in zip(sentences, best, strict=True)
     ]
 
 
 def _take_right_ones(sentence: _Sentence, best: Sequence[int]) -> None:
-    """Cuts the draft after its first token that is not the best one, and puts the best one in its place."""
-    differing = (step for step, (mine, right) in enumerate(zip(sentence.draft, best, strict=True)) if mine != right)
+    """Cuts the draft after its first token that is not the best one, and puts the best one in its
+    place.
+    """
+    differing = (
+        step
+        for step, (mine, right) in enumerate(zip(sentence.draft, best, strict=True))
+        if mine != right
+    )
     first = next(differing, None)
     if first is not None:
         sentence.draft = [*sentence.draft[:first], best[first]]

@@ -1,8 +1,9 @@
 """An experiment: a sentence, its decoding method, and interventions. No torch here.
 
-An `Experiment` contains everything that determines a `Translation`, except model and device. Its interventions are
-independent of each other: each concerns a head, a feed-forward network, a row of attention, a decoding step or a source
-word, and none of these twice. All counting starts at 0; `display_text` counts from 1, for window and terminal.
+An `Experiment` contains everything that determines a `Translation`, except model and device. Its
+interventions are independent of each other: each concerns a head, a feed-forward network, a row of
+attention, a decoding step or a source word, and none of these twice. All counting starts at 0;
+`display_text` counts from 1, for window and terminal.
 """
 
 import itertools
@@ -21,7 +22,10 @@ from ..text.phrases import phrase
 from ..text.subwords import WORD_MARK
 
 DEFAULT_LENGTH_PENALTY = 1.5
-"""α, chosen on the bundled model's validation split: see `docs/model-notebook.md`. Vaswani et al. 2017 took 0.6."""
+"""α, chosen on the bundled model's validation split: see `docs/model-notebook.md`.
+
+Vaswani et al. 2017 took 0.6.
+"""
 MAX_BEAM = 100
 MAX_FACTOR = 1_000.0
 MIN_TEMPERATURE, MAX_TEMPERATURE = 0.01, 100.0
@@ -39,15 +43,16 @@ def check_beam(size: int, length_penalty: float) -> None:
     """Raises `ConfigError` for a beam or a length penalty that makes no sense."""
     if isinstance(size, bool) or not isinstance(size, int) or not 1 <= size <= MAX_BEAM:
         raise ConfigError(
-            f"The beam size is {size!r}. Choose a whole number from 1 (greedy) to {MAX_BEAM}; 4 is usual, and above "
-            "about 10 translations get slower but no better."
+            f"The beam size is {size!r}. Choose a whole number from 1 (greedy) to {MAX_BEAM}; 4 "
+            "is usual, and above about 10 translations get slower but no better."
         )
     is_number = isinstance(length_penalty, int | float) and not isinstance(length_penalty, bool)
-    if not is_number or not 0 <= length_penalty <= MAX_LENGTH_PENALTY:  # not-a-number fails this too
+    # not-a-number fails this too
+    if not is_number or not 0 <= length_penalty <= MAX_LENGTH_PENALTY:
         shown = f"{length_penalty:g}" if is_number else repr(length_penalty)
         raise ConfigError(
-            f"The length penalty is {shown}. Choose a number from 0 (none) to {MAX_LENGTH_PENALTY:g}; "
-            f"{DEFAULT_LENGTH_PENALTY:g} is usual."
+            f"The length penalty is {shown}. Choose a number from 0 (none) to "
+            f"{MAX_LENGTH_PENALTY:g}; {DEFAULT_LENGTH_PENALTY:g} is usual."
         )
 
 
@@ -125,10 +130,13 @@ class SourceWordReplaced(Counted):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "place", _as_index(self.place, "place of a source word"))
-        object.__setattr__(self, "text", " ".join(_as_text(self.text, "replacement of a source word").split()))
+        object.__setattr__(
+            self, "text", " ".join(_as_text(self.text, "replacement of a source word").split())
+        )
         if not self.text:
             raise ExperimentError(
-                "The replacement of source word {place} is empty. Enter a word, or remove the source word.",
+                "The replacement of source word {place} is empty. Enter a word, or remove the "
+                "source word.",
                 place=Index(self.place),
             )
 
@@ -139,7 +147,9 @@ class SourceWordReplaced(Counted):
 
 @dataclass(frozen=True)
 class HeadScaled(Counted):
-    """The output of a head is multiplied by a factor; 0 switches it off (Michel et al. 2019, equation 2).
+    """The output of a head is multiplied by a factor; 0 switches it off (Michel et al.
+
+    2019, equation 2).
 
     Attributes:
         head: the head.
@@ -165,7 +175,8 @@ class HeadScaled(Counted):
 
 @dataclass(frozen=True)
 class FeedForwardScaled(Counted):
-    """The output of a feed-forward network is multiplied by a factor before it is added to the residual stream.
+    """The output of a feed-forward network is multiplied by a factor before it is added to the
+    residual stream.
 
     Attributes:
         network: the network.
@@ -196,8 +207,8 @@ class AttentionRow(Counted):
     Attributes:
         head: the head.
         row: the position of the query: a source token for the encoder, a decoding step otherwise.
-        weights: of each key that the query sees: all S source tokens, or the `row + 1` target tokens read so far
-            (decoder). Given as any numbers of 0 or more, and scaled to sum to 1.
+        weights: of each key that the query sees: all S source tokens, or the `row + 1` target
+            tokens read so far (decoder). Given as any numbers of 0 or more, and scaled to sum to 1.
 
     Raises:
         ExperimentError: they are not weights, or not as many as a query of the decoder sees.
@@ -213,8 +224,8 @@ class AttentionRow(Counted):
         object.__setattr__(self, "weights", shares_of(self.weights))
         if self.head.kind == "decoder" and len(self.weights) != self.row + 1:
             raise ExperimentError(
-                "The row of step {row} in {head} has {count} weights. It needs one for each of the {needed} target "
-                "tokens read so far.",
+                "The row of step {row} in {head} has {count} weights. It needs one for each of "
+                "the {needed} target tokens read so far.",
                 row=Index(self.row),
                 head=self.head,
                 count=len(self.weights),
@@ -223,12 +234,16 @@ class AttentionRow(Counted):
 
     def text_from(self, first: int) -> str:
         """See `Counted`."""
-        return phrase("change_row", part=self.head.short_name.text_from(first), row=self.row + first)
+        return phrase(
+            "change_row", part=self.head.short_name.text_from(first), row=self.row + first
+        )
 
 
 @dataclass(frozen=True)
 class SoftmaxTemperature(Counted):
-    """The scores of a head are divided by a temperature before the softmax (Hinton et al. 2015, equation 1).
+    """The scores of a head are divided by a temperature before the softmax (Hinton et al.
+
+    2015, equation 1).
 
     Attributes:
         head: the head.
@@ -241,26 +256,30 @@ class SoftmaxTemperature(Counted):
     def __post_init__(self) -> None:
         object.__setattr__(self, "head", _as_head(self.head))
         object.__setattr__(self, "temperature", _as_float(self.temperature))
-        if not MIN_TEMPERATURE <= self.temperature <= MAX_TEMPERATURE:  # not-a-number fails this too
+        # not-a-number fails this too
+        if not MIN_TEMPERATURE <= self.temperature <= MAX_TEMPERATURE:
             raise ExperimentError(
-                f"The softmax temperature of {{head}} is {self.temperature:g}. Choose a number from "
-                f"{MIN_TEMPERATURE:g} to {MAX_TEMPERATURE:g}; 1 changes nothing.",
+                f"The softmax temperature of {{head}} is {self.temperature:g}. Choose a number "
+                f"from {MIN_TEMPERATURE:g} to {MAX_TEMPERATURE:g}; 1 changes nothing.",
                 head=self.head,
             )
 
     def text_from(self, first: int) -> str:
         """See `Counted`."""
         return phrase(
-            "change_temperature", part=self.head.short_name.text_from(first), temperature=f"{self.temperature:g}"
+            "change_temperature",
+            part=self.head.short_name.text_from(first),
+            temperature=f"{self.temperature:g}",
         )
 
 
 @dataclass(frozen=True)
 class CausalMaskLifted(Counted):
-    """Every query of the decoder's self-attention sees all target tokens that are read, later ones too.
+    """Every query of the decoder's self-attention sees all target tokens that are read, later ones
+    too.
 
-    This needs a given target: while the model chooses its tokens, there are no later ones. Rows of attention that are
-    set stay unchanged, with weight 0 for later tokens.
+    This needs a given target: while the model chooses its tokens, there are no later ones. Rows of
+    attention that are set stay unchanged, with weight 0 for later tokens.
     """
 
     def text_from(self, first: int) -> str:
@@ -270,7 +289,9 @@ class CausalMaskLifted(Counted):
 
 @dataclass(frozen=True)
 class ForcedToken(Counted):
-    """A token that is set at a decoding step, independent of the model's choice. It may end the sentence.
+    """A token that is set at a decoding step, independent of the model's choice.
+
+    It may end the sentence.
 
     Attributes:
         step: the step.
@@ -284,11 +305,17 @@ class ForcedToken(Counted):
         object.__setattr__(self, "step", _as_index(self.step, "decoding step"))
         object.__setattr__(self, "token", _as_text(self.token, "forced token"))
         if not self.token:
-            raise ExperimentError("The forced token is empty. Name a token of the target vocabulary.")
+            raise ExperimentError(
+                "The forced token is empty. Name a token of the target vocabulary."
+            )
 
     def text_from(self, first: int) -> str:
         """See `Counted`."""
-        return phrase("change_forced", step=self.step + first, token=self.token.replace(WORD_MARK, "") or self.token)
+        return phrase(
+            "change_forced",
+            step=self.step + first,
+            token=self.token.replace(WORD_MARK, "") or self.token,
+        )
 
 
 Intervention = (
@@ -346,7 +373,8 @@ def in_groups(
 ) -> tuple[tuple[str, tuple[Intervention, ...]], ...]:
     """Texts for window and terminal, each with its interventions.
 
-    The heads of a group with the same factor have one text, and so have the forced pieces of a word. All count from 1.
+    The heads of a group with the same factor have one text, and so have the forced pieces of a
+    word. All count from 1.
 
     Args:
         interventions: any; each is in one of the groups.
@@ -355,7 +383,9 @@ def in_groups(
     entries: dict[tuple[int, ...], tuple[str, tuple[Intervention, ...]]] = {}
     left = list(interventions)
     by_head = {
-        intervention.head: intervention for intervention in interventions if isinstance(intervention, HeadScaled)
+        intervention.head: intervention
+        for intervention in interventions
+        if isinstance(intervention, HeadScaled)
     }
     scaled = [by_head[head] for head in heads if head in by_head]
     for group in _groups_of(heads) if scaled else ():
@@ -394,7 +424,9 @@ def _text_of(word: tuple[Intervention, ...]) -> str:
     if len(pieces) < 2:
         return display_text(word[0])
     text = "".join(piece.token for piece in pieces).replace(WORD_MARK, "")
-    return phrase("change_forced_word", first=pieces[0].step + 1, last=pieces[-1].step + 1, token=text)
+    return phrase(
+        "change_forced_word", first=pieces[0].step + 1, last=pieces[-1].step + 1, token=text
+    )
 
 
 def _groups_of(heads: Sequence[Head]) -> list[HeadGroup]:
@@ -402,18 +434,28 @@ def _groups_of(heads: Sequence[Head]) -> list[HeadGroup]:
     groups = [(head.kind, head.layer, head.head) for head in heads]
     return [
         *(HeadGroup(kind) for kind in dict.fromkeys(kind for kind, _, _ in groups)),
-        *(HeadGroup(kind, layer) for kind, layer in dict.fromkeys((kind, layer) for kind, layer, _ in groups)),
-        *(HeadGroup(kind, None, head) for kind, head in dict.fromkeys((kind, head) for kind, _, head in groups)),
+        *(
+            HeadGroup(kind, layer)
+            for kind, layer in dict.fromkeys((kind, layer) for kind, layer, _ in groups)
+        ),
+        *(
+            HeadGroup(kind, None, head)
+            for kind, head in dict.fromkeys((kind, head) for kind, _, head in groups)
+        ),
     ]
 
 
 def in_canonical_order(interventions: Iterable[AnyIntervention]) -> tuple[AnyIntervention, ...]:
-    """Source words, heads, networks, rows, steps. Raises `ExperimentError` if two change the same thing."""
+    """Source words, heads, networks, rows, steps.
+
+    Raises `ExperimentError` if two change the same thing.
+    """
     ordered = tuple(sorted(interventions, key=site_of))
     for first, second in itertools.pairwise(ordered):
         if site_of(first) == site_of(second):
             raise ExperimentError(
-                "Two interventions change the same thing: “{one}” and “{other}”. Remove one of them.",
+                "Two interventions change the same thing: “{one}” and “{other}”. Remove one of "
+                "them.",
                 one=first,
                 other=second,
             )
@@ -428,11 +470,13 @@ class Experiment:
     Attributes:
         source_text: as typed.
         output: the decoding method, or a given target.
-        interventions: in canonical order: source words, heads, networks, temperatures, rows, the mask, steps.
+        interventions: in canonical order: source words, heads, networks, temperatures, rows, the
+            mask, steps.
 
     Raises:
-        ExperimentError: two interventions change the same thing; a token is forced while the target is given, or the
-            causal mask lifted while it is not; or one of the three is something else.
+        ExperimentError: two interventions change the same thing; a token is forced while the target
+            is given, or the causal mask lifted while it is not; or one of the three is something
+            else.
     """
 
     source_text: str
@@ -443,8 +487,8 @@ class Experiment:
         object.__setattr__(self, "source_text", _as_text(self.source_text, "source text"))
         if not isinstance(self.output, Greedy | Beam | GivenTarget):
             raise ExperimentError(
-                f"The output is {self.output!r}. Use Greedy(), Beam(size) or GivenTarget(text), and pass interventions "
-                "by name: interventions=(…)."
+                f"The output is {self.output!r}. Use Greedy(), Beam(size) or GivenTarget(text), "
+                "and pass interventions by name: interventions=(…)."
             )
         for index, intervention in enumerate(_as_tuple(self.interventions, "interventions are")):
             if not isinstance(intervention, INTERVENTION_TYPES):
@@ -458,14 +502,15 @@ class Experiment:
         object.__setattr__(self, "interventions", in_canonical_order(self.interventions))
         if isinstance(self.output, GivenTarget) and self.forced:
             raise ExperimentError(
-                "A token is forced (“{forced}”) while the whole translation is given. Remove the forced token, or let "
-                "the model translate.",
+                "A token is forced (“{forced}”) while the whole translation is given. Remove the "
+                "forced token, or let the model translate.",
                 forced=self.forced[0],
             )
         if self.lifts_mask and not isinstance(self.output, GivenTarget):
             raise ExperimentError(
-                "The causal mask can only be lifted for a given translation: while the model chooses tokens, there "
-                "are no later ones to see. Give a translation, or keep the mask."
+                "The causal mask can only be lifted for a given translation: while the model "
+                "chooses tokens, there are no later ones to see. Give a translation, or keep the "
+                "mask."
             )
 
     @property
@@ -520,7 +565,9 @@ class Experiment:
     @property
     def networks_off(self) -> frozenset[Network]:
         """The feed-forward networks that are switched off."""
-        return frozenset(change.network for change in self._of_type(FeedForwardScaled) if change.factor == 0)
+        return frozenset(
+            change.network for change in self._of_type(FeedForwardScaled) if change.factor == 0
+        )
 
     @property
     def changes(self) -> SentenceChanges:
@@ -533,24 +580,32 @@ class Experiment:
         )
 
     def _of_type(self, kind: type[KindOfIntervention]) -> tuple[KindOfIntervention, ...]:
-        return tuple(intervention for intervention in self.interventions if isinstance(intervention, kind))
+        return tuple(
+            intervention for intervention in self.interventions if isinstance(intervention, kind)
+        )
 
     def with_interventions(self, *added: Intervention) -> "Experiment":
         """The experiment with these interventions, which replace those of the same sites.
 
         Raises:
-            ExperimentError: two of those added change the same thing, a token would be forced in a given target, or the
-                causal mask lifted without one.
+            ExperimentError: two of those added change the same thing, a token would be forced in a
+                given target, or the causal mask lifted without one.
         """
         sites = {site_of(intervention) for intervention in added}
-        others = (intervention for intervention in self.interventions if site_of(intervention) not in sites)
+        others = (
+            intervention
+            for intervention in self.interventions
+            if site_of(intervention) not in sites
+        )
         return replace(self, interventions=(*others, *added))
 
     def without(self, *removed: Intervention) -> "Experiment":
         """The experiment without these interventions; missing ones are ignored."""
         return replace(
             self,
-            interventions=tuple(intervention for intervention in self.interventions if intervention not in removed),
+            interventions=tuple(
+                intervention for intervention in self.interventions if intervention not in removed
+            ),
         )
 
     def edited(self, source_text: str) -> "Experiment":
@@ -571,10 +626,14 @@ def shares_of(weights: Sequence[float]) -> tuple[float, ...]:
     """
     values = [_as_float(weight) for weight in _as_tuple(weights, "weights of the row are")]
     if not all(math.isfinite(value) and value >= 0 for value in values):
-        raise ExperimentError("A weight of the row is negative or not a number. Use numbers of 0 or more.")
+        raise ExperimentError(
+            "A weight of the row is negative or not a number. Use numbers of 0 or more."
+        )
     largest = max(values, default=0.0)
     if largest == 0:
-        raise ExperimentError("All weights of the row are 0. Give some weight to at least one token.")
+        raise ExperimentError(
+            "All weights of the row are 0. Give some weight to at least one token."
+        )
     if largest <= 1 and abs(math.fsum(values) - 1) <= SHARES_TOLERANCE:
         return tuple(values)
     scaled = [value / largest for value in values]  # first to at most 1, so that no sum overflows
@@ -603,8 +662,8 @@ def _as_factor(factor: float, part: Head | Network) -> float:
     if not abs(factor) <= MAX_FACTOR:  # not-a-number fails this too
         name, what = ("{part}", "head") if isinstance(part, Head) else ("the {part}", "network")
         raise ExperimentError(
-            f"The factor of {name} is {factor:g}. Choose a number from {-MAX_FACTOR:g} to {MAX_FACTOR:g}; 0 switches "
-            f"the {what} off.",
+            f"The factor of {name} is {factor:g}. Choose a number from {-MAX_FACTOR:g} to "
+            f"{MAX_FACTOR:g}; 0 switches the {what} off.",
             part=part,
         )
     return factor
@@ -616,14 +675,18 @@ def _scaled_text(part: str, factor: float) -> str:
 
 def _as_tuple(values: Iterable[AnyT], subject: str) -> tuple[AnyT, ...]:
     if not isinstance(values, Iterable):
-        raise ExperimentError(f"The {subject} {values!r}. Use a list or tuple, for a single one too.")
+        raise ExperimentError(
+            f"The {subject} {values!r}. Use a list or tuple, for a single one too."
+        )
     return tuple(values)
 
 
 def _as_index(index: int, name: str) -> int:
     number = _whole(index)
     if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number <= MAX_INDEX:
-        raise ExperimentError(f"The {name} is {index!r}. Use a whole number from 0 to {MAX_INDEX:,}.")
+        raise ExperimentError(
+            f"The {name} is {index!r}. Use a whole number from 0 to {MAX_INDEX:,}."
+        )
     return number
 
 
@@ -644,14 +707,18 @@ def _as_text(text: str, name: str) -> str:
 
 
 def writable(text: str) -> str:
-    """The text with a replacement for each lone surrogate, which no tokenizer and no file accepts."""
+    """The text with a replacement for each lone surrogate, which no tokenizer and no file
+    accepts.
+    """
     return text.translate(_LONE_SURROGATES)
 
 
 def _as_head(head: Head) -> Head:
     if not isinstance(head, Head):
         raise ExperimentError(f"The head is {head!r}. Use Head(kind, layer, head).")
-    return Head(head.kind, _as_index(head.layer, "layer of a head"), _as_index(head.head, "head of a layer"))
+    return Head(
+        head.kind, _as_index(head.layer, "layer of a head"), _as_index(head.head, "head of a layer")
+    )
 
 
 def _as_network(network: Network) -> Network:

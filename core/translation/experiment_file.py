@@ -1,26 +1,30 @@
 """Experiments as text: files (`*.augenmerk`) and JSON. No torch.
 
-UTF-8 JSON of at most 1 MB, read strictly: one unexpected field, and the whole file is refused with a message that names
-it. The file holds the name of its model, never a path, because people pass files on. All counting starts at 0.
+UTF-8 JSON of at most 1 MB, read strictly: one unexpected field, and the whole file is refused with
+a message that names it. The file holds the name of its model, never a path, because people pass
+files on. All counting starts at 0.
 
     {"format": "augenmerk", "version": 1, "kind": "experiment",
-     "experiment": {"source_text": "Zwei Hunde.", "output": {"type": "beam", "size": 4, "length_penalty": 1.5},
-                    "interventions": [
-                        {"type": "source_word_removed", "place": 0},
-                        {"type": "source_word_replaced", "place": 1, "text": "Katze"},
-                        {"type": "head_scaled", "head": {"kind": "cross", "layer": 1, "head": 4}, "factor": 0.0},
-                        {"type": "feed_forward_scaled", "network": {"side": "decoder", "layer": 1}, "factor": 0.5},
-                        {"type": "softmax_temperature", "head": {"kind": "cross", "layer": 1, "head": 5},
-                         "temperature": 2.0},
-                        {"type": "attention_row", "head": {"kind": "decoder", "layer": 0, "head": 0}, "row": 1,
-                         "weights": [0.25, 0.75]},
-                        {"type": "forced_token", "step": 2, "token": "▁dog"}]},
+     "experiment": {
+         "source_text": "Zwei Hunde.",
+         "output": {"type": "beam", "size": 4, "length_penalty": 1.5},
+         "interventions": [
+             {"type": "source_word_removed", "place": 0},
+             {"type": "source_word_replaced", "place": 1, "text": "Katze"},
+             {"type": "head_scaled", "head": {"kind": "cross", "layer": 1, "head": 4}, "factor": 0},
+             {"type": "feed_forward_scaled", "network": {"side": "decoder", "layer": 1},
+              "factor": 0.5},
+             {"type": "softmax_temperature", "head": {"kind": "cross", "layer": 1, "head": 5},
+              "temperature": 2.0},
+             {"type": "attention_row", "head": {"kind": "decoder", "layer": 0, "head": 0},
+              "row": 1, "weights": [0.25, 0.75]},
+             {"type": "forced_token", "step": 2, "token": "▁dog"}]},
      "view": {"layer": 1, "words": true},
      "model": {"name": "multi30k-de-en", "digest": "5d04…"}}
 
-Other outputs are `{"type": "greedy"}` and `{"type": "given", "text": "Two dogs."}`. In an output or an intervention,
-the field `type` names the dataclass, and the other fields are those of the dataclass. `--json` of the commands and the
-kept session use the same form.
+Other outputs are `{"type": "greedy"}` and `{"type": "given", "text": "Two dogs."}`. In an output or
+an intervention, the field `type` names the dataclass, and the other fields are those of the
+dataclass. `--json` of the commands and the kept session use the same form.
 """
 
 import json
@@ -57,7 +61,8 @@ MAX_INTERVENTIONS = 10_000
 PartT = TypeVar("PartT", bound=Output | Intervention)
 
 _OUTPUTS: Mapping[str, type[Output]] = {"greedy": Greedy, "beam": Beam, "given": GivenTarget}
-_INTERVENTIONS: Mapping[str, type[Intervention]] = {  # such as head_scaled; old files need the same names
+# such as head_scaled; old files need the same names
+_INTERVENTIONS: Mapping[str, type[Intervention]] = {
     re.sub("(?<!^)(?=[A-Z])", "_", kind.__name__).lower(): kind for kind in INTERVENTION_TYPES
 }
 _TYPE_NAMES = {kind: name for name, kind in (*_OUTPUTS.items(), *_INTERVENTIONS.items())}
@@ -91,7 +96,8 @@ def experiment_from_json(values: object, path: str = "experiment") -> Experiment
         path: its path, for messages.
 
     Raises:
-        ExperimentError: it does not describe an experiment; the message names the field by its path.
+        ExperimentError: it does not describe an experiment; the message names the field by its
+            path.
     """
     try:
         return _experiment(Field(values, path))
@@ -109,7 +115,9 @@ def intervention_from_json(values: object) -> Intervention:
 
 def _experiment(field: Field) -> Experiment:
     members = field.members("source_text", "output", "interventions")
-    interventions = tuple(_part(item, _INTERVENTIONS) for item in members["interventions"].items(MAX_INTERVENTIONS))
+    interventions = tuple(
+        _part(item, _INTERVENTIONS) for item in members["interventions"].items(MAX_INTERVENTIONS)
+    )
     text = members["source_text"].text()
     output = _part(members["output"], _OUTPUTS)
     return _made(field, lambda: Experiment(text, output, interventions))
@@ -118,7 +126,8 @@ def _experiment(field: Field) -> Experiment:
 def _part(field: Field, kinds: Mapping[str, type[PartT]]) -> PartT:
     """The value of the dataclass that the field `type` names.
 
-    Checks that depend on several fields are those of its constructor. They are reported for its last field.
+    Checks that depend on several fields are those of its constructor. They are reported for its
+    last field.
     """
     names = tuple(field.value) if isinstance(field.value, dict) else ()
     kind = kinds[field.members("type", optional=names)["type"].choice(kinds)]
@@ -211,7 +220,8 @@ class ModelReference(CheckedFields):
     def __post_init__(self) -> None:
         super().__post_init__()
         name = re.split(r"[/\\]", self.name)[-1][:MAX_NAME_CHARACTERS]
-        object.__setattr__(self, "name", _SURROGATE.sub("\N{REPLACEMENT CHARACTER}", name))  # of undecodable file names
+        # of undecodable file names
+        object.__setattr__(self, "name", _SURROGATE.sub("\N{REPLACEMENT CHARACTER}", name))
 
 
 @dataclass(frozen=True)
@@ -221,8 +231,8 @@ class SavedExperiment(CheckedFields):
     Attributes:
         experiment: the sentence, its output, its interventions.
         model: the model it was made with.
-        view: settings of the window by name, which only the window interprets: texts, finite numbers, true, false,
-            None, and short tuples of these.
+        view: settings of the window by name, which only the window interprets: texts, finite
+            numbers, true, false, None, and short tuples of these.
     """
 
     experiment: Experiment
@@ -231,11 +241,15 @@ class SavedExperiment(CheckedFields):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "view", {name: _as_tuples(value) for name, value in self.view.items()})
+        object.__setattr__(
+            self, "view", {name: _as_tuples(value) for name, value in self.view.items()}
+        )
 
 
 @checks_arguments
-def write_experiment_file(saved: SavedExperiment, path: Path | str, *, durable: bool = True) -> None:
+def write_experiment_file(
+    saved: SavedExperiment, path: Path | str, *, durable: bool = True
+) -> None:
     """Writes the file, atomically; `durable` as in `atomic_path`.
 
     Raises:
@@ -252,7 +266,9 @@ def to_bytes(saved: SavedExperiment) -> bytes:
     return document_to_bytes(KIND, saved_to_json(saved), lambda data: _read(data) == saved)
 
 
-def document_to_bytes(kind: str, values: Mapping[str, Any], comes_back: Callable[[bytes], bool]) -> bytes:
+def document_to_bytes(
+    kind: str, values: Mapping[str, Any], comes_back: Callable[[bytes], bool]
+) -> bytes:
     """The content of a file.
 
     Args:
@@ -265,7 +281,9 @@ def document_to_bytes(kind: str, values: Mapping[str, Any], comes_back: Callable
     """
     whole = {"format": FORMAT_NAME, "version": FORMAT_VERSION, "kind": kind, **values}
     try:
-        data = (json.dumps(whole, ensure_ascii=False, allow_nan=False, indent=1) + "\n").encode("utf-8")
+        data = (json.dumps(whole, ensure_ascii=False, allow_nan=False, indent=1) + "\n").encode(
+            "utf-8"
+        )
         if not comes_back(data):
             raise JsonError("It could not be read back unchanged.")
     except (ValueError, TypeError) as error:
@@ -273,7 +291,8 @@ def document_to_bytes(kind: str, values: Mapping[str, Any], comes_back: Callable
             error = JsonError("A text holds an invalid character (lone surrogate).")
         reason = str(error).rstrip(".")
         raise ExperimentFileError(
-            f"This {kind} cannot be written to a file: {reason}. Nothing was written; change the {kind}."
+            f"This {kind} cannot be written to a file: {reason}. Nothing was written; change the "
+            f"{kind}."
         ) from error
     return data
 
@@ -313,14 +332,19 @@ def naming_the_file(path: Path | str, expected: str) -> Iterator[None]:
     """
     try:
         yield
-    except (JsonError, AugenmerkError) as error:  # the latter of a value that the reader let through
+    # the latter of a value that the reader let through
+    except (JsonError, AugenmerkError) as error:
         raise ExperimentFileError(
-            f"{path} cannot be used as {expected}. {error} Nothing was opened; correct the file, or choose another."
+            f"{path} cannot be used as {expected}. {error} Nothing was opened; correct the file, "
+            "or choose another."
         ) from error
 
 
 def content_of(path: Path | str) -> bytes:
-    """The content of a file, cut off after the limit, which its reader reports. Raises `ExperimentFileError`."""
+    """The content of a file, cut off after the limit, which its reader reports.
+
+    Raises `ExperimentFileError`.
+    """
     return _head_of(Path(path), MAX_BYTES + 1)
 
 
@@ -333,7 +357,11 @@ def kind_of_file(path: Path | str) -> FileKind:
         ExperimentFileError: it is missing, not a regular file, or not readable.
     """
     head = _head_of(Path(path), 4096)
-    if len(head) > 8 and head[8:9] == b"{" and int.from_bytes(head[:8], "little") <= _MAX_CHECKPOINT_HEADER:
+    if (
+        len(head) > 8
+        and head[8:9] == b"{"
+        and int.from_bytes(head[:8], "little") <= _MAX_CHECKPOINT_HEADER
+    ):
         return "checkpoint"
     if head.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"{":
         return "experiment"
@@ -341,7 +369,10 @@ def kind_of_file(path: Path | str) -> FileKind:
 
 
 def _head_of(path: Path, num_bytes: int) -> bytes:
-    """At most `num_bytes` from the beginning of a regular file; others are refused before they can block."""
+    """At most `num_bytes` from the beginning of a regular file.
+
+    Others are refused before they can block.
+    """
     advice = f"Choose an experiment (*{SUFFIX}) or a checkpoint (*.safetensors)."
     try:
         with open_file(path) as file:
@@ -359,7 +390,10 @@ def _read(data: bytes) -> SavedExperiment:
 
 
 def document_in(data: bytes, *kinds: str) -> tuple[str, Field]:
-    """The kind of a file, one of `kinds`, and its fields, unchecked but for `DOCUMENT_FIELDS`. Raises `JsonError`."""
+    """The kind of a file, one of `kinds`, and its fields, unchecked but for `DOCUMENT_FIELDS`.
+
+    Raises `JsonError`.
+    """
     if len(data) > MAX_BYTES:
         raise JsonError(f"It has more than {MAX_BYTES:,} bytes, the limit.")
     whole = parse(data, max_depth=MAX_DEPTH)
@@ -367,7 +401,8 @@ def document_in(data: bytes, *kinds: str) -> tuple[str, Field]:
     version = _header(whole, "version").whole_number(1, MAX_VIEW_NUMBER)
     if version > FORMAT_VERSION:
         raise JsonError(
-            f"It was written by a newer Augenmerk: version is {version}, above {FORMAT_VERSION}. Update Augenmerk."
+            f"It was written by a newer Augenmerk: version is {version}, above {FORMAT_VERSION}. "
+            "Update Augenmerk."
         )
     return _header(whole, "kind").choice(kinds), whole
 
@@ -377,13 +412,18 @@ def read_saved(members: Mapping[str, Field]) -> SavedExperiment:
     return SavedExperiment(
         _experiment(members["experiment"]),
         _model(members["model"]),
-        {name: _view_value(value, 2) for name, value in members["view"].any_members(MAX_VIEW_SETTINGS).items()},
+        {
+            name: _view_value(value, 2)
+            for name, value in members["view"].any_members(MAX_VIEW_SETTINGS).items()
+        },
     )
 
 
 def _header(whole: Field, name: str) -> Field:
     """One field, the others unchecked: a newer version may have other fields."""
-    return whole.members(name, optional=tuple(whole.value) if isinstance(whole.value, dict) else ())[name]
+    return whole.members(
+        name, optional=tuple(whole.value) if isinstance(whole.value, dict) else ()
+    )[name]
 
 
 def _model(field: Field) -> ModelReference:
@@ -406,7 +446,9 @@ def _view_value(field: Field, depth: int) -> Any:
     if isinstance(value, str):
         return field.text(MAX_VIEW_CHARACTERS)
     if isinstance(value, list | dict):
-        field.refuse("a text, a number, true, false or null" + (", or a list of these" if depth else ""))
+        field.refuse(
+            "a text, a number, true, false or null" + (", or a list of these" if depth else "")
+        )
     if isinstance(value, int) and not isinstance(value, bool):
         return field.whole_number(-MAX_VIEW_NUMBER, MAX_VIEW_NUMBER)
     return value

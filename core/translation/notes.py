@@ -1,4 +1,7 @@
-"""Notes for the reader of a translation. Their kinds let a sample of sentences be counted. No torch."""
+"""Notes for the reader of a translation.
+
+Their kinds let a sample of sentences be counted. No torch.
+"""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -1,4 +1,6 @@
-"""Translations and their coverage by the training data. No torch: the window holds these before torch is imported.
+"""Translations and their coverage by the training data.
+
+No torch: the window holds these before torch is imported.
 
 Shape legend: S source length, T number of decoding steps, L layers, H heads.
 """
@@ -48,7 +50,10 @@ class RareWord:
     @property
     def explanation(self) -> str:
         """For people: “not in the training data; the model guesses from its pieces: le·sen”."""
-        seen = phrase("at_most" if not self.is_exact else "only" if self.count else "never", times=_times(self.count))
+        seen = phrase(
+            "at_most" if not self.is_exact else "only" if self.count else "never",
+            times=_times(self.count),
+        )
         if self.is_unknown:
             return phrase("rare_unknown", seen=seen)
         if len(self.pieces) > 1:
@@ -58,7 +63,8 @@ class RareWord:
 
 @dataclass(frozen=True)
 class RespelledWord:
-    """A source word read in another spelling, because that one is far more frequent in the training data.
+    """A source word read in another spelling, because that one is far more frequent in the training
+    data.
 
     Attributes:
         text: as typed, case folded.
@@ -86,10 +92,11 @@ class Coverage:
 
     Attributes:
         rare_words: in the order of the sentence.
-        is_unlike_training: whether most of its words are rare, or they are rarer together than those of nearly all
-            training sentences, as in another language.
+        is_unlike_training: whether most of its words are rare, or they are rarer together than
+            those of nearly all training sentences, as in another language.
         kind: the kind of text in the training data, see `WordCounts`; empty if unknown.
-        respelled_words: in the order of the sentence; one of them is rare if the spelling that was read is.
+        respelled_words: in the order of the sentence; one of them is rare if the spelling that was
+            read is.
     """
 
     rare_words: tuple[RareWord, ...]
@@ -110,11 +117,18 @@ class Coverage:
     @property
     def known(self) -> str:
         """The text that the model knows, in a sentence."""
-        return f"This model knows {self.kind}." if self.kind else "This model's training data had few of these words."
+        return (
+            f"This model knows {self.kind}."
+            if self.kind
+            else "This model's training data had few of these words."
+        )
 
 
 def unfamiliar(coverage: Coverage | None, hint: str) -> str:
-    """The notice for a sentence that is unlike the training data; empty for others, and next to a hint."""
+    """The notice for a sentence that is unlike the training data.
+
+    Empty for others, and next to a hint.
+    """
     return coverage.notice if coverage is not None and not hint else ""
 
 
@@ -150,7 +164,9 @@ class TranslationStoppedError(Exception):
 
 @dataclass(frozen=True, eq=False)
 class AttentionMaps(ReadOnlyArrays, ByKind[FloatArray]):
-    """The attention weights of every head, without dropout. Rows are queries and sum to 1, columns are keys.
+    """The attention weights of every head, without dropout.
+
+    Rows are queries and sum to 1, columns are keys.
 
     Attributes:
         encoder: encoder self-attention, [L, H, S, S].
@@ -164,9 +180,16 @@ class AttentionMaps(ReadOnlyArrays, ByKind[FloatArray]):
 
     def fits(self, num_source: int, num_steps: int) -> bool:
         """Whether these are maps of at least one head for S source tokens and T steps."""
-        lengths = {"encoder": (num_source, num_source), "decoder": (num_steps,) * 2, "cross": (num_steps, num_source)}
+        lengths = {
+            "encoder": (num_source, num_source),
+            "decoder": (num_steps,) * 2,
+            "cross": (num_steps, num_source),
+        }
         shapes = {kind: self.of_kind(kind).shape for kind in ATTENTION_KINDS}
-        return all(len(shape) == 4 and min(shape) > 0 and shape[2:] == lengths[kind] for kind, shape in shapes.items())
+        return all(
+            len(shape) == 4 and min(shape) > 0 and shape[2:] == lengths[kind]
+            for kind, shape in shapes.items()
+        )
 
     def __repr__(self) -> str:
         shapes = ", ".join(f"{kind} {list(self.of_kind(kind).shape)}" for kind in ATTENTION_KINDS)
@@ -198,31 +221,38 @@ class Alternative:
 class Translation:
     """The result of an experiment: a sentence, its translation, and the numbers of each step.
 
-    Row t of a decoder or cross map is computed while the decoder reads `read_tokens[t]` and predicts
-    `predicted_tokens[t]`. All values include the effects of the interventions. Maps contain rows as they were set, and
-    the weights of heads that are switched off, although their outputs are not used.
+    Row t of a decoder or cross map is computed while the decoder reads `read_tokens[t]` and
+    predicts `predicted_tokens[t]`. All values include the effects of the interventions. Maps
+    contain rows as they were set, and the weights of heads that are switched off, although their
+    outputs are not used.
 
     Attributes:
         experiment: the request.
         text: the translation as a sentence for people (cased, detokenized).
         source_tokens: the S tokens the encoder reads, wrapping tokens included.
         read_tokens: the T tokens the decoder reads, the start token first.
-        predicted_tokens: the T tokens it predicts, the end token last unless the length limit came first.
+        predicted_tokens: the T tokens it predicts, the end token last unless the length limit came
+            first.
         log_probabilities: natural log of the probability of each predicted token, T values.
-        alternatives: the ten most probable tokens of each step that may be chosen, best first, T tuples.
+        alternatives: the ten most probable tokens of each step that may be chosen, best first, T
+            tuples.
         source_words: the words of the source, wrapping tokens left out.
         target_words: the words of the translation, wrapping tokens left out.
         unknown_source_positions: indices into `source_tokens` that the vocabulary does not know.
-        ignored_text: the end of the source that did not fit into the model's positions; empty if all of it did.
-        notes: sentences for the reader on unknown words, text left out, or a length limit; not all, see `all_notes`.
+        ignored_text: the end of the source that did not fit into the model's positions; empty if
+            all of it did.
+        notes: sentences for the reader on unknown words, text left out, or a length limit; not all,
+            see `all_notes`.
         attention: of every layer and head; None if it was not requested (see `maps`).
         seconds: wall time from text to result.
         source_ids, read_ids, predicted_ids: the ids of these tokens in the model's vocabularies.
         source_places: for each of `source_words` its place among the words as typed.
-        ranks: the place of each predicted token among all that may be chosen, 1 for the best, T values.
+        ranks: the place of each predicted token among all that may be chosen, 1 for the best, T
+            values.
         entropies: of the distribution over all tokens at each step, in nats, T values.
         unreached: interventions that lie beyond the end, and so changed nothing.
-        coverage: source words that the training data rarely had; None without word counts in the model's file.
+        coverage: source words that the training data rarely had; None without word counts in the
+            model's file.
         hint: the one of `notes` that advises to type something else; empty if none does.
         model_digest: of the model, see `Translator.digest`.
         vocabulary_digest: of its vocabularies, in which the ids have a meaning.
@@ -261,7 +291,9 @@ class Translation:
 
     @property
     def is_given(self) -> bool:
-        """Whether the target was given, and read by teacher forcing, rather than chosen by the model."""
+        """Whether the target was given, and read by teacher forcing, rather than chosen by the
+        model.
+        """
         return isinstance(self.experiment.output, GivenTarget)
 
     @property
@@ -272,16 +304,23 @@ class Translation:
             for intervention in self.unreached
             if isinstance(intervention, AttentionRow) and intervention.head.kind == "encoder"
         ]
-        of_translation = [intervention for intervention in self.unreached if intervention not in of_source]
+        of_translation = [
+            intervention for intervention in self.unreached if intervention not in of_source
+        ]
         return tuple(
-            CountedText(f"Beyond the end of the {side}, so without effect: {{changes}}.", changes=_by_word(changes))
+            CountedText(
+                f"Beyond the end of the {side}, so without effect: {{changes}}.",
+                changes=_by_word(changes),
+            )
             for side, changes in (("source", of_source), ("translation", of_translation))
             if changes
         )
 
     @property
     def all_notes(self) -> tuple[str, ...]:
-        """`notes`, then those on interventions without effect and on a sentence that is unlike the training data."""
+        """`notes`, then those on interventions without effect and on a sentence that is unlike the
+        training data.
+        """
         notice = unfamiliar(self.coverage, self.hint)
         return (*self.notes, *self.notes_on_unreached, *([notice] if notice else []))
 
@@ -290,8 +329,8 @@ class Translation:
         """The attention of every layer and head. Raises `AnalysisError` if it was not requested."""
         if self.attention is None:
             raise AnalysisError(
-                f"The translation of {self.source_text[:60]!r} was computed without attention maps. Ask for them: "
-                "`run`, or `run_many(…, need_maps=True)`."
+                f"The translation of {self.source_text[:60]!r} was computed without attention "
+                "maps. Ask for them: `run`, or `run_many(…, need_maps=True)`."
             )
         return self.attention
 
@@ -307,21 +346,31 @@ class Translation:
 
     @property
     def words_by_step(self) -> dict[int, str]:
-        """The words of the translation, and tokens outside words, such as its end, by their first steps."""
+        """The words of the translation, and tokens outside words, such as its end, by their first
+        steps.
+        """
         inside = {step for word in self.target_words for step in range(word.start, word.end)}
-        others = {step: token for step, token in enumerate(self.predicted_tokens) if step not in inside}
-        return dict(sorted(({word.start: word.text for word in self.target_words} | others).items()))
+        others = {
+            step: token for step, token in enumerate(self.predicted_tokens) if step not in inside
+        }
+        return dict(
+            sorted(({word.start: word.text for word in self.target_words} | others).items())
+        )
 
     def check(self, *, is_recent: bool = True) -> None:
         """Raises `ValueError` if its parts do not fit together, as those of a damaged file.
 
         Args:
-            is_recent: False for a file of an earlier version, in which values that have a default may be missing.
+            is_recent: False for a file of an earlier version, in which values that have a default
+                may be missing.
         """
         num_source, num_steps = len(self.source_tokens), len(self.predicted_tokens)
         of_steps = self.read_tokens, self.log_probabilities, self.alternatives
         with_default = (
-            *((values, num_steps) for values in (self.read_ids, self.predicted_ids, self.ranks, self.entropies)),
+            *(
+                (values, num_steps)
+                for values in (self.read_ids, self.predicted_ids, self.ranks, self.entropies)
+            ),
             (self.source_ids, num_source),
             (self.source_places, len(self.source_words)),
         )
@@ -329,7 +378,9 @@ class Translation:
         chosen = (choice.log_probability for choices in self.alternatives for choice in choices)
         if not (
             all(len(values) == num_steps for values in of_steps)
-            and all(len(values) == count or not (values or is_recent) for values, count in with_default)
+            and all(
+                len(values) == count or not (values or is_recent) for values, count in with_default
+            )
             and all(0 <= word.start < word.end <= num_source for word in of_source)
             and all(0 <= word.start < word.end <= num_steps for word in self.target_words)
             and all(0 <= position < num_source for position in self.unknown_source_positions)
@@ -343,7 +394,9 @@ class Translation:
         count = len(self.predicted_ids)
         if step not in range(count):
             choice = {"step": Index(step), "first": Index(0), "last": Index(count - 1)}
-            raise AnalysisError("The translation has no step {step}. Choose from steps {first} to {last}.", **choice)
+            raise AnalysisError(
+                "The translation has no step {step}. Choose from steps {first} to {last}.", **choice
+            )
 
     def word_log_probability(self, word: Word) -> float:
         """Natural log of the probability of one target word, given all before it.
@@ -351,14 +404,19 @@ class Translation:
         Raises `AnalysisError` if it is not a word of this translation.
         """
         if not 0 <= word.start < word.end <= len(self.log_probabilities):
-            raise AnalysisError(f"“{word.text}” is no word of this translation. Choose one of `target_words`.")
+            raise AnalysisError(
+                f"“{word.text}” is no word of this translation. Choose one of `target_words`."
+            )
         return sum(self.log_probabilities[word.start : word.end])
 
     def __repr__(self) -> str:
-        interventions = "".join(f", {intervention}" for intervention in self.experiment.interventions)
+        interventions = "".join(
+            f", {intervention}" for intervention in self.experiment.interventions
+        )
         return (
-            f"Translation({self.source_text[:60]!r} → {self.text[:60]!r}, {len(self.source_tokens)} × "
-            f"{len(self.predicted_tokens)} tokens, log-probability {self.log_probability:.3f}{interventions})"
+            f"Translation({self.source_text[:60]!r} → {self.text[:60]!r}, "
+            f"{len(self.source_tokens)} × {len(self.predicted_tokens)} tokens, log-probability "
+            f"{self.log_probability:.3f}{interventions})"
         )
 
 
@@ -368,12 +426,14 @@ class ExperimentResult:
 
     Attributes:
         changed: the result under the experiment's interventions.
-        original: that of its baseline: the same sentence and output, nothing changed. The same object as `changed` if
-            the experiment has no interventions.
-        original_log_probabilities: natural logs of the probabilities of the tokens of `original` under the
-            interventions, T values.
-        own: while a target is given, the model's own greedy translation of the unchanged sentence; else None.
-        dropped: requested interventions that were left out because they do not fit this model or sentence.
+        original: that of its baseline: the same sentence and output, nothing changed. The same
+            object as `changed` if the experiment has no interventions.
+        original_log_probabilities: natural logs of the probabilities of the tokens of `original`
+            under the interventions, T values.
+        own: while a target is given, the model's own greedy translation of the unchanged sentence;
+            else None.
+        dropped: requested interventions that were left out because they do not fit this model or
+            sentence.
     """
 
     changed: Translation

@@ -1,4 +1,7 @@
-"""Batches of experiments, from ids to words, probabilities and maps; and of a corpus. Shape legend: `core.model`."""
+"""Batches of experiments, from ids to words, probabilities and maps; and of a corpus.
+
+Shape legend: `core.model`.
+"""
 
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -58,7 +61,8 @@ NUM_ALTERNATIVES = 10
 CORPUS_BATCH = 192
 """Sentences that are translated side by side without maps."""
 _MAX_LOGITS = 2**27
-"""Maximum number of logits of a batch: a plain model computes those of all positions at each step."""
+"""Maximum number of logits of a batch: a plain model computes those of all positions at each
+step."""
 
 
 @dataclass(frozen=True)
@@ -124,23 +128,31 @@ class Runner:
             passes = self._find_targets(model, batch, encoding, need_maps, should_stop, draft)
             for row, target_pass in enumerate(passes):
                 if not is_finite(target_pass.logits):
-                    raise non_finite(plain_form(model), encoding, row, self.rules.read_ids(target_pass.ids))
-            steps = [self.describe_steps(target_pass.logits, target_pass.ids) for target_pass in passes]
+                    raise non_finite(
+                        plain_form(model), encoding, row, self.rules.read_ids(target_pass.ids)
+                    )
+            steps = [
+                self.describe_steps(target_pass.logits, target_pass.ids) for target_pass in passes
+            ]
         seconds = (time.perf_counter() - began) / len(batch)
         return [
             self._translation(compiled, target_pass, predictions, need_maps, seconds, digest)
             for compiled, target_pass, predictions in zip(batch, passes, steps, strict=True)
         ]
 
-    def encode(self, model: Model, batch: Sequence[CompiledExperiment], need_maps: bool) -> Encoding:
+    def encode(
+        self, model: Model, batch: Sequence[CompiledExperiment], need_maps: bool
+    ) -> Encoding:
         """Encodes each source once for experiments with the same changes in the encoder.
 
-        The encoding of one source without changes in the encoder, as with most interventions, is kept for the next
-        call; not that of a plain model, which may have hooks.
+        The encoding of one source without changes in the encoder, as with most interventions, is
+        kept for the next call; not that of a plain model, which may have hooks.
         """
         plain = plain_form(model)
         device = plain.output.weight.device
-        interventions = compile_interventions(plain, [compiled.experiment.changes for compiled in batch])
+        interventions = compile_interventions(
+            plain, [compiled.experiment.changes for compiled in batch]
+        )
         keys = [_encoder_key(compiled) for compiled in batch]
         is_kept = len(batch) == 1 and not keys[0][1] and isinstance(model, CompiledTransformer)
         if is_kept and self._kept is not None and self._kept[:2] == (model, keys[0]):
@@ -150,12 +162,16 @@ class Runner:
         first_of = {key: index for index, key in reversed(list(enumerate(keys)))}
         different = sorted(first_of.values())
         ids = pad([batch[index].source.ids for index in different], plain.padding_id).to(device)
-        of_different = compile_interventions(plain, [batch[index].experiment.changes for index in different])
+        of_different = compile_interventions(
+            plain, [batch[index].experiment.changes for index in different]
+        )
         encoding = model.encode(ids, need_maps=need_maps, interventions=of_different)
         if is_kept:
             self._kept = model, keys[0], encoding
         if len(different) < len(batch):
-            encoding = encoding.select(torch.tensor([different.index(first_of[key]) for key in keys], device=device))
+            encoding = encoding.select(
+                torch.tensor([different.index(first_of[key]) for key in keys], device=device)
+            )
         return encoding.with_interventions(interventions)
 
     def logits_after(
@@ -165,7 +181,8 @@ class Runner:
         compiled: Sequence[CompiledExperiment],
         should_stop: Callable[[], bool] = lambda: False,
     ) -> Iterator[Tensor]:
-        """The logits [B, T, V] after the same T ids, under each of many experiments, a batch of B at a time.
+        """The logits [B, T, V] after the same T ids, under each of many experiments, a batch of B
+        at a time.
 
         Args:
             model: in evaluation mode.
@@ -205,14 +222,25 @@ class Runner:
             known = () if draft is None else draft.predicted_ids
             requests = [
                 DecodeRequest(limit, ids, known, self.last_token(compiled.source))
-                for compiled, limit, ids in zip(batch, limits, self.rules.forced_ends(limits, forced), strict=True)
+                for compiled, limit, ids in zip(
+                    batch, limits, self.rules.forced_ends(limits, forced), strict=True
+                )
             ]
-            return verified_greedy(model, encoding, requests, self.rules, need_maps=need_maps, should_stop=should_stop)
+            return verified_greedy(
+                model, encoding, requests, self.rules, need_maps=need_maps, should_stop=should_stop
+            )
         if isinstance(output, Beam):
             rows = forced if any(forced) else None
             size, penalty = output.size, output.length_penalty
             chosen: Sequence[Sequence[int]] = beam_search(
-                model, encoding, limits, self.rules, size, penalty, forced=rows, should_stop=should_stop
+                model,
+                encoding,
+                limits,
+                self.rules,
+                size,
+                penalty,
+                forced=rows,
+                should_stop=should_stop,
             )
         elif should_stop():
             raise TranslationStoppedError
@@ -223,7 +251,8 @@ class Runner:
         return [TargetPass(list(ids), passed, row) for row, ids in enumerate(chosen)]
 
     def last_token(self, source: EncodedSource) -> int | None:
-        """The last token of a source if its translation may end with it too: a full stop, of one vocabulary for both.
+        """The last token of a source if its translation may end with it too: a full stop, of one
+        vocabulary for both.
 
         None if the token occurs several times in the source, or each side has its vocabulary.
         """
@@ -232,12 +261,14 @@ class Runner:
         is_joint = vocabulary is self._codec.vocabulary
         return last if is_joint and source.ids.count(last) == 1 else None
 
-    # --- text for people ----------------------------------------------------------------------------------------------
+    # --- text for people --------------------------------------------------------------------------
 
     def hypothesis(self, chosen: Sequence[int], limit: int, notes: Sequence[Note]) -> Hypothesis:
         """The translation with these ids, of up to `limit` tokens; `notes`: those on its source."""
         target = self._chosen_target(chosen, limit)
-        return Hypothesis(target.text, tuple(word.text for word in target.words), (*notes, *target.notes))
+        return Hypothesis(
+            target.text, tuple(word.text for word in target.words), (*notes, *target.notes)
+        )
 
     def _chosen_target(self, chosen: Sequence[int], limit: int) -> EncodedTarget:
         """The ids that the model chose, with a note if the translation did not end."""
@@ -289,16 +320,22 @@ class Runner:
         )
 
     def describe_steps(self, logits: Tensor, ids: Sequence[int]) -> Steps:
-        """The predictions at each decoding step of one sentence, by its logits [T, V], for these T ids."""
+        """The predictions at each decoding step of one sentence, by its logits [T, V], for these T
+        ids.
+        """
         log_probabilities = logits.float().log_softmax(dim=-1)
-        chosen = log_probabilities.gather(1, torch.tensor(ids, device=logits.device)[:, None])  # [T, 1]
+        # [T, 1]
+        chosen = log_probabilities.gather(1, torch.tensor(ids, device=logits.device)[:, None])
         entropies = _entropies(log_probabilities)
         forbidden = torch.tensor(self.rules.forbidden_ids, dtype=torch.long, device=logits.device)
         allowed = log_probabilities.index_fill_(1, forbidden, float("-inf"))
         if self.rules.end_id is not None:
             allowed[: self.rules.min_steps, self.rules.end_id] = float("-inf")
-        best, tokens = allowed.topk(min(NUM_ALTERNATIVES, allowed.size(1) - len(self.rules.forbidden_at(0))))
-        # if every chosen token is among the best ones, so are all that are better, and few need be compared
+        best, tokens = allowed.topk(
+            min(NUM_ALTERNATIVES, allowed.size(1) - len(self.rules.forbidden_at(0)))
+        )
+        # if every chosen token is among the best ones, so are all that are better, and few need be
+        # compared
         compared = best if bool((chosen >= best[:, -1:]).all()) else allowed
         return Steps(
             log_probabilities=tuple(chosen[:, 0].tolist()),
@@ -307,12 +344,17 @@ class Runner:
             entropies=tuple(entropies.tolist()),
         )
 
-    def _alternatives(self, log_probabilities: Tensor, ids: Tensor) -> tuple[tuple[Alternative, ...], ...]:
+    def _alternatives(
+        self, log_probabilities: Tensor, ids: Tensor
+    ) -> tuple[tuple[Alternative, ...], ...]:
         """The best tokens of each of T steps, given their ids [T, N]."""
         labels = self._codec.labels
         tokens = self._codec.vocabulary.tokens
         return tuple(
-            tuple(Alternative(labels[token], value, tokens[token]) for token, value in zip(chosen, values, strict=True))
+            tuple(
+                Alternative(labels[token], value, tokens[token])
+                for token, value in zip(chosen, values, strict=True)
+            )
             for chosen, values in zip(ids.tolist(), log_probabilities.tolist(), strict=True)
         )
 
@@ -346,10 +388,18 @@ def groups_to_run(compiled: Sequence[CompiledExperiment]) -> Iterator[list[int]]
     by_output: dict[Output | type[GivenTarget], list[int]] = {}
     for index, request in enumerate(compiled):
         output = request.experiment.output
-        by_output.setdefault(GivenTarget if isinstance(output, GivenTarget) else output, []).append(index)
+        by_output.setdefault(GivenTarget if isinstance(output, GivenTarget) else output, []).append(
+            index
+        )
     for kind, indices in by_output.items():
         lengths = [len(compiled[index].source.ids) for index in indices]
-        size = max(1, min(EXPERIMENT_BATCH, MAX_BEAM_ROWS // kind.size if isinstance(kind, Beam) else MAX_BEAM_ROWS))
+        size = max(
+            1,
+            min(
+                EXPERIMENT_BATCH,
+                MAX_BEAM_ROWS // kind.size if isinstance(kind, Beam) else MAX_BEAM_ROWS,
+            ),
+        )
         for group in batches_by_length(lengths, size):
             yield [indices[position] for position in group]
 
@@ -361,7 +411,12 @@ def _encoder_key(compiled: CompiledExperiment) -> tuple[tuple[int, ...], tuple[I
 
 def _is_in_encoder(intervention: Intervention) -> bool:
     match intervention:
-        case HeadScaled(part) | FeedForwardScaled(part) | SoftmaxTemperature(part) | AttentionRow(part):
+        case (
+            HeadScaled(part)
+            | FeedForwardScaled(part)
+            | SoftmaxTemperature(part)
+            | AttentionRow(part)
+        ):
             return part.side == "encoder"
         case _:
             return False

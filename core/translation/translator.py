@@ -52,18 +52,21 @@ from .running import (
 from .typed_text import cover, encode_source
 
 EXPERIMENT_WINDOW = 64
-"""Experiments of which the results are held at once, so that those of similar length can be computed side by side."""
+"""Experiments of which the results are held at once, so that those of similar length can be
+computed side by side."""
 
 
 @checks_arguments
 class Translator:
     """A loaded model, ready to translate.
 
-    Every method respects hooks on `model`: docs/hooks.md lists which modules are called, and how often.
+    Every method respects hooks on `model`: docs/hooks.md lists which modules are called, and how
+    often.
 
     Attributes:
-        checkpoint: the model's checkpoint, with settings and history. Its source codec restores the spelling of the
-            training data in typed text, if that is known: see `TextCodec.restoring_spelling`.
+        checkpoint: the model's checkpoint, with settings and history. Its source codec restores the
+            spelling of the training data in typed text, if that is known: see
+            `TextCodec.restoring_spelling`.
         name: for people.
         path: the file, or None for a model that was not loaded from one.
         device: the device and the reason for it.
@@ -73,7 +76,9 @@ class Translator:
         history: the epochs of the training.
     """
 
-    def __init__(self, checkpoint: Checkpoint, device: DeviceChoice, path: Path | None = None) -> None:
+    def __init__(
+        self, checkpoint: Checkpoint, device: DeviceChoice, path: Path | None = None
+    ) -> None:
         self.checkpoint = _for_typed_text(checkpoint)
         self.device = device
         self.path = path
@@ -88,10 +93,14 @@ class Translator:
         self.run_config = checkpoint.run
         codecs = self.checkpoint.codecs
         self.vocabulary_sizes = len(codecs.source.vocabulary), len(codecs.target.vocabulary)
-        self.runner = Runner(self.checkpoint, DecodingRules.of_codec(codecs.target, checkpoint.decoding))
+        self.runner = Runner(
+            self.checkpoint, DecodingRules.of_codec(codecs.target, checkpoint.decoding)
+        )
         self.history: tuple[EpochRecord, ...] = checkpoint.history
         # the last one is kept, as experiments with one sentence follow each other
-        self._encoded = lru_cache(maxsize=1)(partial(encode_source, codec=codecs.source, run=self.run_config))
+        self._encoded = lru_cache(maxsize=1)(
+            partial(encode_source, codec=codecs.source, run=self.run_config)
+        )
 
     @classmethod
     def load(cls, path: Path | str | None = None, device: str = "auto") -> "Translator":
@@ -104,8 +113,8 @@ class Translator:
         chosen = bundled_model_path() if path is None else Path(path)
         if path is None and not chosen.exists():
             raise CheckpointError(
-                f"The bundled model is missing: there is no {chosen}. Name a checkpoint, or train one: "
-                "`augenmerk train --preset multi30k --data multi30k --out runs/mine`."
+                f"The bundled model is missing: there is no {chosen}. Name a checkpoint, or "
+                "train one: `augenmerk train --preset multi30k --data multi30k --out runs/mine`."
             )
         return cls(load_checkpoint(chosen), choose_device(device), chosen)
 
@@ -129,18 +138,25 @@ class Translator:
 
     @property
     def digest(self) -> str:
-        """The digest of the model in its present state, which identifies it independent of its file.
+        """The digest of the model in its present state, which identifies it independent of its
+        file.
 
-        As it was loaded, and with weights that were changed since, it is the `model_digest` of a checkpoint with these
-        weights. A hooked model has a digest that no other model has, as nobody can tell what hooks compute. Weights
-        are hashed only after a change; those made in inference mode each time.
+        As it was loaded, and with weights that were changed since, it is the `model_digest` of a
+        checkpoint with these weights. A hooked model has a digest that no other model has, as
+        nobody can tell what hooks compute. Weights are hashed only after a change; those made in
+        inference mode each time.
         """
         return self._digest_in(self._current_compiler().state())
 
     def _digest_of(self, model: Model) -> str:
-        """The digest of what `current_model` returned last; for a compiled model this costs nothing."""
+        """The digest of what `current_model` returned last.
+
+        For a compiled model this costs nothing.
+        """
         is_compiled = isinstance(model, CompiledTransformer)
-        return self._digest_in(self._compiler.compiled_state if is_compiled else self._compiler.state())
+        return self._digest_in(
+            self._compiler.compiled_state if is_compiled else self._compiler.state()
+        )
 
     def _digest_in(self, state: object | None) -> str:
         if state is None or state != self._digested[0]:
@@ -152,7 +168,9 @@ class Translator:
             return token_hex(32)
         loaded = self.checkpoint.weights
         weights = dict(self.model.named_parameters())
-        if weights.keys() == loaded.keys() and all(_is_equal(weights[name], loaded[name]) for name in weights):
+        if weights.keys() == loaded.keys() and all(
+            _is_equal(weights[name], loaded[name]) for name in weights
+        ):
             return self._loaded_digest
         return model_digest(replace(self.checkpoint, weights=weights))
 
@@ -161,14 +179,17 @@ class Translator:
         return model_digest(self.checkpoint)
 
     def check_vocabularies(self, translation: Translation) -> None:
-        """Raises `AnalysisError` for a translation by a model with other vocabularies: its ids mean other tokens here.
+        """Raises `AnalysisError` for a translation by a model with other vocabularies: its ids mean
+        other tokens here.
 
-        A translation without `vocabulary_digest`, as one made by hand, is accepted if it has ids of tokens.
+        A translation without `vocabulary_digest`, as one made by hand, is accepted if it has ids of
+        tokens.
         """
         if translation.vocabulary_digest not in ("", self.checkpoint.codecs.vocabulary_digest):
             raise AnalysisError(
-                f"The translation “{translation.text[:60]}” is by a model with other vocabularies than {self.name}. "
-                "Translate the sentence with this model, or use the model of the translation."
+                f"The translation “{translation.text[:60]}” is by a model with other "
+                f"vocabularies than {self.name}. Translate the sentence with this model, or use "
+                "the model of the translation."
             )
         source, target = (range(size) for size in self.vocabulary_sizes)
         read, predicted = translation.read_ids, translation.predicted_ids
@@ -179,21 +200,27 @@ class Translator:
             or not all(token in target for token in (*read, *predicted))
         ):
             raise AnalysisError(
-                f"The translation “{translation.text[:60]}” has no ids of tokens of this model. Translate the "
-                "sentence with this model."
+                f"The translation “{translation.text[:60]}” has no ids of tokens of this model. "
+                "Translate the sentence with this model."
             )
 
     def has_made(self, translation: Translation) -> bool:
-        """Whether a translation is by the model in its present state, so that its numbers are the model's, too."""
+        """Whether a translation is by the model in its present state, so that its numbers are the
+        model's, too.
+        """
         return translation.model_digest in ("", self.digest)
 
     @property
     def target_codes(self) -> tuple[str, ...]:
-        """Tokens `>>xx<<` that select the target language at the start of a source; empty for one language pair."""
+        """Tokens `>>xx<<` that select the target language at the start of a source.
+
+        Empty for one language pair.
+        """
         return self.checkpoint.codecs.source.target_codes
 
     def code_of_language(self, language: str) -> str:
-        """The one of `target_codes` for a language, which is named by any of its codes or in English: fra, fr, French.
+        """The one of `target_codes` for a language, which is named by any of its codes or in
+        English: fra, fr, French.
 
         Raises:
             ConfigError: the model has none for it, or several.
@@ -207,11 +234,13 @@ class Translator:
         draft: Translation | None = None,
         should_stop: Callable[[], bool] = lambda: False,
     ) -> Translation:
-        """The result of one experiment: translation, probabilities, alternatives, and the maps of every head.
+        """The result of one experiment: translation, probabilities, alternatives, and the maps of
+        every head.
 
         Args:
             experiment: sentence, decoding method and interventions.
-            draft: a guess at the result, which speeds up the search. The result is the same to rounding.
+            draft: a guess at the result, which speeds up the search. The result is the same to
+                rounding.
             should_stop: called before each decoding step, and before a given target is read.
 
         Raises:
@@ -221,7 +250,9 @@ class Translator:
             AnalysisError: the model has no such head or network.
         """
         model = self.current_model()
-        return self.runner.run(model, self._digest_of(model), [self.compile(experiment)], True, should_stop, draft)[0]
+        return self.runner.run(
+            model, self._digest_of(model), [self.compile(experiment)], True, should_stop, draft
+        )[0]
 
     def compare(
         self,
@@ -237,9 +268,12 @@ class Translator:
 
         Args:
             experiment: sentence, decoding method and interventions.
-            original: the result of its baseline by this model, if it is known. That of another model is not used.
-            own: while a target is given, the model's own greedy translation of the sentence, if known; as `original`.
-            drops_misfits: leave out interventions that do not fit this model or sentence instead of refusing them all.
+            original: the result of its baseline by this model, if it is known. That of another
+                model is not used.
+            own: while a target is given, the model's own greedy translation of the sentence, if
+                known; as `original`.
+            drops_misfits: leave out interventions that do not fit this model or sentence instead of
+                refusing them all.
             draft: a guess at the result, see `run`; by default the original.
             should_stop: called before each decoding step.
 
@@ -262,14 +296,19 @@ class Translator:
         if not experiment.interventions:
             return ExperimentResult(original, original, original.log_probabilities, own, dropped)
         changed = self.run(experiment, draft=draft or original, should_stop=should_stop)
-        is_same = changed.predicted_ids == original.predicted_ids  # then the pass that describes it has scored it
+        # then the pass that describes it has scored it
+        is_same = changed.predicted_ids == original.predicted_ids
         score = changed.log_probabilities if is_same else self.score(original, experiment)
         return ExperimentResult(changed, original, score, own, dropped)
 
-    def _is_own(self, translation: Translation | None, experiment: Experiment) -> TypeGuard[Translation]:
+    def _is_own(
+        self, translation: Translation | None, experiment: Experiment
+    ) -> TypeGuard[Translation]:
         """Whether this is the result of an experiment by the model in its present state."""
         return (
-            translation is not None and translation.experiment == experiment and translation.model_digest == self.digest
+            translation is not None
+            and translation.experiment == experiment
+            and translation.model_digest == self.digest
         )
 
     def run_many(
@@ -283,17 +322,19 @@ class Translator:
         """The results of many different experiments, in their order.
 
         Those of similar length are computed side by side. Experiments are taken, and results held,
-        `EXPERIMENT_WINDOW` at a time, which bounds memory for any number of them. Except for rounding, each result
-        is that of `run`.
+        `EXPERIMENT_WINDOW` at a time, which bounds memory for any number of them. Except for
+        rounding, each result is that of `run`.
 
         Args:
-            experiments: compiled or not; compile them first (see `compile`) to get errors one by one.
+            experiments: compiled or not; compile them first (see `compile`) to get errors one by
+                one.
             need_maps: whether results hold attention maps; without them it is quicker.
             draft: a guess at all results, for instance for changes to one sentence; see `run`.
             should_stop: called before each decoding step, and before given targets are read.
 
         Raises:
-            What `run` raises, before any result of the window is given. The message names the index of the experiment.
+            What `run` raises, before any result of the window is given. The message names the index
+                of the experiment.
         """
         waiting = iter(experiments)
         model = self.current_model()
@@ -322,24 +363,39 @@ class Translator:
             AnalysisError: the model has no such head or network.
         """
         typed = self._encoded(experiment.source_text)
-        compiled = compile_experiment(experiment, typed, self.checkpoint.codecs, self.run_config, self.rules)
+        compiled = compile_experiment(
+            experiment, typed, self.checkpoint.codecs, self.run_config, self.rules
+        )
         compile_interventions(self.model, [compiled.experiment.changes])  # knows heads and networks
         return compiled
 
     def _compile_many(
         self, experiments: Iterable[Experiment | CompiledExperiment], first: int = 0
     ) -> list[CompiledExperiment]:
-        """The experiments, those that are not compiled as by `compile`. Messages count them from `first`."""
+        """The experiments, those that are not compiled as by `compile`.
+
+        Messages count them from `first`.
+        """
         compiled = []
         for index, experiment in enumerate(experiments, start=first):
             try:
-                compiled.append(experiment if isinstance(experiment, CompiledExperiment) else self.compile(experiment))
+                compiled.append(
+                    experiment
+                    if isinstance(experiment, CompiledExperiment)
+                    else self.compile(experiment)
+                )
             except (TextError, ExperimentError, AnalysisError) as error:
-                raise type(error)("Experiment {index}: {error}", index=Index(index), error=error) from error
+                raise type(error)(
+                    "Experiment {index}: {error}", index=Index(index), error=error
+                ) from error
         return compiled
 
-    def try_compile(self, experiment: Experiment) -> tuple[CompiledExperiment | None, tuple[Note, ...]]:
-        """The experiment in this model's ids, or None for a text that is refused; and the notes on its texts.
+    def try_compile(
+        self, experiment: Experiment
+    ) -> tuple[CompiledExperiment | None, tuple[Note, ...]]:
+        """The experiment in this model's ids, or None for a text that is refused.
+
+        And the notes on its texts.
 
         Raises:
             ExperimentError, AnalysisError: as `compile`.
@@ -353,7 +409,8 @@ class Translator:
         return compiled, (*compiled.notes, *([Note("unfamiliar", notice)] if notice else []))
 
     def check(self, experiment: Experiment) -> None:
-        """Refuses interventions that fit no sentence: parts that the model lacks, tokens missing from its vocabulary.
+        """Refuses interventions that fit no sentence: parts that the model lacks, tokens missing
+        from its vocabulary.
 
         Raises:
             ExperimentError: a forced token can never be chosen.
@@ -375,13 +432,14 @@ class Translator:
 
         Args:
             text: the sentence.
-            into: the target language, for a model of several, see `code_of_language`. Its code becomes the first word
-                of the sentence, in place of a code that is there.
+            into: the target language, for a model of several, see `code_of_language`. Its code
+                becomes the first word of the sentence, in place of a code that is there.
             beam, length_penalty: the size of the beam, 1 for greedy decoding, and its penalty.
             should_stop: called before each decoding step.
 
         Raises:
-            ConfigError: the beam or the length penalty is out of range, or the model has no such target language.
+            ConfigError: the beam or the length penalty is out of range, or the model has no such
+                target language.
             What `run` raises.
         """
         check_beam(beam, length_penalty)
@@ -390,15 +448,22 @@ class Translator:
         return self.run(Experiment(sentence_with_code(text, code), output), should_stop=should_stop)
 
     def coverage(self, text: str) -> Coverage | None:
-        """The coverage of a text by the training data, without translating it; None without their word counts.
+        """The coverage of a text by the training data, without translating it.
+
+        None without their word counts.
 
         Raises:
             TextError: there is nothing to translate, or far too much.
         """
-        return cover(encode_source(text, self.checkpoint.codecs.source, self.run_config), self.checkpoint.word_counts)
+        return cover(
+            encode_source(text, self.checkpoint.codecs.source, self.run_config),
+            self.checkpoint.word_counts,
+        )
 
     def rare_words(self, text: str) -> tuple[RareWord, ...]:
-        """The words of a text that the training data rarely had; none without word counts in the model's file.
+        """The words of a text that the training data rarely had.
+
+        None without word counts in the model's file.
 
         Raises:
             TextError: there is nothing to translate, or far too much.
@@ -419,11 +484,12 @@ class Translator:
     ) -> list[tuple[float, ...]]:
         """The log-probabilities of the tokens of `translation`, T for each experiment.
 
-        They are natural logs. The model reads the experiment's source, with its heads and rows changed. Output and
-        forced tokens are ignored.
+        They are natural logs. The model reads the experiment's source, with its heads and rows
+        changed. Output and forced tokens are ignored.
 
         Args:
-            translation: by this model, or by one with the same vocabularies; its tokens are read under this model.
+            translation: by this model, or by one with the same vocabularies; its tokens are read
+                under this model.
             experiments: as for `run_many`.
             should_stop: called before each batch.
 
@@ -436,27 +502,37 @@ class Translator:
         scores: list[tuple[float, ...]] = []
         read_ids = self.rules.read_ids(translation.predicted_ids)
         compiled = self._compile_many(experiments)
-        for logits in self.runner.logits_after(self.current_model(), read_ids, compiled, should_stop):
-            chosen = torch.tensor(translation.predicted_ids, device=logits.device).expand(len(logits), -1)
+        for logits in self.runner.logits_after(
+            self.current_model(), read_ids, compiled, should_stop
+        ):
+            chosen = torch.tensor(translation.predicted_ids, device=logits.device).expand(
+                len(logits), -1
+            )
             log_probabilities = logits.log_softmax(dim=-1).gather(2, chosen[:, :, None])[:, :, 0]
             scores += [tuple(row) for row in log_probabilities.tolist()]
         return scores
 
     @property
     def sites(self) -> tuple[str, ...]:
-        """The names of all values inside the model that `trace` gives; docs/python.md explains them."""
+        """The names of all values inside the model that `trace` gives.
+
+        Docs/python.md explains them.
+        """
         return sites_of(self.model)
 
-    def trace(self, experiment: Experiment | Translation, sites: str | Iterable[str]) -> dict[str, Tensor]:
+    def trace(
+        self, experiment: Experiment | Translation, sites: str | Iterable[str]
+    ) -> dict[str, Tensor]:
         """Values inside the model at named sites, in one pass over a sentence and its translation.
 
-        The tensors are on the model's device and have a leading dimension of 1. Unless gradients are disabled, they lie
-        on the way to the logits, so `torch.autograd.grad` accepts them. docs/python.md lists sites and shapes. Not
-        thread-safe with other uses of the model.
+        The tensors are on the model's device and have a leading dimension of 1. Unless gradients
+        are disabled, they lie on the way to the logits, so `torch.autograd.grad` accepts them.
+        docs/python.md lists sites and shapes. Not thread-safe with other uses of the model.
 
         Args:
             experiment: the experiment, which is run first, or its translation; see `pass_over`.
-            sites: names such as "decoder.1.cross_attention.query", some of `sites`; or a single one.
+            sites: names such as "decoder.1.cross_attention.query", some of `sites`; or a single
+                one.
 
         Raises:
             AnalysisError: the model has no such site, or as `pass_over`.
@@ -470,11 +546,12 @@ class Translator:
     def pass_over(self, translation: Translation) -> PairPass:
         """A pass of the plain model over a translation under its experiment, for analyses.
 
-        The translation may come from another model with the same vocabularies, such as another checkpoint of a run. Its
-        tokens are then read by teacher forcing under this model.
+        The translation may come from another model with the same vocabularies, such as another
+        checkpoint of a run. Its tokens are then read by teacher forcing under this model.
 
         Raises:
-            AnalysisError: the vocabularies differ, or the experiment changes a head or network that this model lacks.
+            AnalysisError: the vocabularies differ, or the experiment changes a head or network that
+                this model lacks.
         """
         self.check_vocabularies(translation)
         interventions = compile_interventions(self.model, [translation.experiment.changes])
@@ -493,7 +570,8 @@ class Translator:
     ) -> list[Hypothesis]:
         """Translations of many texts, batched by length.
 
-        A text that `translate` would refuse, an empty line above all, gives an empty hypothesis, whose notes say why.
+        A text that `translate` would refuse, an empty line above all, gives an empty hypothesis,
+        whose notes say why.
 
         Args:
             texts: one sentence each.
@@ -510,11 +588,15 @@ class Translator:
         code = None if into is None else self.code_of_language(into)
         tried = [self.try_compile(Experiment(sentence_with_code(text, code))) for text in texts]
         hypotheses = [Hypothesis("", (), notes) for _, notes in tried]
-        compiled = {index: accepted for index, (accepted, _) in enumerate(tried) if accepted is not None}
+        compiled = {
+            index: accepted for index, (accepted, _) in enumerate(tried) if accepted is not None
+        }
         model = self.current_model()
         indices = list(compiled)
         lengths = [len(accepted.source.ids) for accepted in compiled.values()]
-        batch_size = batch_size_for(model, beam, max_steps(max(lengths, default=1), self.run_config, self.rules))
+        batch_size = batch_size_for(
+            model, beam, max_steps(max(lengths, default=1), self.run_config, self.rules)
+        )
         done = 0
         for group in batches_by_length(lengths, batch_size):
             if should_stop():
@@ -530,7 +612,9 @@ class Translator:
             )
             for member, ids in zip(group, chosen, strict=True):
                 index = indices[member]
-                hypotheses[index] = self.runner.hypothesis(ids, compiled[index].max_steps, hypotheses[index].notes)
+                hypotheses[index] = self.runner.hypothesis(
+                    ids, compiled[index].max_steps, hypotheses[index].notes
+                )
             done += len(group)
             on_progress(done)
         return hypotheses
@@ -538,16 +622,22 @@ class Translator:
 
 def _is_equal(parameter: Tensor, weights: Tensor) -> bool:
     """Whether a parameter has these weights, in single precision."""
-    return parameter.dtype == torch.float32 and torch.equal(parameter.detach(), weights.to(parameter))
+    return parameter.dtype == torch.float32 and torch.equal(
+        parameter.detach(), weights.to(parameter)
+    )
 
 
 def _for_typed_text(checkpoint: Checkpoint) -> Checkpoint:
     """The same model, whose source codec reads words as the training data spell them.
 
-    The codecs of a checkpoint and of a corpus read words unchanged, so training losses are not those of restored text.
+    The codecs of a checkpoint and of a corpus read words unchanged, so training losses are not
+    those of restored text.
     """
     codecs = checkpoint.codecs
-    return replace(checkpoint, codecs=replace(codecs, source=codecs.source.restoring_spelling(checkpoint.word_counts)))
+    return replace(
+        checkpoint,
+        codecs=replace(codecs, source=codecs.source.restoring_spelling(checkpoint.word_counts)),
+    )
 
 
 def _misfits(translator: Translator, experiment: Experiment) -> tuple[Intervention, ...]:

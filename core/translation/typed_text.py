@@ -34,7 +34,8 @@ class EncodedSource:
         labels: the same for people; an unknown word is shown as typed.
         words: ranges of the words in `ids`, with the typed text.
         encoded: the same words as the model reads them.
-        places: for each of them its place among the words as typed; as long as nothing is edited, 0, 1, 2, …
+        places: for each of them its place among the words as typed; as long as nothing is edited,
+            0, 1, 2, …
         unknown_positions: indices into `ids` that the vocabulary does not know.
         ignored_text: the end of the text that did not fit.
         notes: notes for the reader.
@@ -60,7 +61,8 @@ def encode_source(text: str, codec: TextCodec, run: RunConfig) -> EncodedSource:
     """Tokenizes and numericalizes a text; what the model has no room for is left out.
 
     Raises:
-        TextError: empty or only white space, more than `MAX_WORDS` words, or too little that the model can read.
+        TextError: empty or only white space, more than `MAX_WORDS` words, or too little that the
+            model can read.
     """
     _check_amount(text, codec)
     text = writable(text)
@@ -97,7 +99,9 @@ def _check_amount(text: str, codec: TextCodec) -> None:
 
 
 def fewest_words(codec: TextCodec) -> int:
-    """Two for the copy task: nothing marks the end, the first symbol is given, and one must be left to predict."""
+    """Two for the copy task: nothing marks the end, the first symbol is given, and one must be left
+    to predict.
+    """
     return 2 if codec.copies_symbols else 1
 
 
@@ -112,7 +116,9 @@ def without_marks(word: EncodedWord, codec: TextCodec) -> EncodedWord:
     return replace(word, ids=(), labels=(), unknown=()) if marks.intersection(word.ids) else word
 
 
-def _notes_on_form(text: str, words: Sequence[EncodedWord], read_words: Sequence[EncodedWord]) -> list[Note]:
+def _notes_on_form(
+    text: str, words: Sequence[EncodedWord], read_words: Sequence[EncodedWord]
+) -> list[Note]:
     notes = []
     if len(text.strip().splitlines()) > 1:
         notes.append(Note("line_breaks", phrase("line_breaks")))
@@ -123,13 +129,20 @@ def _notes_on_form(text: str, words: Sequence[EncodedWord], read_words: Sequence
 
 
 def _hint(words: Sequence[EncodedWord], codec: TextCodec) -> list[Note]:
-    """At most one advice to type something else: a target language, a first symbol, or text in the source language."""
+    """At most one advice to type something else: a target language, a first symbol, or text in the
+    source language.
+    """
     if advice := _note_on_target_language(words, codec):
         return advice
     vocabulary = codec.vocabulary
     readable = next(word.ids for word in words if word.ids)
     if codec.copies_symbols and readable != (vocabulary.start_id,):
-        return [Note("no_first_symbol", phrase("copy_start", start=vocabulary.tokens[vocabulary.start_id]))]
+        return [
+            Note(
+                "no_first_symbol",
+                phrase("copy_start", start=vocabulary.tokens[vocabulary.start_id]),
+            )
+        ]
     typed = likely_language((word.text for word in words), codec.language)
     values = {"typed": language_name(typed), "expectation": expectation(codec)}
     return [Note("other_language", phrase("other_language", **values))] if typed else []
@@ -142,7 +155,10 @@ def _note_on_target_language(words: Sequence[EncodedWord], codec: TextCodec) -> 
     if not codes or not read.isdisjoint(codec.vocabulary.ids[code] for code in codes):
         return []
     listed = ", ".join(codes[:6]) + (" …" if len(codes) > 6 else "")
-    text = f"This model translates into several languages. Begin the text with the one that is meant: {listed}"
+    text = (
+        "This model translates into several languages. Begin the text with the one that is "
+        f"meant: {listed}"
+    )
     return [Note("no_target_language", text)]
 
 
@@ -156,13 +172,19 @@ def _notes_on_unknown(words: Sequence[EncodedWord]) -> list[Note]:
     return notes
 
 
-def _fitting(words: Sequence[EncodedWord], room: int, text: str, codec: TextCodec) -> list[EncodedWord]:
+def _fitting(
+    words: Sequence[EncodedWord], room: int, text: str, codec: TextCodec
+) -> list[EncodedWord]:
     """As many words as fit into `room` ids; if the first one does not, as many pieces."""
     fitting: list[EncodedWord] = []
     for word in words:
         room -= len(word.ids)
         if room < 0:
-            return fitting if _num_words(fitting, codec) else [*fitting, _beginning(word, len(word.ids) + room, text)]
+            return (
+                fitting
+                if _num_words(fitting, codec)
+                else [*fitting, _beginning(word, len(word.ids) + room, text)]
+            )
         fitting.append(word)
     return fitting
 
@@ -173,7 +195,11 @@ def _beginning(word: EncodedWord, num_pieces: int, text: str) -> EncodedWord:
     length = sum(len(label.removeprefix(CONTINUATION) or label) for label in labels[1:])
     length += len("".join(labels[:1]).replace(WORD_MARK, ""))
     typed = text[word.char_start : word.char_end]
-    cut = bisect_right(range(len(typed) + 1), length, key=lambda end: len(unicodedata.normalize("NFC", typed[:end])))
+    cut = bisect_right(
+        range(len(typed) + 1),
+        length,
+        key=lambda end: len(unicodedata.normalize("NFC", typed[:end])),
+    )
     return EncodedWord(
         text=word.text[:length],
         ids=word.ids[:num_pieces],
@@ -202,7 +228,9 @@ def _assemble(
     unknown = []
     for _, word in placed:
         words.append(Word(word.text, len(ids), len(ids) + len(word.ids)))
-        unknown += [len(ids) + offset for offset, is_unknown in enumerate(word.unknown) if is_unknown]
+        unknown += [
+            len(ids) + offset for offset, is_unknown in enumerate(word.unknown) if is_unknown
+        ]
         ids += word.ids
         labels += word.labels
     if (wraps or run.data.end_source) and vocabulary.end_id is not None:
@@ -221,7 +249,9 @@ def _assemble(
     )
 
 
-def edit_source(source: EncodedSource, edits: Sequence[SourceEdit], codec: TextCodec, run: RunConfig) -> EncodedSource:
+def edit_source(
+    source: EncodedSource, edits: Sequence[SourceEdit], codec: TextCodec, run: RunConfig
+) -> EncodedSource:
     """The source with words removed or replaced. All other words keep their ids.
 
     Args:
@@ -230,7 +260,8 @@ def edit_source(source: EncodedSource, edits: Sequence[SourceEdit], codec: TextC
         codec, run: of the model.
 
     Raises:
-        ExperimentError: there is no such word, nothing would be left, or it would not fit into the model.
+        ExperimentError: there is no such word, nothing would be left, or it would not fit into the
+            model.
     """
     if not edits:
         return source
@@ -261,7 +292,9 @@ def edit_source(source: EncodedSource, edits: Sequence[SourceEdit], codec: TextC
     notes = [*after, *others, *_note_on_target_language(words, codec)]
     edited = _assemble(source.text, placed, codec, run, source.ignored_text, notes)
     if len(edited.ids) > run.model.max_positions:
-        raise ExperimentError(phrase("no_room", count=len(edited.ids), room=run.model.max_positions))
+        raise ExperimentError(
+            phrase("no_room", count=len(edited.ids), room=run.model.max_positions)
+        )
     return edited
 
 
@@ -273,7 +306,9 @@ def _replacements(edit: SourceWordReplaced, codec: TextCodec) -> list[EncodedWor
     words = codec.encode_text(codec.one_line(edit.text), begins_sentence=edit.place == 0)
     readable = [word for word in words if without_marks(word, codec).ids]
     if not readable:
-        raise ExperimentError(PHRASES["no_replacement"], text=repr(_shorten(edit.text)), place=Index(edit.place))
+        raise ExperimentError(
+            PHRASES["no_replacement"], text=repr(_shorten(edit.text)), place=Index(edit.place)
+        )
     return readable
 
 
@@ -305,7 +340,9 @@ def cover(source: EncodedSource, counts: WordCounts | None) -> Coverage | None:
     for word, encoded in zip(source.words, source.encoded, strict=True):
         spelling = encoded.spelling
         if spelling != word.text:
-            respelled.append(RespelledWord(word.text, spelling, word.start, word.end, counts.of(word.text)))
+            respelled.append(
+                RespelledWord(word.text, spelling, word.start, word.end, counts.of(word.text))
+            )
         count = counts.of(spelling)
         if count >= RARE_BELOW or spelling == UNKNOWN:
             continue
@@ -321,17 +358,24 @@ def cover(source: EncodedSource, counts: WordCounts | None) -> Coverage | None:
                 is_exact=counts.is_exact(spelling),
             )
         )
-    return Coverage(tuple(rare), _is_unlike_training(source, rare, counts), counts.kind, tuple(respelled))
+    return Coverage(
+        tuple(rare), _is_unlike_training(source, rare, counts), counts.kind, tuple(respelled)
+    )
 
 
 def _is_unlike_training(source: EncodedSource, rare: list[RareWord], counts: WordCounts) -> bool:
-    """Whether the words are unlike the training data. Repeated words count once; numbers and marks do not count."""
+    """Whether the words are unlike the training data.
+
+    Repeated words count once; numbers and marks do not count.
+    """
     different = {word.spelling for word in source.encoded if has_letters(word.spelling)}
     num_rare = len(different.intersection(word.text for word in rare))
     if num_rare < FEWEST_RARE_WORDS:
         return False
     familiarity = counts.familiarity(different)
-    return 2 * num_rare >= len(different) or (familiarity is not None and familiarity < counts.unusual_below)
+    return 2 * num_rare >= len(different) or (
+        familiarity is not None and familiarity < counts.unusual_below
+    )
 
 
 @dataclass(frozen=True)
@@ -368,7 +412,8 @@ def encode_target(text: str, codec: TextCodec, run: RunConfig) -> EncodedTarget:
     if not readable:
         expected = a_sentence_in(codec.language)
         raise TextError(
-            f"This model can read no word of the given translation {text.strip()[:60]!r}. Enter {expected}."
+            f"This model can read no word of the given translation {text.strip()[:60]!r}. Enter "
+            f"{expected}."
         )
     ids: list[int] = []
     words = []
@@ -382,10 +427,12 @@ def encode_target(text: str, codec: TextCodec, run: RunConfig) -> EncodedTarget:
         labels.append(vocabulary.tokens[vocabulary.end_id])
     if len(ids) > run.model.max_positions:
         raise TextError(
-            f"The given translation has {len(ids)} tokens, and the model has room for {run.model.max_positions}. "
-            "Shorten it."
+            f"The given translation has {len(ids)} tokens, and the model has room for "
+            f"{run.model.max_positions}. Shorten it."
         )
-    return EncodedTarget(tuple(ids), tuple(labels), tuple(words), one_line.strip(), tuple(_notes_on_given(encoded)))
+    return EncodedTarget(
+        tuple(ids), tuple(labels), tuple(words), one_line.strip(), tuple(_notes_on_given(encoded))
+    )
 
 
 def _without_start(words: list[EncodedWord], codec: TextCodec) -> list[EncodedWord]:
@@ -403,7 +450,11 @@ def _without_start(words: list[EncodedWord], codec: TextCodec) -> list[EncodedWo
 
 def _notes_on_given(words: Sequence[EncodedWord]) -> Iterator[Note]:
     if unread := ", ".join(dict.fromkeys(word.text for word in words if not word.ids)):
-        text = f"Left out of the given translation, because this model has no such symbol: {unread}."
+        text = (
+            f"Left out of the given translation, because this model has no such symbol: {unread}."
+        )
         yield Note("unreadable", text)
     if unknown := ", ".join(dict.fromkeys(word.text for word in words if any(word.unknown))):
-        yield Note("unknown", f"Unknown to the model in the given translation, {AS_UNKNOWN}: {unknown}.")
+        yield Note(
+            "unknown", f"Unknown to the model in the given translation, {AS_UNKNOWN}: {unknown}."
+        )

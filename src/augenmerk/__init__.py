@@ -1,25 +1,30 @@
-"""The public Python API: what scripts and notebooks may rely on. Everything else can change between releases.
+"""The public Python API: what scripts and notebooks may rely on.
+
+Everything else can change between releases.
 
     from augenmerk import Experiment, Head, HeadScaled, Translator
 
     translator = Translator.load()
-    translation = translator.run(Experiment("Zwei Hunde spielen.", interventions=(HeadScaled(Head("cross", 1, 4)),)))
+    changes = (HeadScaled(Head("cross", 1, 4)),)
+    translation = translator.run(Experiment("Zwei Hunde spielen.", interventions=changes))
     translation.maps.cross  # [layer, head, step, source token]
 
-    import_model("Helsinki-NLP/opus-mt-de-en").save("opus.safetensors")  # or a folder or file of another project
+    # a model at Hugging Face, or a folder or file of another project
+    import_model("Helsinki-NLP/opus-mt-de-en").save("opus.safetensors")
     translator = Translator.load("opus.safetensors")
 
-All counting starts at 0. Importing this module imports nothing heavy: each name is fetched when it is first used, so
-torch is there only once `Translator` or `model_digest` is.
+All counting starts at 0. Importing this module imports nothing heavy: each name is fetched when it
+is first used, so torch is there only once `Translator` or `model_digest` is.
 
-Neither importing nor translating changes the process: no environment variable, no setting of torch. A script that has
-the process to itself can begin with
+Neither importing nor translating changes the process: no environment variable, no setting of torch.
+A script that has the process to itself can begin with
 
     from augenmerk import tune_process
 
     tune_process()  # before torch is imported, so before `Translator` is
 
-It sets how threads wait for each other, as the commands and the window do, which is faster on a busy machine.
+It sets how threads wait for each other, as the commands and the window do, which is faster on a
+busy machine.
 """
 
 from importlib import import_module
@@ -63,7 +68,11 @@ if TYPE_CHECKING:
         word_parts,
     )
     from augenmerk.core.extensions.analyses.logit_lens import Depth, LogitLens, logit_lens
-    from augenmerk.core.extensions.analyses.occlusion import OccludedWord, SourceOcclusion, occlude_source_words
+    from augenmerk.core.extensions.analyses.occlusion import (
+        OccludedWord,
+        SourceOcclusion,
+        occlude_source_words,
+    )
     from augenmerk.core.extensions.analyses.pairs import (
         PairAttribution,
         WordPair,
@@ -255,7 +264,13 @@ _NAMES_BY_MODULE = {
         "read_pairs",
     ),
     "augenmerk.core.extensions.analyses.parts_of_words": ("EncoderParts", "WordParts"),
-    "augenmerk.core.maps.parts": ("CellParts", "ComponentGroup", "Origin", "PartsTable", "RowParts"),
+    "augenmerk.core.maps.parts": (
+        "CellParts",
+        "ComponentGroup",
+        "Origin",
+        "PartsTable",
+        "RowParts",
+    ),
     "augenmerk.core.maps.query_key": ("query_key_parts",),
     "augenmerk.core.maps.selection": ("LabelledMap", "Selection"),
     "augenmerk.core.checkpoint.file": ("model_digest",),
@@ -315,7 +330,9 @@ def __getattr__(name: str) -> Any:
     except ModuleNotFoundError as error:
         if not (error.name or "").startswith("augenmerk."):
             raise
-        raise ImportError(f"augenmerk.{name} needs the extension {error.name}, which is not installed.") from error
+        raise ImportError(
+            f"augenmerk.{name} needs the extension {error.name}, which is not installed."
+        ) from error
     globals()[name] = value
     return value
 

@@ -23,7 +23,9 @@ def test_help_lists_every_benchmark(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.parametrize("name", ["ratio", "no-such"])
-def test_an_unknown_name_is_refused_with_the_list(capsys: pytest.CaptureFixture[str], name: str) -> None:
+def test_an_unknown_name_is_refused_with_the_list(
+    capsys: pytest.CaptureFixture[str], name: str
+) -> None:
     with pytest.raises(SystemExit) as ended:
         benchmarks.read_names(["training", name])
     assert ended.value.code == 2

@@ -1,4 +1,5 @@
-"""What our step is measured against is a model of the same size that begins alike, only written naively."""
+"""What our step is measured against is a model of the same size that begins alike, only written
+naively."""
 
 import pytest
 
@@ -15,7 +16,9 @@ def test_the_naive_step_has_the_parameters_and_the_first_loss_of_ours() -> None:
     corpus = made_up_corpus()
     run = preset("notebook")
     ours, naive = TrainingSession(run, corpus, "cpu"), NaiveTrainer()
-    assert ours.model.num_parameters == sum(parameter.numel() for parameter in naive.model.parameters())
+    assert ours.model.num_parameters == sum(
+        parameter.numel() for parameter in naive.model.parameters()
+    )
     batch = collate(corpus.train, range(4), PADDING)
     result = ours.step([batch])
     assert result is not None

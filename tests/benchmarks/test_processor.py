@@ -5,13 +5,23 @@ import pytest
 from benchmarks import __main__ as benchmarks
 from benchmarks.processor import describe, describe_processor
 
-ZEN_3 = "processor\t: 0\ncpu family\t: 25\nmodel\t\t: 1\nmodel name\t: AMD EPYC 7763\n\nprocessor\t: 1\nmodel\t\t: 9\n"
+ZEN_3 = (
+    "processor\t: 0\n"
+    "cpu family\t: 25\n"
+    "model\t\t: 1\n"
+    "model name\t: AMD EPYC 7763\n"
+    "\n"
+    "processor\t: 1\n"
+    "model\t\t: 9\n"
+)
 
 
 def test_name_family_and_instruction_sets_are_named() -> None:
     line = describe(ZEN_3, {"avx2": True, "avx512_f": False, "avx512_vnni": False}, {})
     assert line == "Processor: AMD EPYC 7763, family 25 model 1, AVX2, no AVX-512"
-    line = describe(ZEN_3, {"cpu_name": "AMD EPYC", "avx2": True, "avx512_f": True, "avx512_bf16": True}, {})
+    line = describe(
+        ZEN_3, {"cpu_name": "AMD EPYC", "avx2": True, "avx512_f": True, "avx512_bf16": True}, {}
+    )
     assert line == "Processor: AMD EPYC, family 25 model 1, AVX2 AVX-512 AVX512-BF16"
 
 

@@ -15,7 +15,8 @@ _NOBODY = 65534
 
 @contextmanager
 def _permissions_withheld(path: Path, mode: int) -> Iterator[None]:
-    """Sets the mode of `path`, and acts as an ordinary user where the tests run as root, whom no mode stops."""
+    """Sets the mode of `path`, and acts as an ordinary user where the tests run as root, whom no
+    mode stops."""
     before = stat.S_IMODE(path.stat().st_mode)
     path.chmod(mode)
     is_root = os.geteuid() == 0
@@ -24,7 +25,9 @@ def _permissions_withheld(path: Path, mode: int) -> Iterator[None]:
             try:
                 os.seteuid(_NOBODY)
             except PermissionError:
-                pytest.skip("runs as root and may not become an ordinary user: nothing is forbidden here")
+                pytest.skip(
+                    "runs as root and may not become an ordinary user: nothing is forbidden here"
+                )
         yield
     finally:
         if is_root:
@@ -34,7 +37,8 @@ def _permissions_withheld(path: Path, mode: int) -> Iterator[None]:
 
 @pytest.fixture
 def permissions_withheld():
-    """A context manager `permissions_withheld(path, mode)`: inside it the operating system really says no."""
+    """A context manager `permissions_withheld(path, mode)`: inside it the operating system really
+    says no."""
     if os.name != "posix":
         pytest.skip("file modes are those of POSIX systems")
     return _permissions_withheld

@@ -1,4 +1,7 @@
-"""Python and JSON count layers, heads, steps and words from 0, window and terminal from 1; one place decides."""
+"""Python and JSON count layers, heads, steps and words from 0, window and terminal from 1.
+
+One place decides.
+"""
 
 import copy
 import json
@@ -39,12 +42,20 @@ TEXTS: Sequence[tuple[object, str, str]] = (
     (HEAD.title, "Cross-attention · layer 1 · head 4", "Cross-attention · layer 2 · head 5"),
     (HEAD.short_name, "cross 1·4", "cross 2·5"),
     (NETWORK, "feed-forward network of decoder layer 2", "feed-forward network of decoder layer 3"),
-    (NETWORK.title, "Feed-forward network of decoder layer 2", "Feed-forward network of decoder layer 3"),
+    (
+        NETWORK.title,
+        "Feed-forward network of decoder layer 2",
+        "Feed-forward network of decoder layer 3",
+    ),
     (NETWORK.short_name, "feed-forward decoder 2", "feed-forward decoder 3"),
     (HeadGroup("cross", 1), "cross layer 1", "cross layer 2"),
     (Depth(1, "cross_attention"), "layer 1 cross-attention", "layer 2 cross-attention"),
     (scaling(HEAD), "cross 1·4 off", "cross 2·5 off"),
-    (scaling(NETWORK, 0.5), "feed-forward decoder 2 scaled 0.5", "feed-forward decoder 3 scaled 0.5"),
+    (
+        scaling(NETWORK, 0.5),
+        "feed-forward decoder 2 scaled 0.5",
+        "feed-forward decoder 3 scaled 0.5",
+    ),
     (SoftmaxTemperature(HEAD, 2), "cross 1·4 temperature 2", "cross 2·5 temperature 2"),
     (AttentionRow(HEAD, 2, (1, 0)), "cross 1·4 row 2 set", "cross 2·5 row 3 set"),
     (ForcedToken(2, "▁dog"), "step 2: dog", "step 3: dog"),
@@ -54,15 +65,23 @@ TEXTS: Sequence[tuple[object, str, str]] = (
 )
 
 
-@pytest.mark.parametrize(("value", "in_python", "in_window"), TEXTS, ids=[text for _, text, _ in TEXTS])
-def test_a_text_counts_from_0_in_python_and_from_1_in_the_window(value: object, in_python: str, in_window: str) -> None:
+@pytest.mark.parametrize(
+    ("value", "in_python", "in_window"), TEXTS, ids=[text for _, text, _ in TEXTS]
+)
+def test_a_text_counts_from_0_in_python_and_from_1_in_the_window(
+    value: object, in_python: str, in_window: str
+) -> None:
     assert (str(value), f"{value}", display_text(value)) == (in_python, in_python, in_window)
 
 
 def test_texts_keep_both_numbers_in_copies_and_are_plain_text_in_json() -> None:
     text = CountedText("layer {layer} of {{}}", layer=Index(1))
     for same in (text, copy.deepcopy(text), pickle.loads(pickle.dumps(text))):
-        assert (same, json.dumps(same), display_text(same)) == ("layer 1 of {}", '"layer 1 of {}"', "layer 2 of {}")
+        assert (same, json.dumps(same), display_text(same)) == (
+            "layer 1 of {}",
+            '"layer 1 of {}"',
+            "layer 2 of {}",
+        )
     assert json.dumps(Index(1)) == "1"
     assert display_text((Index(1), HEAD)) == "2, cross layer 2 head 5"
 
@@ -77,7 +96,9 @@ def test_an_error_has_what_it_is_about_and_counts_like_its_reader() -> None:
     wrapped = ExperimentError("{error} Correct it.", error=error)
     assert display_text(wrapped) == f"{display_text(error)} Correct it."
     assert str(AnalysisError("a {brace}")) == "a {brace}", "without values it is no template"
-    assert "decoder layer 0, cross" in str(NonFiniteError("decoder layer {layer}, cross", layer=Index(0)))
+    assert "decoder layer 0, cross" in str(
+        NonFiniteError("decoder layer {layer}, cross", layer=Index(0))
+    )
 
 
 Action = Callable[[Translator], object]
@@ -98,12 +119,32 @@ def _on_translation(act: Callable[[Translator, object], object]) -> Action:
 
 REFUSALS: Sequence[tuple[str, Action, str, str]] = (
     ("a head", _run(HeadScaled(Head("cross", 8, 0))), "no cross layer 8 head 0.", "counted from 0"),
-    ("a network", _run(scaling(Network("decoder", 8))), "network of decoder layer 8.", "counted from 0"),
-    ("a row", _run(AttentionRow(Head("encoder", 0, 0), 1, (1,))), "Row 1 of encoder layer 0 head 0 has", ""),
+    (
+        "a network",
+        _run(scaling(Network("decoder", 8))),
+        "network of decoder layer 8.",
+        "counted from 0",
+    ),
+    (
+        "a row",
+        _run(AttentionRow(Head("encoder", 0, 0), 1, (1,))),
+        "Row 1 of encoder layer 0 head 0 has",
+        "",
+    ),
     ("a token", _run(ForcedToken(2, "zebra")), "forced at step 2 is not", ""),
-    ("a word", _run(SourceWordRemoved(30)), "Source word 30 cannot be changed (“word 30 removed”)", "from 0"),
+    (
+        "a word",
+        _run(SourceWordRemoved(30)),
+        "Source word 30 cannot be changed (“word 30 removed”)",
+        "from 0",
+    ),
     ("a factor", lambda _: HeadScaled(HEAD, 1e9), "factor of cross layer 1 head 4 is", ""),
-    ("two", lambda _: Experiment("a", interventions=(scaling(HEAD), scaling(HEAD, 2))), "“cross 1·4 off” and", ""),
+    (
+        "two",
+        lambda _: Experiment("a", interventions=(scaling(HEAD), scaling(HEAD, 2))),
+        "“cross 1·4 off” and",
+        "",
+    ),
     (
         "a step",
         _on_translation(lambda model, translation: word_parts(model, translation, 99)),
@@ -112,7 +153,9 @@ REFUSALS: Sequence[tuple[str, Action, str, str]] = (
     ),
     (
         "a place",
-        _on_translation(lambda model, translation: occlude_source_words(model, translation, places=[0, 99])),
+        _on_translation(
+            lambda model, translation: occlude_source_words(model, translation, places=[0, 99])
+        ),
         "99",
         "",
     ),
@@ -125,17 +168,28 @@ REFUSALS: Sequence[tuple[str, Action, str, str]] = (
     (
         "a key",
         _on_translation(
-            lambda model, translation: query_key_parts(model, translation, Head("decoder", 0, 0), 1).of_cell(5)
+            lambda model, translation: query_key_parts(
+                model, translation, Head("decoder", 0, 0), 1
+            ).of_cell(5)
         ),
         "Query 1 does not see key 5",
         "keys 0 to 1",
     ),
-    ("a line", lambda model: attribute_pairs(model, [WordPair(OTHER, "a", "zebra", "dog", "x")]), "x: The v", ""),
+    (
+        "a line",
+        lambda model: attribute_pairs(model, [WordPair(OTHER, "a", "zebra", "dog", "x")]),
+        "x: The v",
+        "",
+    ),
 )
 
 
-@pytest.mark.parametrize(("act", "problem", "advice"), [row[1:] for row in REFUSALS], ids=[row[0] for row in REFUSALS])
-def test_errors_in_python_count_from_0(word_translator: Translator, act: Action, problem: str, advice: str) -> None:
+@pytest.mark.parametrize(
+    ("act", "problem", "advice"), [row[1:] for row in REFUSALS], ids=[row[0] for row in REFUSALS]
+)
+def test_errors_in_python_count_from_0(
+    word_translator: Translator, act: Action, problem: str, advice: str
+) -> None:
     with pytest.raises(AugenmerkError) as caught:
         act(word_translator)
     assert problem in str(caught.value)
@@ -143,21 +197,35 @@ def test_errors_in_python_count_from_0(word_translator: Translator, act: Action,
 
 
 def test_the_repr_of_a_translation_counts_from_0(word_translator: Translator) -> None:
-    translation = word_translator.run(Experiment(OTHER, interventions=(HeadScaled(Head("cross", 0, 1)),)))
+    translation = word_translator.run(
+        Experiment(OTHER, interventions=(HeadScaled(Head("cross", 0, 1)),))
+    )
     assert repr(translation).endswith(", cross 0·1 off)")
 
 
-def test_groups_of_components_are_named_from_0_and_shown_from_1(subword_translator: Translator) -> None:
+def test_groups_of_components_are_named_from_0_and_shown_from_1(
+    subword_translator: Translator,
+) -> None:
     translation = read_given(subword_translator, GERMAN[0], ENGLISH[0])
     cell = query_key_parts(subword_translator, translation, Head("cross", 2, 0), 1).of_cell(0)
     names = [group.name for group in group_components(cell.row.key_components)]
-    assert names == ["token", "position", "heads 0", "feed-forward 0", "heads 1", "feed-forward 1", "biases"]
+    assert names == [
+        "token",
+        "position",
+        "heads 0",
+        "feed-forward 0",
+        "heads 1",
+        "feed-forward 1",
+        "biases",
+    ]
     assert display_text(names[2]) == "heads 1"
     opened = [group.name for group in cell.table(opened_key="heads 1").columns]
     assert [name for name in opened if "·" in name] == [f"encoder 1·{head}" for head in range(4)]
 
 
-def test_the_notes_on_changes_beyond_the_end_count_from_0_and_are_shown_from_1(word_translator: Translator) -> None:
+def test_the_notes_on_changes_beyond_the_end_count_from_0_and_are_shown_from_1(
+    word_translator: Translator,
+) -> None:
     forced = ForcedToken(word_translator.run_config.model.max_positions, "dog")
     translation = word_translator.run(Experiment(OTHER, interventions=(forced,)))
     (note,) = translation.notes_on_unreached
@@ -185,10 +253,17 @@ def test_the_terminal_counts_from_1(
     assert "no weight of query 99 on key 1: choose from queries 1 to" in capsys.readouterr().err
 
 
-def test_json_counts_from_0(word_translator: Translator, tmp_path: object, capsys: pytest.CaptureFixture[str]) -> None:
+def test_json_counts_from_0(
+    word_translator: Translator, tmp_path: object, capsys: pytest.CaptureFixture[str]
+) -> None:
     checkpoint = ["--checkpoint", _model(word_translator, tmp_path), "--device", "cpu"]
     row = ["--set-row", "cross:1:2:1=1,1,1,1,1,1,1,1,1", "--without-words"]
-    assert main(["analyze", "Ein Mann steht auf einer Leiter.", "--parts", "--lens", *row, *checkpoint]) == 0
+    assert (
+        main(
+            ["analyze", "Ein Mann steht auf einer Leiter.", "--parts", "--lens", *row, *checkpoint]
+        )
+        == 0
+    )
     fields = json.loads(capsys.readouterr().out)
     assert fields["parts"]["components"][:4] == [
         "token",

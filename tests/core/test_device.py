@@ -39,7 +39,9 @@ def test_a_device_can_be_asked_for_by_name(machine) -> None:
     assert choose_device("mps") == DeviceChoice("mps", "Apple GPU, requested")
 
 
-@pytest.mark.parametrize("name", ["cuda:2", "cuda:-1", "cuda:", "cuda:x", "gpu", "CPU", "", "tpu", "meta"])
+@pytest.mark.parametrize(
+    "name", ["cuda:2", "cuda:-1", "cuda:", "cuda:x", "gpu", "CPU", "", "tpu", "meta"]
+)
 def test_a_device_that_is_not_there_is_refused_with_those_that_are(machine, name: str) -> None:
     machine(2)
     with pytest.raises(DeviceError) as caught:

@@ -22,7 +22,9 @@ def test_the_middle_of_a_very_long_message_is_left_out() -> None:
     assert text.endswith("xxx. Check the path.")
 
 
-@pytest.mark.parametrize("content", ["".join(f"a{number} = 1\n" for number in range(50_000)), f'"{"x" * 900_000}" = 1'])
+@pytest.mark.parametrize(
+    "content", ["".join(f"a{number} = 1\n" for number in range(50_000)), f'"{"x" * 900_000}" = 1']
+)
 def test_a_hostile_file_of_settings_gets_a_short_message(tmp_path: Path, content: str) -> None:
     path = tmp_path / "run.toml"
     path.write_text(content)

@@ -41,7 +41,9 @@ def test_threads_take_memory_from_one_heap(choice: str, number: str) -> None:
     assert result.stdout.strip() == number
 
 
-def test_a_library_that_does_not_fit_into_memory_is_told_as_such(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_library_that_does_not_fit_into_memory_is_told_as_such(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     """As the dynamic loader says it of PyTorch under `ulimit -v`."""
 
     def load() -> int:

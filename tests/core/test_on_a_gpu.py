@@ -1,4 +1,7 @@
-"""What a CUDA device computes, against the CPU. Skipped where there is none: see docs/training.md."""
+"""What a CUDA device computes, against the CPU.
+
+Skipped where there is none: see docs/training.md.
+"""
 
 import dataclasses
 import math
@@ -11,18 +14,28 @@ import torch
 from augenmerk import Translator
 from augenmerk.core.checkpoint.file import load_checkpoint
 from augenmerk.core.extensions.training.corpora.batches import collate
-from augenmerk.core.extensions.training.events import OutOfMemoryError, PhaseStarted, TrainingStarted
+from augenmerk.core.extensions.training.events import (
+    OutOfMemoryError,
+    PhaseStarted,
+    TrainingStarted,
+)
 from augenmerk.core.extensions.training.session import TrainingSession
 from augenmerk.core.run_files import LAST
 from tests.core.extensions.training.runs import copy_run, record, text_corpus, text_run
 
 DEVICE = "cuda"
-SENTENCES = ("Zwei Hunde spielen im Schnee.", "Ein Mann mit einem roten Helm steht auf einer Leiter und lacht.", "Hund")
+SENTENCES = (
+    "Zwei Hunde spielen im Schnee.",
+    "Ein Mann mit einem roten Helm steht auf einer Leiter und lacht.",
+    "Hund",
+)
 
 pytestmark = [
     pytest.mark.training,
     pytest.mark.heavy,
-    pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device: nothing was checked on a GPU"),
+    pytest.mark.skipif(
+        not torch.cuda.is_available(), reason="no CUDA device: nothing was checked on a GPU"
+    ),
 ]
 
 
@@ -50,7 +63,10 @@ def test_the_first_steps_are_those_of_the_cpu(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("has_dropout", [False, True])
 def test_graphs_learn_what_single_kernels_learn(tmp_path: Path, has_dropout: bool) -> None:
-    """Without dropout the same losses; with it, random numbers that differ from step to step: the loss falls as far."""
+    """Without dropout the same losses.
+
+    With it, random numbers that differ from step to step: the loss falls as far.
+    """
     run = text_run({"dropout": 0.1 if has_dropout else 0.0}, precision="float32", num_epochs=8)
     one_by_one = dataclasses.replace(run, training=run.training.replace(deterministic=True))
     finished, graphs = record(run, tmp_path / "graphs", device=DEVICE)
@@ -78,7 +94,9 @@ def test_a_resumed_run_ends_with_the_same_bits(tmp_path: Path, precision: str) -
     record(run, tmp_path / "whole", device=DEVICE)
     record(run, tmp_path / "parts", device=DEVICE, stop_after=3)
     record(run, tmp_path / "parts", device=DEVICE, resume=True)
-    whole, parts = (load_checkpoint(tmp_path / name / LAST, with_state=True) for name in ("whole", "parts"))
+    whole, parts = (
+        load_checkpoint(tmp_path / name / LAST, with_state=True) for name in ("whole", "parts")
+    )
     for name, weights in whole.weights.items():
         assert torch.equal(weights, parts.weights[name]), name
     for name, state in whole.state.items():
@@ -94,7 +112,9 @@ def test_a_compiled_model_learns_the_same(tmp_path: Path) -> None:
     notes = [event.text for event in recorder.of(PhaseStarted)]
     if any("not compiled" in note for note in notes):
         pytest.skip(next(note for note in notes if "not compiled" in note))
-    assert np.allclose(recorder.losses, record(run, tmp_path / "eager", device=DEVICE)[1].losses, rtol=1e-3)
+    assert np.allclose(
+        recorder.losses, record(run, tmp_path / "eager", device=DEVICE)[1].losses, rtol=1e-3
+    )
     assert finished.step == len(recorder.losses)
 
 
@@ -106,8 +126,12 @@ def test_the_device_is_told(tmp_path: Path) -> None:
 
 
 def test_a_gpu_without_enough_memory_proposes_smaller_batches(tmp_path: Path) -> None:
-    run = text_run({"width": 512, "num_heads": 4, "feed_forward_width": 2048}, num_epochs=1, batch_size=64)
-    torch.cuda.set_per_process_memory_fraction(200e6 / torch.cuda.get_device_properties(0).total_memory)
+    run = text_run(
+        {"width": 512, "num_heads": 4, "feed_forward_width": 2048}, num_epochs=1, batch_size=64
+    )
+    torch.cuda.set_per_process_memory_fraction(
+        200e6 / torch.cuda.get_device_properties(0).total_memory
+    )
     try:
         with pytest.raises(OutOfMemoryError) as failure:
             record(run, tmp_path / "run", device=DEVICE)

@@ -18,7 +18,11 @@ def test_ordinary_text_stays_as_it_is() -> None:
 @pytest.mark.heavy
 def test_a_terminal_gets_no_control_character() -> None:
     everything = "".join(map(chr, range(0x11_0000)))
-    left = {character for character in printable(everything) if unicodedata.category(character) in ("Cc", "Cs")}
+    left = {
+        character
+        for character in printable(everything)
+        if unicodedata.category(character) in ("Cc", "Cs")
+    }
     assert left == {"\n", "\t"}
     assert printable("\x1b[31mred\x9b0m\r\x00") == r"\u001b[31mred\u009b0m\u000d\u0000"
     assert printable("\u202egpj.exe\ud800") == r"\u202egpj.exe\ud800"
@@ -27,7 +31,9 @@ def test_a_terminal_gets_no_control_character() -> None:
 
 @pytest.mark.heavy
 def test_any_text_can_stand_in_xml() -> None:
-    text = printable("".join(map(chr, range(0x11_0000)))).translate({ord("&"): "&amp;", ord("<"): "&lt;"})
+    text = printable("".join(map(chr, range(0x11_0000)))).translate(
+        {ord("&"): "&amp;", ord("<"): "&lt;"}
+    )
     assert ElementTree.fromstring(f"<text>{text}</text>").text is not None
 
 

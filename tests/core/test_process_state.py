@@ -1,4 +1,7 @@
-"""The engine leaves the process of its user unchanged; only entry points and `tune_process` change it."""
+"""The engine leaves the process of its user unchanged.
+
+Only entry points and `tune_process` change it.
+"""
 
 import pytest
 
@@ -89,7 +92,8 @@ def test_importing_every_module_of_core_changes_nothing_in_the_process() -> None
 
 def test_importing_the_public_api_before_torch_changes_no_environment_variable() -> None:
     check_that_it_runs(
-        "import os; before = dict(os.environ); import augenmerk; augenmerk.Translator; assert os.environ == before"
+        "import os; before = dict(os.environ); import augenmerk; augenmerk.Translator; assert "
+        "os.environ == before"
     )
 
 

@@ -25,11 +25,17 @@ def test_duration_is_said_as_people_say_it(seconds: float, words: str) -> None:
 
 
 def test_a_count_has_the_form_of_its_noun() -> None:
-    assert [counted(count, "epoch") for count in (0, 1, 2, 1200)] == ["0 epochs", "1 epoch", "2 epochs", "1,200 epochs"]
+    assert [counted(count, "epoch") for count in (0, 1, 2, 1200)] == [
+        "0 epochs",
+        "1 epoch",
+        "2 epochs",
+        "1,200 epochs",
+    ]
 
 
 @pytest.mark.parametrize(
-    ("seconds", "words"), [(0.41, "410 ms"), (0.9996, "1.0 s"), (3.21, "3.2 s"), (9.96, "10 s"), (61, "1 min 01 s")]
+    ("seconds", "words"),
+    [(0.41, "410 ms"), (0.9996, "1.0 s"), (3.21, "3.2 s"), (9.96, "10 s"), (61, "1 min 01 s")],
 )
 def test_short_times_keep_what_matters_where_it_is_asked_for(seconds: float, words: str) -> None:
     assert duration(seconds, exact=True) == words
@@ -126,5 +132,9 @@ def test_a_share_in_a_sentence_is_written_out(share: float, expected: str) -> No
 
 
 def test_a_noun_agrees_with_its_count() -> None:
-    assert [counted(count, "epoch") for count in (0, 1, 1200)] == ["0 epochs", "1 epoch", "1,200 epochs"]
+    assert [counted(count, "epoch") for count in (0, 1, 1200)] == [
+        "0 epochs",
+        "1 epoch",
+        "1,200 epochs",
+    ]
     assert [counted(count, "query", "queries") for count in (1, 2)] == ["1 query", "2 queries"]

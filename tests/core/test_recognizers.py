@@ -41,7 +41,9 @@ def test_the_first_answer_counts(tmp_path: Path) -> None:
     unasked = add("stones", Recognized("a stone"))
     assert recognize(path) == Recognized(f"{path} is a sculpture. Choose a model.", source=path)
     assert not unasked
-    with pytest.raises(CheckpointError, match=r"sculpture\.stone is a sculpture\. Choose a model\.$"):
+    with pytest.raises(
+        CheckpointError, match=r"sculpture\.stone is a sculpture\. Choose a model\.$"
+    ):
         load_checkpoint(path)
 
 

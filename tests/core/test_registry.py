@@ -35,9 +35,13 @@ def install(packages: Path, name: str, code: str, entries: str) -> None:
     (packages / f"fruit_{name}.py").write_text(header + code, encoding="utf-8")
     info = packages / f"fruit_{name}-1.0.dist-info"
     info.mkdir()
-    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: fruit-{name}\nVersion: 1.0\n", encoding="utf-8")
+    (info / "METADATA").write_text(
+        f"Metadata-Version: 2.1\nName: fruit-{name}\nVersion: 1.0\n", encoding="utf-8"
+    )
     lines = [entry.replace("= ", f"= fruit_{name}:") for entry in entries.split("; ")]
-    (info / "entry_points.txt").write_text("\n".join([f"[{GROUP}]", *lines]) + "\n", encoding="utf-8")
+    (info / "entry_points.txt").write_text(
+        "\n".join([f"[{GROUP}]", *lines]) + "\n", encoding="utf-8"
+    )
 
 
 def make_registry() -> Registry[Fruit]:
@@ -45,7 +49,12 @@ def make_registry() -> Registry[Fruit]:
 
 
 def test_declarations_of_packages_are_found_and_sorted_by_their_order(packages: Path) -> None:
-    install(packages, "one", "APPLE = Fruit('red', 3)\nCHERRY = Fruit('black', 1)", "apple = APPLE; cherry = CHERRY")
+    install(
+        packages,
+        "one",
+        "APPLE = Fruit('red', 3)\nCHERRY = Fruit('black', 1)",
+        "apple = APPLE; cherry = CHERRY",
+    )
     assert dict(make_registry()) == {
         "cherry": Fruit("black", 1),
         "banana": Fruit("yellow", 2),
@@ -89,9 +98,16 @@ def test_a_broken_extension_is_reported_by_name_and_left_out(
 
 
 @pytest.mark.allow_log_warnings
-def test_the_first_package_wins_a_name_that_two_use(packages: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_the_first_package_wins_a_name_that_two_use(
+    packages: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     install(packages, "two", "APPLE = Fruit('green')", "apple = APPLE")
-    install(packages, "one", "APPLE = Fruit('red')\nBANANA = Fruit('brown')", "apple = APPLE; banana = BANANA")
+    install(
+        packages,
+        "one",
+        "APPLE = Fruit('red')\nBANANA = Fruit('brown')",
+        "apple = APPLE; banana = BANANA",
+    )
     registry = make_registry()
     assert registry["apple"] == Fruit("red")
     assert registry["banana"] == Fruit("yellow", 2), "what the kernel declares cannot be replaced"

@@ -18,7 +18,9 @@ def test_an_installed_wheel_reads_the_folder_inside_the_package(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "core" / "_resources").mkdir(parents=True)
-    monkeypatch.setattr(augenmerk.core.resources, "__file__", str(tmp_path / "core" / "resources.py"))
+    monkeypatch.setattr(
+        augenmerk.core.resources, "__file__", str(tmp_path / "core" / "resources.py")
+    )
     assert resource_path("icon.png") == tmp_path.resolve() / "core" / "_resources" / "icon.png"
 
 
@@ -29,6 +31,8 @@ def test_the_bundled_model_is_a_resource() -> None:
 def test_the_examples_of_notebook_6_are_among_those_to_be_tried(multi30k_folder: Path) -> None:
     """It shows attention for train 8, validation 6 and test 10, counted from 0."""
     places = {"train": 8, "val": 6, "test_2016_flickr": 10}
-    shown = tuple(read_lines(multi30k_folder / f"{split}.de.gz")[index] for split, index in places.items())
+    shown = tuple(
+        read_lines(multi30k_folder / f"{split}.de.gz")[index] for split, index in places.items()
+    )
     assert example_sentences()[-3:] == shown
     assert len(set(example_sentences())) == len(example_sentences())

@@ -1,4 +1,5 @@
-"""A process that was started without standard streams gives their numbers to no other file, and says what it can."""
+"""A process that was started without standard streams gives their numbers to no other file, and
+says what it can."""
 
 import os
 import subprocess
@@ -7,7 +8,10 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = [pytest.mark.subprocess, pytest.mark.skipif(os.name != "posix", reason="descriptors can be closed there")]
+pytestmark = [
+    pytest.mark.subprocess,
+    pytest.mark.skipif(os.name != "posix", reason="descriptors can be closed there"),
+]
 
 RUNS = "import sys; from augenmerk.viz_app.launch import main; sys.exit(main(sys.argv[1].split()))"
 OPENS = """
@@ -28,7 +32,9 @@ print("a message with \\udcff", file=sys.stderr, flush=True)
 def run_without(closed: str, code: str, argument: Path | str) -> subprocess.CompletedProcess[str]:
     """Through a shell: `subprocess` itself can give streams away, but not close them."""
     command = ["sh", "-c", f'exec "$0" "$@" {closed}', sys.executable, "-c", code, str(argument)]
-    return subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False, timeout=60)
+    return subprocess.run(
+        command, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False, timeout=60
+    )
 
 
 @pytest.mark.parametrize("closed", ["<&-", "2>&-", "<&- 2>&-", "<&- >&- 2>&-"])

@@ -16,7 +16,14 @@ from augenmerk.core import storage
 from augenmerk.core.errors import AugenmerkError, CorpusError, StorageError
 from augenmerk.core.extensions.download import Downloader, RemoteFile
 from augenmerk.core.folder_lock import FolderLock
-from augenmerk.core.storage import atomic_path, check_writable, is_file, is_folder, is_forbidden, write_text
+from augenmerk.core.storage import (
+    atomic_path,
+    check_writable,
+    is_file,
+    is_folder,
+    is_forbidden,
+    write_text,
+)
 from tests.limits import files_limited
 
 
@@ -32,7 +39,9 @@ def write_half(target: Path, error: BaseException) -> None:
 
 def test_the_file_appears_with_its_content_and_nothing_beside_it(tmp_path: Path) -> None:
     write_text(tmp_path / "note.txt", "Ein Mann.\nÄpfel\n")
-    assert (tmp_path / "note.txt").read_bytes() == "Ein Mann.\nÄpfel\n".encode().replace(b"\n", os.linesep.encode())
+    assert (tmp_path / "note.txt").read_bytes() == "Ein Mann.\nÄpfel\n".encode().replace(
+        b"\n", os.linesep.encode()
+    )
     assert names_in(tmp_path) == ["note.txt"]
 
 
@@ -72,7 +81,9 @@ def test_an_error_in_the_block_leaves_nothing_where_nothing_stood(tmp_path: Path
     assert names_in(tmp_path) == []
 
 
-def test_the_content_reaches_the_disk_before_the_rename(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_content_reaches_the_disk_before_the_rename(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     order: list[str] = []
     fsync, replace = os.fsync, os.replace
 
@@ -92,7 +103,9 @@ def test_the_content_reaches_the_disk_before_the_rename(tmp_path: Path, monkeypa
 
 @pytest.mark.skipif(os.name != "posix", reason="file modes are those of POSIX systems")
 @pytest.mark.parametrize(("mask", "mode"), [(0o022, 0o644), (0o077, 0o600)])
-def test_the_file_has_the_mode_that_the_user_s_mask_gives(tmp_path: Path, mask: int, mode: int) -> None:
+def test_the_file_has_the_mode_that_the_user_s_mask_gives(
+    tmp_path: Path, mask: int, mode: int
+) -> None:
     before = os.umask(mask)
     try:
         write_text(tmp_path / "note.txt", "x")
@@ -127,13 +140,18 @@ def test_a_folder_without_permission_is_refused(tmp_path: Path, permissions_with
     folder = tmp_path / "locked"
     folder.mkdir()
     (folder / "note.txt").write_text("old")
-    with permissions_withheld(folder, 0o500), pytest.raises(StorageError, match="Permission denied"):
+    with (
+        permissions_withheld(folder, 0o500),
+        pytest.raises(StorageError, match="Permission denied"),
+    ):
         write_text(folder / "note.txt", "new")
     assert (folder / "note.txt").read_text() == "old"
     assert names_in(folder) == ["note.txt"]
 
 
-def test_a_folder_that_becomes_read_only_during_writing_is_named(tmp_path: Path, permissions_withheld: Any) -> None:
+def test_a_folder_that_becomes_read_only_during_writing_is_named(
+    tmp_path: Path, permissions_withheld: Any
+) -> None:
     folder = tmp_path / "run"
     folder.mkdir()
     with (
@@ -146,7 +164,9 @@ def test_a_folder_that_becomes_read_only_during_writing_is_named(tmp_path: Path,
     assert not (folder / "note.txt").exists()
 
 
-def test_what_may_not_be_read_is_told_from_what_is_missing(tmp_path: Path, permissions_withheld: Any) -> None:
+def test_what_may_not_be_read_is_told_from_what_is_missing(
+    tmp_path: Path, permissions_withheld: Any
+) -> None:
     (tmp_path / "locked").mkdir()
     file = tmp_path / "locked" / "note.txt"
     file.write_text("text")
@@ -169,7 +189,9 @@ def test_a_read_only_disk_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyP
         write_text(tmp_path / "note.txt", "x")
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="limits of the file size are those of POSIX systems")
+@pytest.mark.skipif(
+    sys.platform == "win32", reason="limits of the file size are those of POSIX systems"
+)
 def test_a_write_that_the_system_cuts_short_leaves_the_older_file(tmp_path: Path) -> None:
     target = tmp_path / "model"
     target.write_text("old")
@@ -185,7 +207,9 @@ def test_a_write_that_the_system_cuts_short_leaves_the_older_file(tmp_path: Path
 
 def test_more_space_is_only_advised_where_it_is_lacking(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
-    with pytest.raises(StorageError, match=r"a part of this path is not a folder.*; choose another folder, and try"):
+    with pytest.raises(
+        StorageError, match=r"a part of this path is not a folder.*; choose another folder, and try"
+    ):
         write_text(tmp_path / "file" / "page.html", "new")
 
 
@@ -209,7 +233,9 @@ ADVICE = {
         lambda path: write_text(path, "x"),
         check_writable,
         lambda path: FolderLock(path / "run"),
-        lambda path: Downloader(CorpusError, "", lambda: None).fetch(RemoteFile("a", 1), "", path, lambda *_: None),
+        lambda path: Downloader(CorpusError, "", lambda: None).fetch(
+            RemoteFile("a", 1), "", path, lambda *_: None
+        ),
     ],
     ids=["text", "check", "run", "download"],
 )
@@ -226,15 +252,21 @@ def test_the_advice_fits_the_refusal(
     assert ADVICE[number] in str(caught.value)
 
 
-def test_a_name_that_is_too_long_and_a_folder_in_the_way_are_told_by_the_system(tmp_path: Path) -> None:
+def test_a_name_that_is_too_long_and_a_folder_in_the_way_are_told_by_the_system(
+    tmp_path: Path,
+) -> None:
     with pytest.raises(StorageError, match="choose a shorter name, and try again"):
         write_text(tmp_path / ("x" * 300), "x")
-    with pytest.raises(StorageError, match="rename the folder that has this name or choose another name"):
+    with pytest.raises(
+        StorageError, match="rename the folder that has this name or choose another name"
+    ):
         write_text(tmp_path, "x")
 
 
 @pytest.mark.parametrize("step", ["fsync", "replace"])
-def test_a_full_disk_leaves_the_older_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str) -> None:
+def test_a_full_disk_leaves_the_older_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
     def no_space(*_: object) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
@@ -358,12 +390,24 @@ class TestReading:
         from augenmerk.core.extensions.training.corpora.parallel import read_lines
         from augenmerk.core.extensions.training.corpora.prepared import load_prepared
         from augenmerk.core.extensions.training.film import read_frame
-        from augenmerk.core.extensions.training.folder import describe_checkpoint, read_starts, summarize
+        from augenmerk.core.extensions.training.folder import (
+            describe_checkpoint,
+            read_starts,
+            summarize,
+        )
         from augenmerk.core.extensions.training.history_file import read_history
         from augenmerk.core.maps.roles import read_sample_roles
         from augenmerk.core.translation.experiment_file import kind_of_file, read_experiment_file
 
-        readers = (load_checkpoint, read_history, read_toml, read_lines, load_prepared, read_frame, kind_of_file)
+        readers = (
+            load_checkpoint,
+            read_history,
+            read_toml,
+            read_lines,
+            load_prepared,
+            read_frame,
+            kind_of_file,
+        )
         for reader in (*readers, read_experiment_file, read_gold, read_ibm_1):
             with pytest.raises(AugenmerkError, match="device"):
                 reader(pipe)
@@ -375,7 +419,13 @@ class TestReading:
             load_corpus(tmp_path, preset("notebook"))
         run = tmp_path / "run"
         run.mkdir()
-        for name in ("last.safetensors", "best.safetensors", "run.toml", "history.csv", "environment.json"):
+        for name in (
+            "last.safetensors",
+            "best.safetensors",
+            "run.toml",
+            "history.csv",
+            "environment.json",
+        ):
             os.mkfifo(run / name)
         assert describe_checkpoint(run / "last.safetensors") is None
         assert read_starts(run) == []

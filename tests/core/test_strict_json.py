@@ -1,4 +1,5 @@
-"""Foreign JSON: what is wrong is named by the path of its field, and nothing but `JsonError` is ever raised."""
+"""Foreign JSON: what is wrong is named by the path of its field, and nothing but `JsonError` is
+ever raised."""
 
 import json
 
@@ -40,7 +41,17 @@ def test_what_is_wrong_is_told_with_its_place(name: str) -> None:
 
 @pytest.mark.parametrize(
     "value",
-    [{}, [], None, True, "ä😀\u2028", {"a": [[[[[[[1]]]]]]]}, "[" * 9, 'a"[\\"' + "[" * 9, [0.1, -0.0, 1e-300, 2**60]],
+    [
+        {},
+        [],
+        None,
+        True,
+        "ä😀\u2028",
+        {"a": [[[[[[[1]]]]]]]},
+        "[" * 9,
+        'a"[\\"' + "[" * 9,
+        [0.1, -0.0, 1e-300, 2**60],
+    ],
 )
 def test_what_is_right_is_read_exactly(value: object) -> None:
     for ascii_only in (True, False):
@@ -54,7 +65,13 @@ def test_a_byte_order_mark_is_left_out() -> None:
 
 def test_a_megabyte_of_anything_is_cheap_enough_to_need_no_mark() -> None:
     """Without the mark `heavy`, a test that computes for long fails."""
-    for data in (b'"' + b'\\"' * 500_000, b"\\" * 1_000_000, b'"' * 1_000_000, b"[]," * 333_333, b"1" * 1_000_000):
+    for data in (
+        b'"' + b'\\"' * 500_000,
+        b"\\" * 1_000_000,
+        b'"' * 1_000_000,
+        b"[]," * 333_333,
+        b"1" * 1_000_000,
+    ):
         with pytest.raises(JsonError):
             parse(data, max_depth=8)
 

@@ -1,4 +1,5 @@
-"""How threads wait is chosen before torch is loaded: by every entry point, and by scripts that call `tune_process`."""
+"""How threads wait is chosen before torch is loaded: by every entry point, and by scripts that call
+`tune_process`."""
 
 import os
 import re
@@ -31,8 +32,8 @@ ENTRIES = {
     "augenmerk": LAUNCH + "main(['translate', 'Ein Hund.'])",
     "augenmerk figure": LAUNCH + "main(['figure', '--text', 'Hund', '--out', sys.argv[2]])",
     "augenmerk app": LAUNCH + "main(['app', '--sentence', 'A', '--screenshot', sys.argv[2]])",
-    "import augenmerk": "from augenmerk import tune_process; tune_process(); from augenmerk import Translator; "
-    "print(Translator.load().translate('Ein Hund.').text)",
+    "import augenmerk": "from augenmerk import tune_process; tune_process(); from augenmerk "
+    "import Translator; print(Translator.load().translate('Ein Hund.').text)",
 }
 
 
@@ -48,7 +49,8 @@ def output_of(code: str, environment: str = "", *arguments: str) -> str:
 @pytest.mark.slow
 def test_spinning_is_chosen_before_torch(entry: str, tmp_path: object) -> None:
     output = output_of(ENTRIES[entry], "", f"{tmp_path}/picture.png")
-    assert re.search("GOMP_SPINCOUNT is (20000|0) before torch\n", output)  # as busy as the machine is
+    # as busy as the machine is
+    assert re.search("GOMP_SPINCOUNT is (20000|0) before torch\n", output)
     assert "kernels: 64 before torch\n" in output
 
 
@@ -67,7 +69,8 @@ def test_threads_sleep_at_once_where_others_compute(loads: str, count: int, tmp_
     path = tmp_path / "loads"
     path.write_text(loads)
     code = (
-        f"from pathlib import Path; import augenmerk.core.process as t; t.LOADS = Path({str(path)!r}); t.tune_process()"
+        "from pathlib import Path; import augenmerk.core.process as t; t.LOADS = "
+        f"Path({str(path)!r}); t.tune_process()"
     )
     assert output_of(f"{code}; print(os.environ['GOMP_SPINCOUNT'])") == f"{count}\n"
 
@@ -75,7 +78,10 @@ def test_threads_sleep_at_once_where_others_compute(loads: str, count: int, tmp_
 @pytest.mark.parametrize("setting", ["GOMP_SPINCOUNT=7", "OMP_WAIT_POLICY=passive"])
 @pytest.mark.slow
 def test_what_the_user_set_holds(setting: str) -> None:
-    show = "; from augenmerk.core import process; print(process.spinning()); print(os.environ.get('GOMP_SPINCOUNT'))"
+    show = (
+        "; from augenmerk.core import process; print(process.spinning()); "
+        "print(os.environ.get('GOMP_SPINCOUNT'))"
+    )
     expected = "7" if setting.startswith("GOMP") else "None"
     output = output_of(ENTRIES["import augenmerk"] + show, setting)
     assert f"GOMP_SPINCOUNT is {expected} before torch\n" in output
@@ -92,10 +98,12 @@ def test_what_the_user_set_holds(setting: str) -> None:
     ],
 )
 @pytest.mark.slow
-def test_beside_a_loaded_torch_only_the_number_is_chosen(before: str, environment: str, number: int, told: str) -> None:
+def test_beside_a_loaded_torch_only_the_number_is_chosen(
+    before: str, environment: str, number: int, told: str
+) -> None:
     code = (
-        f"import torch; {before}import logging; logging.basicConfig(level='INFO', stream=sys.stdout); "
-        "from augenmerk import tune_process; tune_process(); "
+        f"import torch; {before}import logging; logging.basicConfig(level='INFO', "
+        "stream=sys.stdout); from augenmerk import tune_process; tune_process(); "
         "print(torch.get_num_threads(), os.environ.get('GOMP_SPINCOUNT'))"
     )
     output = output_of(code, environment)
@@ -119,14 +127,20 @@ else:
 """
 
 
-@pytest.mark.parametrize(("setting", "again"), [("", "miss"), ("ONEDNN_PRIMITIVE_CACHE_CAPACITY=1024", "hit")])
+@pytest.mark.parametrize(
+    ("setting", "again"), [("", "miss"), ("ONEDNN_PRIMITIVE_CACHE_CAPACITY=1024", "hit")]
+)
 @pytest.mark.slow
 def test_few_kernels_are_kept_unless_the_user_says_so(setting: str, again: str) -> None:
     """By the log of oneDNN itself: a kernel that eighty others have followed is made anew."""
     output = output_of(KEPT_KERNELS, setting)
     if "no kernels of oneDNN here" in output:
         pytest.skip("this processor has no AVX-512, so PyTorch's own products serve")
-    made = [line for line in output.splitlines() if "primitive,create:cache_" in line and "mb100ic64oc64" in line]
+    made = [
+        line
+        for line in output.splitlines()
+        if "primitive,create:cache_" in line and "mb100ic64oc64" in line
+    ]
     assert len(made) == 2
     assert "create:cache_miss" in made[0]
     assert f"create:cache_{again}" in made[1]

@@ -20,8 +20,20 @@ from augenmerk.core.translation.result import Translation
 from augenmerk.core.translation.translator import Translator
 from tests.made_once import made_once
 
-PEOPLE = {"Mann": "man", "Hund": "dog", "Junge": "boy", "Arbeiter": "worker", "Fußballspieler": "football player"}
-DEEDS = {"steht": "stands", "schläft": "sleeps", "wartet": "waits", "singt": "sings", "läuft": "walks"}
+PEOPLE = {
+    "Mann": "man",
+    "Hund": "dog",
+    "Junge": "boy",
+    "Arbeiter": "worker",
+    "Fußballspieler": "football player",
+}
+DEEDS = {
+    "steht": "stands",
+    "schläft": "sleeps",
+    "wartet": "waits",
+    "singt": "sings",
+    "läuft": "walks",
+}
 PLACES = {
     "auf einer Leiter": "on a ladder",
     "im Gras": "in the grass",
@@ -34,7 +46,10 @@ PLACES = {
 }
 GERMAN = [f"Ein {who} {does} {where}." for who in PEOPLE for does in DEEDS for where in PLACES]
 ENGLISH = [
-    f"A {who} {does} {where}." for who in PEOPLE.values() for does in DEEDS.values() for where in PLACES.values()
+    f"A {who} {does} {where}."
+    for who in PEOPLE.values()
+    for does in DEEDS.values()
+    for where in PLACES.values()
 ]
 assert len(GERMAN) == len(ENGLISH) == 200
 
@@ -49,7 +64,9 @@ SHAPE = {
 }
 
 
-def read_given(translator: Translator, text: str, target: str, *interventions: Intervention) -> Translation:
+def read_given(
+    translator: Translator, text: str, target: str, *interventions: Intervention
+) -> Translation:
     """A given pair, read by teacher forcing."""
     return translator.run(Experiment(text, GivenTarget(target), interventions))
 
@@ -72,7 +89,9 @@ def untrained(run: RunConfig) -> Translator:
             for name, parameter in model.named_parameters():
                 if parameter.dim() == 2:
                     parameter.normal_(std=(1.0 if "tokens" in name else 2.0) * 32**-0.5)
-    return Translator(Checkpoint(run, codecs, dict(model.named_parameters())), DeviceChoice("cpu", "requested"))
+    return Translator(
+        Checkpoint(run, codecs, dict(model.named_parameters())), DeviceChoice("cpu", "requested")
+    )
 
 
 @pytest.fixture(scope="session")
@@ -86,7 +105,9 @@ def word_translator() -> Translator:
 def subword_translator() -> Translator:
     """160 joint subwords; pre-norm, sinusoids, everything tied."""
     base = preset("multi30k")
-    return untrained(replace(base, model=base.model.replace(**SHAPE), data=base.data.replace(num_subwords=160)))
+    return untrained(
+        replace(base, model=base.model.replace(**SHAPE), data=base.data.replace(num_subwords=160))
+    )
 
 
 @pytest.fixture(scope="session")
@@ -98,7 +119,9 @@ def copy_translator(tmp_path_factory: pytest.TempPathFactory) -> Translator:
         run = replace(
             base,
             data=base.data.replace(copy_validation_pairs=15),
-            training=base.training.replace(max_steps=240, warmup_steps=150, checkpoint_steps=1000, sample_size=1),
+            training=base.training.replace(
+                max_steps=240, warmup_steps=150, checkpoint_steps=1000, sample_size=1
+            ),
         )
         train(run, prepare_copy_task(run.data, seed=1), folder / "run", device="cpu")
 

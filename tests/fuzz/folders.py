@@ -1,4 +1,5 @@
-"""Folders with a Marian model, packed into one file each and damaged: JSON, SentencePiece models, weights, names."""
+"""Folders with a Marian model, packed into one file each and damaged: JSON, SentencePiece models,
+weights, names."""
 
 import io
 import json
@@ -7,13 +8,45 @@ from pathlib import Path
 from random import Random
 
 from tests.fuzz.mutants import damaged_model
-from tests.fuzz.nasty import NUMBERS, damaged_bytes, damaged_json, damaged_text, nasty_value, to_json
+from tests.fuzz.nasty import (
+    NUMBERS,
+    damaged_bytes,
+    damaged_json,
+    damaged_text,
+    nasty_value,
+    to_json,
+)
 
 _SIZES = (
-    *("vocab_size", "decoder_vocab_size", "d_model", "encoder_layers", "decoder_layers", "encoder_attention_heads"),
-    *("decoder_attention_heads", "encoder_ffn_dim", "decoder_ffn_dim", "max_position_embeddings", "pad_token_id"),
-    *("decoder_start_token_id", "eos_token_id", "max_length", "num_beams", "forced_eos_token_id", "bad_words_ids"),
-    *("activation_function", "scale_embedding", "tie_word_embeddings", "share_encoder_decoder_embeddings"),
+    *(
+        "vocab_size",
+        "decoder_vocab_size",
+        "d_model",
+        "encoder_layers",
+        "decoder_layers",
+        "encoder_attention_heads",
+    ),
+    *(
+        "decoder_attention_heads",
+        "encoder_ffn_dim",
+        "decoder_ffn_dim",
+        "max_position_embeddings",
+        "pad_token_id",
+    ),
+    *(
+        "decoder_start_token_id",
+        "eos_token_id",
+        "max_length",
+        "num_beams",
+        "forced_eos_token_id",
+        "bad_words_ids",
+    ),
+    *(
+        "activation_function",
+        "scale_embedding",
+        "tie_word_embeddings",
+        "share_encoder_decoder_embeddings",
+    ),
 )
 
 

@@ -1,4 +1,5 @@
-"""Damaged checkpoints made by someone who knows the format: header, description, tensors, subwords, counts."""
+"""Damaged checkpoints made by someone who knows the format: header, description, tensors, subwords,
+counts."""
 
 import base64
 import json
@@ -8,11 +9,33 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
-from tests.fuzz.nasty import NUMBERS, damaged_bytes, damaged_json, damaged_text, nasty_value, to_json
+from tests.fuzz.nasty import (
+    NUMBERS,
+    damaged_bytes,
+    damaged_json,
+    damaged_text,
+    nasty_value,
+    to_json,
+)
 
 KEY = "augenmerk"
 METADATA = "__metadata__"
-DTYPES = ("F32", "F16", "BF16", "F64", "I64", "I32", "U8", "BOOL", "F8_E4M3", "F8_E5M2", "F8_E8M0", "F4", "X9", "")
+DTYPES = (
+    "F32",
+    "F16",
+    "BF16",
+    "F64",
+    "I64",
+    "I32",
+    "U8",
+    "BOOL",
+    "F8_E4M3",
+    "F8_E5M2",
+    "F8_E8M0",
+    "F4",
+    "X9",
+    "",
+)
 WORD_COUNTS = "word_counts.source"
 SIZES = {"F32": 4, "F16": 2, "I64": 8, "U8": 1}
 
@@ -62,9 +85,12 @@ def mutant(data: bytes, seed: str) -> bytes:
     """A damaged copy of the checkpoint `data`: the same for the same seed."""
     rng = Random(seed)
     if rng.random() < 0.08:
-        return damaged_bytes(data, rng, None if rng.random() < 0.5 else 8 + int.from_bytes(data[:8], "little"))
+        return damaged_bytes(
+            data, rng, None if rng.random() < 0.5 else 8 + int.from_bytes(data[:8], "little")
+        )
     parts = Parts.of(data)
-    if rng.random() < 0.7:  # as files of earlier versions, so that what lies behind the checksums is reached too
+    # as files of earlier versions, so that what lies behind the checksums is reached too
+    if rng.random() < 0.7:
         parts.description.pop("checksums", None)
     intact = parts.to_bytes()
     for _ in range(rng.choice((1, 1, 1, 2))):
@@ -92,7 +118,14 @@ def change_settings(parts: Parts, rng: Random) -> None:
 
 def change_sizes(parts: Parts, rng: Random) -> None:
     """What decides how much is built."""
-    names = ("width", "num_encoder_layers", "num_decoder_layers", "num_heads", "feed_forward_width", "max_positions")
+    names = (
+        "width",
+        "num_encoder_layers",
+        "num_decoder_layers",
+        "num_heads",
+        "feed_forward_width",
+        "max_positions",
+    )
     model = _at(parts.description, "run", "model")
     if isinstance(model, dict):
         model[rng.choice(names)] = rng.choice(NUMBERS)
@@ -105,7 +138,9 @@ def change_special_ids(parts: Parts, rng: Random) -> None:
     vocabulary = _at(parts.description, "codecs", rng.choice(("source", "target")))
     if isinstance(vocabulary, dict):
         name = rng.choice(("padding_id", "start_id", "end_id", "unknown_id"))
-        vocabulary[name] = rng.choice((*range(6), 1.0, 0.0, 2.5, True, False, None, "1", -1, 99, 2**63, 10**30))
+        vocabulary[name] = rng.choice(
+            (*range(6), 1.0, 0.0, 2.5, True, False, None, "1", -1, 99, 2**63, 10**30)
+        )
 
 
 def change_tokens(parts: Parts, rng: Random) -> None:
@@ -148,9 +183,9 @@ def change_header(parts: Parts, rng: Random) -> None:
     if kind == 0:
         del parts.header[name]
     elif kind == 1:
-        parts.header[rng.choice((name + "x", "model." + name, "", "model.", "state.x", METADATA))] = parts.header.pop(
-            name
-        )
+        parts.header[
+            rng.choice((name + "x", "model." + name, "", "model.", "state.x", METADATA))
+        ] = parts.header.pop(name)
     elif kind == 2:
         entry["dtype"] = rng.choice(DTYPES)
     elif kind == 3:
@@ -170,7 +205,9 @@ def change_header(parts: Parts, rng: Random) -> None:
             )
         )
     elif kind == 4:
-        entry["data_offsets"] = rng.choice(([0, 0], [0, 2**63], [8, 4], [-4, 0], [0, len(parts.body) + 4], [0], None))
+        entry["data_offsets"] = rng.choice(
+            ([0, 0], [0, 2**63], [8, 4], [-4, 0], [0, len(parts.body) + 4], [0], None)
+        )
     elif kind == 5:
         parts.header[rng.choice(list(parts.header))] = dict(entry)
     elif kind == 6:
@@ -185,7 +222,9 @@ def change_header_text(parts: Parts, rng: Random) -> None:
     parts.raw_header = damaged_text(text, rng).encode("utf-8", "surrogatepass")
     if rng.random() < 0.4:
         size = len(parts.raw_header)
-        parts.header_size = rng.choice((0, 1, size - 1, size + 1, size + 8, 10**8, 2**31, 2**63, 2**64 - 1))
+        parts.header_size = rng.choice(
+            (0, 1, size - 1, size + 1, size + 8, 10**8, 2**31, 2**63, 2**64 - 1)
+        )
 
 
 def change_values(parts: Parts, rng: Random) -> None:
@@ -234,13 +273,21 @@ def change_layers(parts: Parts, rng: Random) -> None:
         count = rng.choice((3, 50, 999, 1_001, 5_000))
         model["num_encoder_layers"] = count
         for index in range(2, count):
-            parts.header[f"model.encoder_layers.{index}.x"] = {"dtype": "F32", "shape": [0], "data_offsets": [0, 0]}
+            parts.header[f"model.encoder_layers.{index}.x"] = {
+                "dtype": "F32",
+                "shape": [0],
+                "data_offsets": [0, 0],
+            }
 
 
 def change_subwords(parts: Parts, rng: Random) -> None:
     """The sentencepiece model: its bytes, its fields, its text."""
     codecs = _at(parts.description, "codecs")
-    places = [(codecs, "subwords"), *((_at(codecs, side), "reads") for side in ("source", "target"))]  # Marian's
+    # Marian's
+    places = [
+        (codecs, "subwords"),
+        *((_at(codecs, side), "reads") for side in ("source", "target")),
+    ]
     texts = [(holder, name) for holder, name in places if isinstance(_at(holder, name), str)]
     if not texts:
         return
@@ -273,7 +320,9 @@ def _change_field(fields: list[tuple[int, int, Any]], rng: Random, depth: int) -
     if not fields:
         return
     places = (
-        [index for index, field in enumerate(fields) if field[0] != 1] if depth == 0 and rng.random() < 0.4 else None
+        [index for index, field in enumerate(fields) if field[0] != 1]
+        if depth == 0 and rng.random() < 0.4
+        else None
     )
     index = rng.choice(places or range(len(fields)))
     number, wire, value = fields[index]
@@ -296,7 +345,11 @@ def _change_field(fields: list[tuple[int, int, Any]], rng: Random, depth: int) -
     elif kind < 0.96:
         table = b"\x10\x00\x00\x00" + rng.randbytes(64)
         added = rng.choice(
-            ((2, 2, table), (4, 2, b"\x0a\x06\x0a\x01a\x12\x01b"), (5, 2, b"\x12\x40" + rng.randbytes(64)))
+            (
+                (2, 2, table),
+                (4, 2, b"\x0a\x06\x0a\x01a\x12\x01b"),
+                (5, 2, b"\x12\x40" + rng.randbytes(64)),
+            )
         )
         fields.append(added)
     else:
@@ -306,15 +359,33 @@ def _change_field(fields: list[tuple[int, int, Any]], rng: Random, depth: int) -
 def _changed_value(value: Any, rng: Random) -> Any:
     if isinstance(value, int):
         return rng.choice((0, 1, 2, 3, 4, 5, 6, 7, 127, 128, 2**31, 2**63, 2**64 - 1, value + 1))
-    texts = (b"", b"a", "▁".encode(), b"\xff\xfe", b"\x00", b"<unk>", b"<s>", b"x" * 5_000, b"identity", b"nmt_nfkc")
+    texts = (
+        b"",
+        b"a",
+        "▁".encode(),
+        b"\xff\xfe",
+        b"\x00",
+        b"<unk>",
+        b"<s>",
+        b"x" * 5_000,
+        b"identity",
+        b"nmt_nfkc",
+    )
     if len(value) == 4:
-        numbers = (b"\x00\x00\xc0\x7f", b"\x00\x00\x80\x7f", b"\xff\xff\x7f\x7f", b"\x00\x00\x00\x00")
+        numbers = (
+            b"\x00\x00\xc0\x7f",
+            b"\x00\x00\x80\x7f",
+            b"\xff\xff\x7f\x7f",
+            b"\x00\x00\x00\x00",
+        )
         return rng.choice((*numbers, rng.randbytes(4)))
     if len(value) > 2_000 and rng.random() < 0.7:  # a table: some of its numbers
         changed = bytearray(value)
         for _ in range(rng.choice((1, 3, 40))):
             start = rng.randrange(len(value) // 4) * 4
-            changed[start : start + 4] = rng.choice((rng.randbytes(4), b"\xff\xff\xff\x7f", b"\xff\xff\xff\xff"))
+            changed[start : start + 4] = rng.choice(
+                (rng.randbytes(4), b"\xff\xff\xff\x7f", b"\xff\xff\xff\xff")
+            )
         return bytes(changed)
     return rng.choice((*texts, value + value, value[: len(value) // 2]))
 
@@ -339,9 +410,16 @@ def change_word_counts(parts: Parts, rng: Random) -> None:
         damaged = damaged_bytes(unpacked, rng) if kind < 7 else bytes(rng.choice((0, 10**6)))
         # behind all others, as its size is another; what it was stays as a tensor that nobody reads
         packed = zlib.compress(damaged, 9)
-        entry["shape"], entry["data_offsets"] = [len(packed)], [len(parts.body), len(parts.body) + len(packed)]
+        entry["shape"], entry["data_offsets"] = (
+            [len(packed)],
+            [len(parts.body), len(parts.body) + len(packed)],
+        )
         parts.body += packed
-        parts.header["unused"] = {"dtype": "U8", "shape": [end - start], "data_offsets": [start, end]}
+        parts.header["unused"] = {
+            "dtype": "U8",
+            "shape": [end - start],
+            "data_offsets": [start, end],
+        }
 
 
 def split_message(data: bytes) -> list[tuple[int, int, Any]]:
@@ -407,7 +485,11 @@ def _at(value: Any, *path: str) -> Any:
 
 def _is_placed(entry: Any, parts: Parts) -> bool:
     offsets = entry.get("data_offsets") if isinstance(entry, dict) else None
-    if not isinstance(offsets, list) or len(offsets) != 2 or not all(type(offset) is int for offset in offsets):
+    if (
+        not isinstance(offsets, list)
+        or len(offsets) != 2
+        or not all(type(offset) is int for offset in offsets)
+    ):
         return False
     return 0 <= offsets[0] < offsets[1] <= len(parts.body)
 

@@ -1,4 +1,5 @@
-"""Damage to JSON values and to bytes, drawn from a generator of random numbers: the same seed, the same damage."""
+"""Damage to JSON values and to bytes, drawn from a generator of random numbers: the same seed, the
+same damage."""
 
 import copy
 import json
@@ -30,7 +31,23 @@ NUMBERS: tuple[Any, ...] = (
     *(0.0, -0.0, 0.5, 1.0, 1.5, 3.0, 1e-300, 1e300, float("nan"), float("inf"), float("-inf")),
 )
 TEXTS = (
-    *("", "a", "none", "None", "true", "1", "-1", "<unk>", "<pad>", "<eos>", "▁", "·", "\x00", "\x1b[31m", "\ud800"),
+    *(
+        "",
+        "a",
+        "none",
+        "None",
+        "true",
+        "1",
+        "-1",
+        "<unk>",
+        "<pad>",
+        "<eos>",
+        "▁",
+        "·",
+        "\x00",
+        "\x1b[31m",
+        "\ud800",
+    ),
     *("x" * 3_000, "../../etc/passwd", "ﷺ" * 20, "e\u0301", "\u202e", "💥"),
     *(
         "learned",
@@ -44,10 +61,48 @@ TEXTS = (
         "xavier",
         "xavier-normal-embeddings",
     ),
-    *("symbols", "spacy", "keep", "lower", "sentence", "noam", "constant", "tokens", "sentences", "bfloat16", "auto"),
-    *("de", "en", "fr", "ja", "zh", "th", "xx", "lex_attrs", "char_classes", "tokenizer_exceptions", "os", "de.de"),
+    *(
+        "symbols",
+        "spacy",
+        "keep",
+        "lower",
+        "sentence",
+        "noam",
+        "constant",
+        "tokens",
+        "sentences",
+        "bfloat16",
+        "auto",
+    ),
+    *(
+        "de",
+        "en",
+        "fr",
+        "ja",
+        "zh",
+        "th",
+        "xx",
+        "lex_attrs",
+        "char_classes",
+        "tokenizer_exceptions",
+        "os",
+        "de.de",
+    ),
 )
-OTHERS: tuple[Any, ...] = (None, True, False, [], {}, [[]], [None], [0], {"a": 1}, {"": {}}, ["x"], [1, 2, 3])
+OTHERS: tuple[Any, ...] = (
+    None,
+    True,
+    False,
+    [],
+    {},
+    [[]],
+    [None],
+    [0],
+    {"a": 1},
+    {"": {}},
+    ["x"],
+    [1, 2, 3],
+)
 
 
 def nasty_value(rng: Random, like: Any = None) -> Any:
@@ -60,7 +115,9 @@ def nasty_value(rng: Random, like: Any = None) -> Any:
             return rng.choice((*NUMBERS, *near))
         if isinstance(like, str):
             cut = rng.randrange(len(like) + 1)
-            return rng.choice((*TEXTS, like + like, like[:cut], like[:cut] + rng.choice(TEXTS) + like[cut:]))
+            return rng.choice(
+                (*TEXTS, like + like, like[:cut], like[:cut] + rng.choice(TEXTS) + like[cut:])
+            )
     if rng.random() < 0.05:
         return _nested(rng.choice((10, 20, 200)))
     if rng.random() < 0.02:
@@ -69,7 +126,8 @@ def nasty_value(rng: Random, like: Any = None) -> Any:
 
 
 def damaged_json(value: Any, rng: Random) -> Any:
-    """A copy of a JSON value with one to three of its parts changed, each part as likely as its siblings."""
+    """A copy of a JSON value with one to three of its parts changed, each part as likely as its
+    siblings."""
     damaged = copy.deepcopy(value)
     for _ in range(rng.choice((1, 1, 1, 2, 3))):
         _change_one(damaged, rng)
@@ -102,16 +160,44 @@ def damaged_text(text: str, rng: Random) -> str:
     for _ in range(rng.choice((1, 1, 2, 4))):
         position = rng.randrange(len(text) + 1)
         end = min(len(text), position + rng.choice((0, 1, 1, 5, 40)))
-        pieces = ('"', "{", "}", "[", "]", ",", ":", "\\", "0", "-", "1e999", "NaN", "=", "#", "'''", "\n", "\x00", "ä")
+        pieces = (
+            '"',
+            "{",
+            "}",
+            "[",
+            "]",
+            ",",
+            ":",
+            "\\",
+            "0",
+            "-",
+            "1e999",
+            "NaN",
+            "=",
+            "#",
+            "'''",
+            "\n",
+            "\x00",
+            "ä",
+        )
         new = rng.choice(
-            (*pieces, to_json(nasty_value(rng))[:100], "[" * 5_000, "9" * 5_000, text[position : position + 30])
+            (
+                *pieces,
+                to_json(nasty_value(rng))[:100],
+                "[" * 5_000,
+                "9" * 5_000,
+                text[position : position + 30],
+            )
         )
         text = text[:position] + new + text[end:]
     return text if rng.random() < 0.9 else text[: rng.randrange(len(text) + 1)]
 
 
 def damaged_bytes(data: bytes, rng: Random, end: int | None = None) -> bytes:
-    """Some bytes of the first `end` changed; or the file cut, or a part of it doubled, zeroed or left out."""
+    """Some bytes of the first `end` changed.
+
+    Or the file cut, or a part of it doubled, zeroed or left out.
+    """
     changed = bytearray(data)
     end = max(1, min(len(data), end or len(data)))
     position = rng.randrange(end)

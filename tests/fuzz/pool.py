@@ -1,7 +1,9 @@
-"""Tries damaged files in processes of their own, which have limits of time and memory and are watched. For Linux.
+"""Tries damaged files in processes of their own, which have limits of time and memory and are
+watched. For Linux.
 
-A process is forked from one that has everything imported, and tries one file after another. What ends it, a signal or
-a limit, is the finding of the file that it was trying; another process goes on after that file.
+A process is forked from one that has everything imported, and tries one file after another. What
+ends it, a signal or a limit, is the finding of the file that it was trying; another process goes on
+after that file.
 """
 
 import json
@@ -27,13 +29,30 @@ from tests.fuzz.trials import outcome_of
 from tests.limits import forbid_imports
 
 MAX_SECONDS, MAX_WAITING_SECONDS = 20, 300
-"""Of computing, and altogether: beside other busy processes a file may take ten times as long as it computes."""
+"""Of computing, and altogether: beside other busy processes a file may take ten times as long as it
+computes."""
 MAX_BYTES = 2_000_000_000
 CHUNK = 25
 TEXTS = ("experiment", "config", "history")
 _WATCHED = (
-    *("os.system", "os.exec", "os.posix_spawn", "os.spawn", "os.fork", "os.forkpty", "pty.spawn", "subprocess.Popen"),
-    *("pickle.find_class", "code.__new__", "socket.connect", "socket.bind", "socket.getaddrinfo", "ctypes.dlopen"),
+    *(
+        "os.system",
+        "os.exec",
+        "os.posix_spawn",
+        "os.spawn",
+        "os.fork",
+        "os.forkpty",
+        "pty.spawn",
+        "subprocess.Popen",
+    ),
+    *(
+        "pickle.find_class",
+        "code.__new__",
+        "socket.connect",
+        "socket.bind",
+        "socket.getaddrinfo",
+        "ctypes.dlopen",
+    ),
 )
 
 
@@ -52,7 +71,10 @@ class Task:
 
 @dataclass(frozen=True)
 class Result:
-    """What became of it: "taken", "refused", or else a finding; seconds, the largest memory, and what was seen."""
+    """What became of it: "taken", "refused", or else a finding.
+
+    Seconds, the largest memory, and what was seen.
+    """
 
     task: Task
     outcome: str
@@ -87,11 +109,17 @@ def run_tasks(tasks: Iterable[Task], num_jobs: int) -> Iterator[Result]:
                 running[_fork(chunk, scratch)] = (chunk, scratch)
             process, status = os.wait()
             chunk, scratch = running.pop(process)
-            lines = (scratch / "results").read_text().splitlines() if (scratch / "results").exists() else []
+            lines = (
+                (scratch / "results").read_text().splitlines()
+                if (scratch / "results").exists()
+                else []
+            )
             for task, line in zip(chunk, lines, strict=False):
                 yield Result(task, **json.loads(line))
             if len(lines) < len(chunk):
-                yield Result(chunk[len(lines)], _ended_by(status), MAX_SECONDS, 0, f"status {status}")
+                yield Result(
+                    chunk[len(lines)], _ended_by(status), MAX_SECONDS, 0, f"status {status}"
+                )
                 if rest := chunk[len(lines) + 1 :]:
                     chunks.append(rest)
 
@@ -103,7 +131,11 @@ def _chunks(tasks: list[Task]) -> list[list[Task]]:
 def _ended_by(status: int) -> str:
     if os.WIFSIGNALED(status):
         number = os.WTERMSIG(status)
-        return "hang" if number in (signal.SIGALRM, signal.SIGPROF, signal.SIGXCPU) else f"killed by signal {number}"
+        return (
+            "hang"
+            if number in (signal.SIGALRM, signal.SIGPROF, signal.SIGXCPU)
+            else f"killed by signal {number}"
+        )
     return f"exit {os.WEXITSTATUS(status)}"
 
 
@@ -146,17 +178,27 @@ def _try(task: Task, scratch: Path) -> dict[str, Any]:
             outcome = f"foreign {type(error).__name__}"
     signal.setitimer(signal.ITIMER_PROF, 0)
     signal.setitimer(signal.ITIMER_REAL, 0)
-    detail = "" if foreign is None else "".join(traceback.format_exception(foreign, limit=-6))[-3_000:]
+    detail = (
+        "" if foreign is None else "".join(traceback.format_exception(foreign, limit=-6))[-3_000:]
+    )
     peak = max(0, _memory("VmHWM") - before)
     if watch.events:
         outcome, detail = "execution", "; ".join(watch.events)[:3_000]
     elif peak > MAX_BYTES:
         outcome = "memory"
-    return {"outcome": outcome, "seconds": round(time.monotonic() - began, 3), "num_bytes": peak, "detail": detail}
+    return {
+        "outcome": outcome,
+        "seconds": round(time.monotonic() - began, 3),
+        "num_bytes": peak,
+        "detail": detail,
+    }
 
 
 class _Watch:
-    """Notices what a file that is only data must never cause. One hook for the life of the process."""
+    """Notices what a file that is only data must never cause.
+
+    One hook for the life of the process.
+    """
 
     active: "_Watch | None" = None
     is_hooked = False

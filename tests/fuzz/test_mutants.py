@@ -42,7 +42,9 @@ def test_some_five_hundred_damaged_files_are_refused_or_of_use() -> None:
     assert "560 damaged files, 0 findings" in ended.stdout
     counts = {line.split()[0]: line for line in ended.stdout.splitlines()[:-1]}
     for kind in ("words", "subwords", "copy", "resumable", "bundled", "marian", "marian-folder"):
-        assert "taken" in counts[kind], "none was of use: the damage is too coarse to reach what lies behind the reader"
+        assert "taken" in counts[kind], (
+            "none was of use: the damage is too coarse to reach what lies behind the reader"
+        )
         assert "refused" in counts[kind]
 
 

@@ -1,4 +1,7 @@
-"""Whatever is typed or written into a file: a result, or an error of the product. Texts and values by Hypothesis."""
+"""Whatever is typed or written into a file: a result, or an error of the product.
+
+Texts and values by Hypothesis.
+"""
 
 import json
 import math
@@ -40,17 +43,25 @@ from augenmerk.core.translation.experiment_file import (
 from augenmerk.core.translation.translator import Translator
 
 WORDS = st.sampled_from(
-    "Ein Mann steht auf einer Leiter . , ( ) z.B. \u00a0 <eos> ▁ · 💥 e\u0301 \ud800 \x00 \u202e".split(" ")
+    "Ein Mann steht auf einer Leiter . , ( ) z.B. \u00a0 <eos> ▁ · 💥 e\u0301 \ud800 \x00 \u202e".split(
+        " "
+    )
 )
 TEXTS = st.one_of(
-    st.text(max_size=200), st.lists(WORDS, max_size=30).map(" ".join), st.lists(WORDS, max_size=60).map("".join)
+    st.text(max_size=200),
+    st.lists(WORDS, max_size=30).map(" ".join),
+    st.lists(WORDS, max_size=60).map("".join),
 )
 SCALARS = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=20))
 JSON = st.recursive(
     SCALARS,
-    lambda inner: st.one_of(st.lists(inner, max_size=4), st.dictionaries(st.text(max_size=8), inner, max_size=4)),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=4), st.dictionaries(st.text(max_size=8), inner, max_size=4)
+    ),
 )
-PARTS = {part: getattr(PRESETS["notebook"], part).to_dict() for part in ("model", "data", "training")}
+PARTS = {
+    part: getattr(PRESETS["notebook"], part).to_dict() for part in ("model", "data", "training")
+}
 
 
 @st.composite
@@ -70,7 +81,12 @@ def runs(draw: st.DrawFn) -> dict[str, Any]:
 @given(text=TEXTS, given_text=st.one_of(st.none(), TEXTS), word=TEXTS, step=st.integers(0, 3))
 @pytest.mark.slow
 def test_any_text_is_translated_or_refused(
-    request: pytest.FixtureRequest, kind: str, text: str, given_text: str | None, word: str, step: int
+    request: pytest.FixtureRequest,
+    kind: str,
+    text: str,
+    given_text: str | None,
+    word: str,
+    step: int,
 ) -> None:
     translator: Translator = request.getfixturevalue(f"{kind}_translator")
     output = Beam(2) if given_text is None else GivenTarget(given_text)
@@ -130,7 +146,11 @@ def test_whatever_stands_in_place_of_settings_is_refused_or_read(values: Any) ->
             continue
 
 
-@given(text=st.one_of(st.text(max_size=300), st.text(alphabet="[]{}=\"'#\n.0123456789eE-:TZabc", max_size=300)))
+@given(
+    text=st.one_of(
+        st.text(max_size=300), st.text(alphabet="[]{}=\"'#\n.0123456789eE-:TZabc", max_size=300)
+    )
+)
 @pytest.mark.heavy
 def test_any_text_is_settings_or_refused(text: str) -> None:
     try:
@@ -150,9 +170,16 @@ def test_any_bytes_are_strict_json_or_refused(data: bytes) -> None:
 
 
 @pytest.mark.heavy
-@given(values=JSON, where=st.sampled_from(("experiment", "view", "model", "output", "interventions", "source_text")))
+@given(
+    values=JSON,
+    where=st.sampled_from(
+        ("experiment", "view", "model", "output", "interventions", "source_text")
+    ),
+)
 def test_any_value_in_an_experiment_file_is_refused_or_read(values: Any, where: str) -> None:
-    saved = SavedExperiment(Experiment("Ein Mann."), ModelReference("model", "0" * 64), {"layer": 1})
+    saved = SavedExperiment(
+        Experiment("Ein Mann."), ModelReference("model", "0" * 64), {"layer": 1}
+    )
     whole = json.loads(to_bytes(saved))
     (whole if where in whole else whole["experiment"])[where] = values
     try:
@@ -184,7 +211,24 @@ FIELDS = [
     for path in (name, *PART_FIELDS.get(name, ()))
 ]
 BARELY = st.sampled_from(
-    ["", " ", "\0", "encoder", "decoder", "forced_token", [], [[]], [0], [1], {}, -1, 0, 1, 1e9, 1e-9]
+    [
+        "",
+        " ",
+        "\0",
+        "encoder",
+        "decoder",
+        "forced_token",
+        [],
+        [[]],
+        [0],
+        [1],
+        {},
+        -1,
+        0,
+        1,
+        1e9,
+        1e-9,
+    ]
 )
 
 
@@ -194,7 +238,9 @@ def test_every_type_of_intervention_is_among_those_that_are_damaged() -> None:
 
 @pytest.mark.heavy
 @pytest.mark.parametrize(
-    ("intervention", "path"), FIELDS, ids=[f"{type(intervention).__name__} {path}" for intervention, path in FIELDS]
+    ("intervention", "path"),
+    FIELDS,
+    ids=[f"{type(intervention).__name__} {path}" for intervention, path in FIELDS],
 )
 @settings(max_examples=settings.default.max_examples // 3)  # for each of many fields
 @given(value=st.one_of(BARELY, JSON))
@@ -219,8 +265,14 @@ def test_any_value_in_any_field_of_an_intervention_is_refused_with_its_path_or_r
 
 
 @pytest.mark.heavy
-@given(text=TEXTS, name=st.text(max_size=40), view=st.dictionaries(st.text(max_size=8), SCALARS, max_size=3))
-def test_an_experiment_comes_back_from_its_file_or_is_not_written(text: str, name: str, view: dict[str, Any]) -> None:
+@given(
+    text=TEXTS,
+    name=st.text(max_size=40),
+    view=st.dictionaries(st.text(max_size=8), SCALARS, max_size=3),
+)
+def test_an_experiment_comes_back_from_its_file_or_is_not_written(
+    text: str, name: str, view: dict[str, Any]
+) -> None:
     saved = SavedExperiment(Experiment(text), ModelReference(name, "0" * 64), view)
     try:
         data = to_bytes(saved)

@@ -1,4 +1,7 @@
-"""What is tried on one damaged file: read it and, if it is taken, use it. Only a product's error may come of it."""
+"""What is tried on one damaged file: read it and, if it is taken, use it.
+
+Only a product's error may come of it.
+"""
 
 import shutil
 from collections.abc import Callable

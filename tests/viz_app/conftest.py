@@ -1,4 +1,5 @@
-"""Settings that belong to one test, a themed application, windows that are closed when it ends, a full disk."""
+"""Settings that belong to one test, a themed application, windows that are closed when it ends, a
+full disk."""
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
@@ -22,7 +23,10 @@ if TYPE_CHECKING:
 MakeWindow = Callable[..., "MainWindow"]
 
 BUSY_MACHINE_MS = 30_000
-"""pytest-qt waits for 5 seconds at most; next to other jobs, importing torch in the worker can take longer."""
+"""pytest-qt waits for 5 seconds at most.
+
+Next to other jobs, importing torch in the worker can take longer.
+"""
 for wait in (QtBot.waitUntil, QtBot.waitSignal, QtBot.waitSignals, QtBot.waitCallback):
     wait.__kwdefaults__["timeout"] = BUSY_MACHINE_MS
 
@@ -31,8 +35,8 @@ for wait in (QtBot.waitUntil, QtBot.waitSignal, QtBot.waitSignals, QtBot.waitCal
 def qtbot(qtbot: QtBot) -> QtBot:
     """Keeps the test's widgets until pytest-qt has closed them.
 
-    pytest-qt refers to them weakly. After the test's function has returned, a widget that only a cycle of references
-    keeps may be collected while it paints, which crashes the process.
+    pytest-qt refers to them weakly. After the test's function has returned, a widget that only a
+    cycle of references keeps may be collected while it paints, which crashes the process.
     """
     widgets: list[QWidget] = []
     add = qtbot.addWidget
@@ -62,7 +66,8 @@ def theme(qapp: QApplication) -> Theme:
 
 @pytest.fixture
 def make_window(qtbot: QtBot, preferences: Preferences, theme: Theme) -> Iterator[MakeWindow]:
-    """Opens main windows, with a translator of thin air unless another loader is given, and closes them."""
+    """Opens main windows, with a translator of thin air unless another loader is given, and closes
+    them."""
     from augenmerk.viz_app.main_window import MainWindow
 
     windows: list[MainWindow] = []
@@ -84,7 +89,8 @@ def make_window(qtbot: QtBot, preferences: Preferences, theme: Theme) -> Iterato
         with qtbot.waitSignal(window.translation_shown, timeout=30_000):
             window.show()
         qtbot.wait(20)  # the panels find their places
-        for _ in range(3):  # and what follows from that, on a machine so busy that 20 ms are over at once
+        # and what follows from that, on a machine so busy that 20 ms are over at once
+        for _ in range(3):
             QCoreApplication.processEvents()
         return window
 
@@ -92,11 +98,13 @@ def make_window(qtbot: QtBot, preferences: Preferences, theme: Theme) -> Iterato
     for window in windows:
         window.close()
         window.deleteLater()
-    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)  # a style sheet visits all that is left
+    # a style sheet visits all that is left
+    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
 
 
 @pytest.fixture
 def full_disk() -> Callable[[int], AbstractContextManager[None]]:
-    """Within the block, writing more bytes than that to a file fails with the system's own error: `tests.limits`."""
+    """Within the block, writing more bytes than that to a file fails with the system's own error:
+    `tests.limits`."""
     pytest.importorskip("resource", reason="only POSIX can limit how large files become")
     return files_limited

@@ -1,10 +1,12 @@
-"""`python -m tests.viz_app.driven_window CHECKPOINT [DEED]`: the app as it is, and somebody who uses it.
+"""`python -m tests.viz_app.driven_window CHECKPOINT [DEED]`: the app as it is, and somebody who
+uses it.
 
-A sentence is typed once the window stands, and left before it is translated. DEED: "train" trains the small copy task;
-"stuck" asks a question whose answer never comes; "stuck-load" opens a model that never opens; "stuck-train" begins a
-training that reads its data for ever; "lesson" begins a lesson and does not save it; "tell-lesson" tells what is open;
-"crash" reads where there is no memory; "close" closes the window after the others. Deeds are joined by "+". Lines on
-the standard output tell how far it is: "typed", "step N", "stuck".
+A sentence is typed once the window stands, and left before it is translated. DEED: "train" trains
+the small copy task; "stuck" asks a question whose answer never comes; "stuck-load" opens a model
+that never opens; "stuck-train" begins a training that reads its data for ever; "lesson" begins a
+lesson and does not save it; "tell-lesson" tells what is open; "crash" reads where there is no
+memory; "close" closes the window after the others. Deeds are joined by "+". Lines on the standard
+output tell how far it is: "typed", "step N", "stuck".
 """
 
 import ctypes
@@ -78,7 +80,10 @@ class DrivenWindow(main_window.MainWindow):
     def _do_tell_lesson(self) -> None:
         lesson = lessons_of(self).lesson
         titles = ", ".join(scene.title for scene in lesson.scenes)
-        say(f"lesson {titles}; unsaved {lessons_of(self).has_unsaved_changes}; {lessons_of(self).bar.title.text()}")
+        say(
+            f"lesson {titles}; unsaved {lessons_of(self).has_unsaved_changes}; "
+            f"{lessons_of(self).bar.title.text()}"
+        )
 
     def _do_stuck(self) -> None:
         self.worker.submit(Request(StuckJob(), self, on_result=print))
@@ -103,7 +108,9 @@ class DrivenWindow(main_window.MainWindow):
         run = page.controller._training
         assert run is not None
         run.events.connect(
-            lambda events: [say(f"step {event.step}") for event in events if isinstance(event, StepDone)]
+            lambda events: [
+                say(f"step {event.step}") for event in events if isinstance(event, StepDone)
+            ]
         )
 
 

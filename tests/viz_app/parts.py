@@ -15,7 +15,11 @@ from augenmerk.viz_app.extensions.lessons.part import LessonsPart
 from augenmerk.viz_app.extensions.lines.view import LinesView, ThresholdControl
 from augenmerk.viz_app.extensions.pictures.menu import ExportMenu
 from augenmerk.viz_app.extensions.pictures.part import ExportsPart
-from augenmerk.viz_app.extensions.presentation.presentation import Presentation, PresentationPart, Views
+from augenmerk.viz_app.extensions.presentation.presentation import (
+    Presentation,
+    PresentationPart,
+    Views,
+)
 from augenmerk.viz_app.extensions.tour.part import TourPart
 from augenmerk.viz_app.extensions.train.page import TrainPage
 from augenmerk.viz_app.extensions.train.part import NAME as TRAIN

@@ -1,11 +1,13 @@
 """`python -m tests.viz_app.soak_window --minutes 60`: one window, used for an hour; does it grow?
 
-Round after round: sentences are typed letter by letter, one of them of words that were never typed before, heads
-switched off and on, changes undone and redone, every analysis tab, every chapter of Learn and both themes shown, models
-opened, a small model trained, its film played, its files discarded. Between the rounds the memory that was written to,
-threads, open and mapped files, temporary files and Python's objects are counted. The first half is the warm-up, in
-which caches fill up to their bounds. In the second memory must not rise by more than 1 MB an hour (the median of the
-slopes between all pairs of measurements), and threads and files must not rise at all. Exit status 1 if they do.
+Round after round: sentences are typed letter by letter, one of them of words that were never typed
+before, heads switched off and on, changes undone and redone, every analysis tab, every chapter of
+Learn and both themes shown, models opened, a small model trained, its film played, its files
+discarded. Between the rounds the memory that was written to, threads, open and mapped files,
+temporary files and Python's objects are counted. The first half is the warm-up, in which caches
+fill up to their bounds. In the second memory must not rise by more than 1 MB an hour (the median of
+the slopes between all pairs of measurements), and threads and files must not rise at all. Exit
+status 1 if they do.
 """
 
 import argparse
@@ -80,8 +82,11 @@ class Soak:
         self._num_rounds = 0
         self._began = time.monotonic()
         self._loop, self._timer = QEventLoop(), QTimer(singleShot=True)
-        self._timer.timeout.connect(self._loop.quit)  # once: PySide keeps 53 bytes of every connection to a method
-        preferences = Preferences(QSettings(str(folder / "settings.ini"), QSettings.Format.IniFormat))
+        # once: PySide keeps 53 bytes of every connection to a method
+        self._timer.timeout.connect(self._loop.quit)
+        preferences = Preferences(
+            QSettings(str(folder / "settings.ini"), QSettings.Format.IniFormat)
+        )
         preferences.theme = "light"
         Theme.of_choice("light").apply(application())
         self._other = write_untrained_checkpoint(folder / "other.safetensors")
@@ -176,7 +181,9 @@ class Soak:
 
     def _is_open(self, path: Path | None) -> bool:
         model = self.window.loader.model
-        return model is not None and (path is None) == (model.path is None or model.path != self._other)
+        return model is not None and (path is None) == (
+            model.path is None or model.path != self._other
+        )
 
     def _learn(self) -> None:
         self.window.pages.show(LEARN)
@@ -193,7 +200,9 @@ class Soak:
         page = train_page_of(self.window)
         assert page is not None
         choices = page.form.choices()
-        choices = replace(choices, preset="copy-task-small", settings={"training.num_epochs": "1"}, device="cpu")
+        choices = replace(
+            choices, preset="copy-task-small", settings={"training.num_epochs": "1"}, device="cpu"
+        )
         page.form.set_choices(replace(choices, parent_folder=self._folder / "runs"))
         page.run_actions.start()
         self._wait_until(lambda: not page.is_running())
@@ -229,13 +238,15 @@ def application() -> QApplication:
 
 
 def fill_cache_of_small_arrays() -> None:
-    """NumPy keeps up to seven blocks of each size below 1,024 bytes of a thread: 3.5 MB, which take hours to gather."""
+    """NumPy keeps up to seven blocks of each size below 1,024 bytes of a thread: 3.5 MB, which take
+    hours to gather."""
     arrays = [np.empty(size, np.uint8) for size in range(1, 1024) for _ in range(8)]
     del arrays
 
 
 def clear_cache_of_attributes() -> None:
-    """Python keeps the names of up to 4,096 attributes that were looked up, which libraries make anew each time."""
+    """Python keeps the names of up to 4,096 attributes that were looked up, which libraries make
+    anew each time."""
     clear = getattr(sys, "_clear_internal_caches", None) or getattr(sys, "_clear_type_cache", None)
     if clear is not None:
         clear()
@@ -249,8 +260,9 @@ def num_entries(folder: Path) -> int:
 def resident_mb() -> float:
     """Memory that this process has written to.
 
-    Not what it has of files: pages of PyTorch's libraries count as its own ("Private_Clean") as soon as the last other
-    process that uses them has ended, which looked like growth. Files that stay mapped are counted by `num_mapped`.
+    Not what it has of files: pages of PyTorch's libraries count as its own ("Private_Clean") as
+    soon as the last other process that uses them has ended, which looked like growth. Files that
+    stay mapped are counted by `num_mapped`.
     """
     text = Path("/proc/self/smaps_rollup").read_text()
     fields = {line.split(":")[0]: line.split()[1] for line in text.splitlines()[1:]}
@@ -258,13 +270,19 @@ def resident_mb() -> float:
 
 
 def num_mapped() -> int:
-    """How many pieces of files this process has in its memory: libraries, and models that are read."""
+    """How many pieces of files this process has in its memory: libraries, and models that are
+    read."""
     lines = Path("/proc/self/maps").read_text().splitlines()
-    return sum(1 for line in lines if line.split(maxsplit=5)[5:6] and line.split(maxsplit=5)[5].startswith("/"))
+    return sum(
+        1
+        for line in lines
+        if line.split(maxsplit=5)[5:6] and line.split(maxsplit=5)[5].startswith("/")
+    )
 
 
 def slope_per_hour(seconds: np.ndarray, values: np.ndarray) -> float:
-    """The median of the slopes between all pairs: a single outlier does not move it (Theil 1950, Sen 1968)."""
+    """The median of the slopes between all pairs: a single outlier does not move it (Theil 1950,
+    Sen 1968)."""
     first, second = np.triu_indices(len(seconds), 1)
     keeps = seconds[second] > seconds[first]
     slopes = (values[second] - values[first])[keeps] / (seconds[second] - seconds[first])[keeps]

@@ -1,4 +1,5 @@
-"""Translations and a translator made of thin air, for tests of widgets: plausible maps, no torch."""
+"""Translations and a translator made of thin air, for tests of widgets: plausible maps, no
+torch."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -49,7 +50,10 @@ def make_translation(
     interventions: tuple[Intervention, ...] = (),
     output: Output | None = None,
 ) -> Translation:
-    """Words are tokens; a word with "|" in it is made of several. Head h of every kind looks h positions aside."""
+    """Words are tokens; a word with "|" in it is made of several.
+
+    Head h of every kind looks h positions aside.
+    """
     source_tokens, source_words = _tokens(source, offset=1)
     target_tokens, target_words = _tokens(target, offset=0)
     source_tokens = ["<sos>", *source_tokens, "<eos>"]
@@ -58,7 +62,9 @@ def make_translation(
     log_probabilities = tuple(-0.05 - 1.2 * (step % 4 == 2) for step in range(num_steps))
     return Translation(
         experiment=experiment
-        or Experiment(source.replace("|", "") if text is None else text, output or Greedy(), interventions),
+        or Experiment(
+            source.replace("|", "") if text is None else text, output or Greedy(), interventions
+        ),
         text=" ".join(word.text for word in target_words).capitalize().replace(" .", "."),
         source_tokens=tuple(source_tokens),
         read_tokens=("<sos>", *target_tokens),
@@ -106,18 +112,24 @@ def measure_by_halves(translation: Translation, measure: str) -> MeasuredMaps:
 
 
 class FakeTranslator:
-    """Translates by copying; "slow" texts wait for nothing; a text of spaces, and the word BOOM, fail.
+    """Translates by copying.
 
-    Interventions show in the words: with heads off the first word tells how many; forced tokens stand at their steps;
-    source words that are removed or replaced are so in the translation too.
+    "slow" texts wait for nothing; a text of spaces, and the word BOOM, fail.
+
+    Interventions show in the words: with heads off the first word tells how many; forced tokens
+    stand at their steps; source words that are removed or replaced are so in the translation too.
     """
 
     def __init__(self, path: Path | None, device: str) -> None:
         if path is not None and path.name.startswith("broken"):
-            raise CheckpointError(f"{path.name} is cut off. A whole checkpoint was expected; use another file.")
+            raise CheckpointError(
+                f"{path.name} is cut off. A whole checkpoint was expected; use another file."
+            )
         self.path = path
         self.name = path.stem if path else "bundled"
-        self.device = DeviceChoice("cpu", "no CUDA device found" if device == "auto" else "requested")
+        self.device = DeviceChoice(
+            "cpu", "no CUDA device found" if device == "auto" else "requested"
+        )
         self.run_config: RunConfig = preset("notebook")
         self.num_parameters = 9_038_341
         self.vocabulary_sizes = 7853, 5893
@@ -137,7 +149,11 @@ class FakeTranslator:
     @property
     def texts(self) -> list[str]:
         """The sentences of all baselines that were run."""
-        return [experiment.source_text for experiment in self.experiments if not experiment.interventions]
+        return [
+            experiment.source_text
+            for experiment in self.experiments
+            if not experiment.interventions
+        ]
 
     def compile(self, experiment: Experiment) -> Experiment:
         """`run_many` takes experiments, too."""
@@ -155,12 +171,16 @@ class FakeTranslator:
             check_fits(intervention)
         words = text.lower().split()
         for edit in reversed(experiment.source_edits):
-            words[edit.place : edit.place + 1] = [edit.text] if isinstance(edit, SourceWordReplaced) else []
+            words[edit.place : edit.place + 1] = (
+                [edit.text] if isinstance(edit, SourceWordReplaced) else []
+            )
         source, target = " ".join(words), list(words)
         if isinstance(experiment.output, GivenTarget):
             target = experiment.output.text.split()
             if not target:
-                raise TextError("There is no word in the given translation. A sentence was expected; type one.")
+                raise TextError(
+                    "There is no word in the given translation. A sentence was expected; type one."
+                )
         elif experiment.heads_off:
             target[0] = f"off{len(experiment.heads_off)}"
         for forced in experiment.forced:
@@ -168,16 +188,28 @@ class FakeTranslator:
                 target[forced.step] = forced.token
         made = make_translation(source, " ".join(target), experiment=experiment)
         reached = len(made.predicted_tokens)
-        removed = {edit.place for edit in experiment.source_edits if not isinstance(edit, SourceWordReplaced)}
+        removed = {
+            edit.place
+            for edit in experiment.source_edits
+            if not isinstance(edit, SourceWordReplaced)
+        }
         return replace(
             made,
-            text=experiment.output.text.strip() if isinstance(experiment.output, GivenTarget) else made.text,
+            text=experiment.output.text.strip()
+            if isinstance(experiment.output, GivenTarget)
+            else made.text,
             unreached=tuple(token for token in experiment.forced if token.step >= reached),
-            source_places=tuple(index for index in range(len(text.split())) if index not in removed),
+            source_places=tuple(
+                index for index in range(len(text.split())) if index not in removed
+            ),
         )
 
     def run_many(
-        self, experiments: Iterable[Experiment], *, need_maps: bool = True, should_stop=lambda: False
+        self,
+        experiments: Iterable[Experiment],
+        *,
+        need_maps: bool = True,
+        should_stop=lambda: False,
     ) -> Iterator[Translation]:
         """One after the other."""
         for experiment in experiments:
@@ -204,11 +236,19 @@ class FakeTranslator:
         experiment = experiment.without(*dropped)
         if original is None or original.experiment != experiment.baseline:
             original = self.run(experiment.baseline)
-        own = self.run(Experiment(experiment.source_text)) if isinstance(experiment.output, GivenTarget) else None
+        own = (
+            self.run(Experiment(experiment.source_text))
+            if isinstance(experiment.output, GivenTarget)
+            else None
+        )
         if not experiment.interventions:
-            return ExperimentResult(original, original, original.log_probabilities, own, tuple(dropped))
+            return ExperimentResult(
+                original, original, original.log_probabilities, own, tuple(dropped)
+            )
         changed = self.run(experiment)
-        return ExperimentResult(changed, original, self.score(original, experiment), own, tuple(dropped))
+        return ExperimentResult(
+            changed, original, self.score(original, experiment), own, tuple(dropped)
+        )
 
     def score(self, translation: Translation, experiment: Experiment) -> tuple[float, ...]:
         """Each intervention costs 0.25 at the first step."""
@@ -217,13 +257,16 @@ class FakeTranslator:
 
 
 def check_fits(intervention: Intervention) -> None:
-    """Raises `ExperimentError` for a head beyond the last one, and for a token that is called "unknown"."""
+    """Raises `ExperimentError` for a head beyond the last one, and for a token that is called
+    "unknown"."""
     if isinstance(intervention, HeadScaled | AttentionRow):
         head = intervention.head
         if head.layer >= NUM_LAYERS or head.head >= NUM_HEADS:
             raise ExperimentError(f"This model has no {head}. Choose another.")
     if isinstance(intervention, ForcedToken) and intervention.token == "unknown":
-        raise ExperimentError("The token 'unknown' is not in this model's vocabulary. Choose another.")
+        raise ExperimentError(
+            "The token 'unknown' is not in this model's vocabulary. Choose another."
+        )
 
 
 def _tokens(text: str, offset: int) -> tuple[list[str], list[Word]]:
@@ -231,17 +274,23 @@ def _tokens(text: str, offset: int) -> tuple[list[str], list[Word]]:
     words: list[Word] = []
     for word in text.split():
         pieces = word.split("|")
-        words.append(Word("".join(pieces), offset + len(tokens), offset + len(tokens) + len(pieces)))
+        words.append(
+            Word("".join(pieces), offset + len(tokens), offset + len(tokens) + len(pieces))
+        )
         tokens += pieces
     return tokens, words
 
 
-def _maps(num_layers: int, num_heads: int, num_rows: int, num_columns: int, *, is_causal: bool = False) -> FloatArray:
+def _maps(
+    num_layers: int, num_heads: int, num_rows: int, num_columns: int, *, is_causal: bool = False
+) -> FloatArray:
     random = np.random.default_rng(0)
     logits = random.normal(size=(num_layers, num_heads, num_rows, num_columns)) * 0.6
     rows = np.arange(num_rows)
     for head in range(num_heads):
-        columns = np.clip(rows * num_columns // num_rows - head if is_causal else rows + head, 0, num_columns - 1)
+        columns = np.clip(
+            rows * num_columns // num_rows - head if is_causal else rows + head, 0, num_columns - 1
+        )
         logits[:, head, rows, columns] += 6 - 0.7 * head
     if is_causal:
         logits[..., np.triu(np.ones((num_rows, num_columns), dtype=bool), k=1)] = -np.inf

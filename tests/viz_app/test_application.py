@@ -23,7 +23,11 @@ from augenmerk.viz_app.application import (
     run_app,
     save_picture,
 )
-from augenmerk.viz_app.extensions.train.run.settings import load_choices, load_source, load_unfinished
+from augenmerk.viz_app.extensions.train.run.settings import (
+    load_choices,
+    load_source,
+    load_unfinished,
+)
 from augenmerk.viz_app.main_window import MainWindow
 from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.map_view_settings import MapViewSettings
@@ -74,22 +78,31 @@ def _ask(qtbot: QtBot, window: MainWindow, text: str) -> None:
 
 @pytest.mark.subprocess
 @pytest.mark.slow
-def test_the_window_is_painted_before_torch_spacy_or_matplotlib_is_imported(checkpoint: Path, tmp_path: Path) -> None:
+def test_the_window_is_painted_before_torch_spacy_or_matplotlib_is_imported(
+    checkpoint: Path, tmp_path: Path
+) -> None:
     result = subprocess.run(
         [sys.executable, "-c", WATCH_THE_FIRST_PAINT, str(checkpoint), str(tmp_path / "out.png")],
         cwd=REPOSITORY,
-        env={**os.environ, "QT_QPA_PLATFORM": "offscreen", "XDG_CONFIG_HOME": str(tmp_path / "config")},
+        env={
+            **os.environ,
+            "QT_QPA_PLATFORM": "offscreen",
+            "XDG_CONFIG_HOME": str(tmp_path / "config"),
+        },
         capture_output=True,
         text=True,
         timeout=120,
         check=False,
     )
     assert result.stdout.strip() == "[] 0 True False", result.stderr
-    assert not list((tmp_path / "config").rglob("*.conf"))  # a picture leaves the user's settings alone
+    # a picture leaves the user's settings alone
+    assert not list((tmp_path / "config").rglob("*.conf"))
 
 
 @pytest.mark.heavy
-def test_a_screenshot_shows_the_translated_window(qapp: QApplication, checkpoint: Path, tmp_path: Path) -> None:
+def test_a_screenshot_shows_the_translated_window(
+    qapp: QApplication, checkpoint: Path, tmp_path: Path
+) -> None:
     picture = tmp_path / "deep" / "window.png"
     assert run_app(checkpoint, "Ein Mann steht", picture) == 0
     image = QImage(str(picture))
@@ -99,7 +112,9 @@ def test_a_screenshot_shows_the_translated_window(qapp: QApplication, checkpoint
 
 
 @pytest.mark.heavy
-@pytest.mark.parametrize("sentence", ["Ein Mann wartet.", example_sentences()[0]], ids=["own", "example"])
+@pytest.mark.parametrize(
+    "sentence", ["Ein Mann wartet.", example_sentences()[0]], ids=["own", "example"]
+)
 def test_a_screenshot_of_a_sentence_that_the_named_model_cannot_read_says_so(
     qapp: QApplication, tmp_path: Path, capsys: pytest.CaptureFixture[str], sentence: str
 ) -> None:
@@ -119,15 +134,21 @@ def test_a_screenshot_of_a_missing_checkpoint_says_so(
     assert not (tmp_path / "out.png").exists()
 
 
-def test_a_screenshot_of_a_model_that_must_be_imported_says_what_it_is(qapp: QApplication, tmp_path: Path) -> None:
+def test_a_screenshot_of_a_model_that_must_be_imported_says_what_it_is(
+    qapp: QApplication, tmp_path: Path
+) -> None:
     with pytest.raises(ModelImportError, match=r"is not a model\. Choose a checkpoint"):
         run_app(tmp_path, "Ein Mann", tmp_path / "out.png")
     (tmp_path / "model.npz").write_bytes(b"PK\x03\x04")
-    with pytest.raises(ModelImportError, match=r"is a model of Marian in its own format\. Convert it"):
+    with pytest.raises(
+        ModelImportError, match=r"is a model of Marian in its own format\. Convert it"
+    ):
         run_app(tmp_path, "Ein Mann", tmp_path / "out.png")
 
 
-def test_a_screenshot_of_nothing_is_refused(qapp: QApplication, checkpoint: Path, tmp_path: Path) -> None:
+def test_a_screenshot_of_nothing_is_refused(
+    qapp: QApplication, checkpoint: Path, tmp_path: Path
+) -> None:
     with pytest.raises(TextError, match="nothing to translate"):
         run_app(checkpoint, " ", tmp_path / "out.png")
 
@@ -142,14 +163,20 @@ def test_a_screenshot_that_cannot_be_written_says_so(
 
 
 @pytest.mark.heavy
-def test_difficult_text_is_translated_with_notes_and_marks(qtbot: QtBot, window: MainWindow) -> None:
+def test_difficult_text_is_translated_with_notes_and_marks(
+    qtbot: QtBot, window: MainWindow
+) -> None:
     panel = window.translate_page.sentence
     assert not panel.note.isVisible()
 
     _ask(qtbot, window, "🙂 ein Xylofon\n漢字 mann")
     assert "Unknown" in panel.note.text()
     assert "Line breaks" in panel.note.text()
-    assert [mark.cursor.selectedText() for mark in panel.input.extraSelections()] == ["🙂", "Xylofon", "漢字"]
+    assert [mark.cursor.selectedText() for mark in panel.input.extraSelections()] == [
+        "🙂",
+        "Xylofon",
+        "漢字",
+    ]
     assert panel.input.text == "🙂 ein Xylofon\n漢字 mann"
 
     _ask(qtbot, window, "ein mann " * 120)
@@ -175,7 +202,11 @@ def test_a_damaged_checkpoint_leaves_the_one_loaded_before(
     qtbot: QtBot, window: MainWindow, checkpoint: Path, tmp_path: Path, damage: str
 ) -> None:
     path = tmp_path / "damaged.safetensors"
-    content = {"empty": b"", "truncated": checkpoint.read_bytes()[:5000], "foreign": b"PNG or something else"}
+    content = {
+        "empty": b"",
+        "truncated": checkpoint.read_bytes()[:5000],
+        "foreign": b"PNG or something else",
+    }
     if damage in content:
         path.write_bytes(content[damage])
     with qtbot.waitSignal(window.failed, timeout=20_000):
@@ -200,10 +231,17 @@ def test_closing_during_the_opening_of_a_model_ends_the_thread(
     assert not window.worker._thread.is_alive()
 
 
-def test_a_picture_is_saved_whole_or_not_at_all(qtbot: QtBot, window: MainWindow, tmp_path: Path) -> None:
+def test_a_picture_is_saved_whole_or_not_at_all(
+    qtbot: QtBot, window: MainWindow, tmp_path: Path
+) -> None:
     save_picture(window, tmp_path / "one.png")
-    assert [path.name for path in tmp_path.iterdir() if path.suffix in (".png", ".part")] == ["one.png"]
-    with files_limited(1000), pytest.raises(StorageError, match=r"File too large.*allow larger files"):
+    assert [path.name for path in tmp_path.iterdir() if path.suffix in (".png", ".part")] == [
+        "one.png"
+    ]
+    with (
+        files_limited(1000),
+        pytest.raises(StorageError, match=r"File too large.*allow larger files"),
+    ):
         save_picture(window, tmp_path / "two.png")
     assert not (tmp_path / "two.png").exists()
     qtbot.keyClick(window.translate_page.heads.grid, Qt.Key.Key_Up)
@@ -254,10 +292,22 @@ window.shutdown.end()
 
 @pytest.mark.subprocess
 @pytest.mark.parametrize(("width", "height"), [(800, 600), (1366, 768)])
-def test_the_window_and_its_menu_fit_a_small_screen(tmp_path: Path, width: int, height: int) -> None:
-    screen = {"name": "small", "x": 0, "y": 0, "width": width, "height": height, "logicalDpi": 96, "dpr": 1}
+def test_the_window_and_its_menu_fit_a_small_screen(
+    tmp_path: Path, width: int, height: int
+) -> None:
+    screen = {
+        "name": "small",
+        "x": 0,
+        "y": 0,
+        "width": width,
+        "height": height,
+        "logicalDpi": 96,
+        "dpr": 1,
+    }
     (tmp_path / "screens.json").write_text(json.dumps({"screens": [screen]}))
-    environment = os.environ | {"QT_QPA_PLATFORM": f"offscreen:configfile={tmp_path / 'screens.json'}"}
+    environment = os.environ | {
+        "QT_QPA_PLATFORM": f"offscreen:configfile={tmp_path / 'screens.json'}"
+    }
     result = subprocess.run(
         [sys.executable, "-c", SHOWS_THE_MENU, str(tmp_path / "settings.ini")],
         cwd=REPOSITORY,
@@ -280,10 +330,29 @@ KEYS = (
         "translate/head",
         "translate/lab",
     ),
-    *("analysis/open", "analysis/tab", "quick_tour/taken", "translate/lab_tab", "translate/first_steps"),
+    *(
+        "analysis/open",
+        "analysis/tab",
+        "quick_tour/taken",
+        "translate/lab_tab",
+        "translate/first_steps",
+    ),
     *("translate/rows", "translate/hide_wrapping", "lesson/file"),
-    *("lesson/place", "learn/language", "export/caption", "geometry/window", "geometry/lab_splitter", "train/preset"),
-    *("train/data_kind", "train/num_epochs", "train/parent_folder", "train/unfinished", "train/sources"),
+    *(
+        "lesson/place",
+        "learn/language",
+        "export/caption",
+        "geometry/window",
+        "geometry/lab_splitter",
+        "train/preset",
+    ),
+    *(
+        "train/data_kind",
+        "train/num_epochs",
+        "train/parent_folder",
+        "train/unfinished",
+        "train/sources",
+    ),
 )
 WRONG_VALUES = {
     "text": "nonsense/1/x",
@@ -302,7 +371,9 @@ WRONG_VALUES = {
 
 
 @pytest.mark.parametrize("key", KEYS)
-def test_a_damaged_setting_is_read_without_a_message_and_the_others_are_kept(tmp_path: Path, key: str) -> None:
+def test_a_damaged_setting_is_read_without_a_message_and_the_others_are_kept(
+    tmp_path: Path, key: str
+) -> None:
     for kind, value in WRONG_VALUES.items():
         check_settings_with(key, value, tmp_path / f"{kind}.conf")
 
@@ -329,7 +400,9 @@ def check_settings_with(key: str, value: str, path: Path) -> None:
     assert values == ["Ein Hund", ["a", "b"], "@Variant(x", QByteArray(b"\0")]
 
 
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="elsewhere settings are no such file")
+@pytest.mark.skipif(
+    not sys.platform.startswith("linux"), reason="elsewhere settings are no such file"
+)
 @pytest.mark.parametrize("kind", ["a pipe", "a link to a device"])
 def test_settings_that_qt_would_read_for_ever_are_set_aside(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str

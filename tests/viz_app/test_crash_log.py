@@ -1,4 +1,5 @@
-"""What goes wrong unforeseen is written down, by the process itself if it crashes, and offered at the next start."""
+"""What goes wrong unforeseen is written down, by the process itself if it crashes, and offered at
+the next start."""
 
 import logging
 import os
@@ -69,7 +70,10 @@ def make_and_forget() -> None:
     ],
 )
 def test_an_unexpected_error_is_written_down_wherever_it_happens(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, go_wrong: Callable[[], None], expected: tuple[str, ...]
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    go_wrong: Callable[[], None],
+    expected: tuple[str, ...],
 ) -> None:
     hooks = threading.excepthook, sys.unraisablehook
     with crashes_recorded(tmp_path / "crashes"):
@@ -120,7 +124,11 @@ def test_a_folder_that_cannot_be_written_is_no_hindrance(tmp_path: Path) -> None
 @pytest.mark.subprocess
 def test_where_every_thread_was_when_the_process_crashed_is_written_down(tmp_path: Path) -> None:
     result = subprocess.run(
-        [sys.executable, "-c", CRASH, str(tmp_path)], cwd=REPOSITORY, capture_output=True, timeout=60, check=False
+        [sys.executable, "-c", CRASH, str(tmp_path)],
+        cwd=REPOSITORY,
+        capture_output=True,
+        timeout=60,
+        check=False,
     )
     assert result.returncode != 0
     (report,) = earlier_reports(tmp_path)

@@ -1,4 +1,5 @@
-"""One experiment from the mouse to the screen, in whole windows with a real model of a few dimensions."""
+"""One experiment from the mouse to the screen, in whole windows with a real model of a few
+dimensions."""
 
 import itertools
 import os
@@ -26,7 +27,11 @@ from augenmerk.core.translation.experiment import (
     Intervention,
     SourceWordRemoved,
 )
-from augenmerk.core.translation.experiment_file import ModelReference, SavedExperiment, write_experiment_file
+from augenmerk.core.translation.experiment_file import (
+    ModelReference,
+    SavedExperiment,
+    write_experiment_file,
+)
 from augenmerk.core.translation.result import ExperimentResult, Translation, Word
 from augenmerk.core.translation.translator import Translator
 from augenmerk.viz_app.extensions.documents.session import SESSION
@@ -99,13 +104,17 @@ def _check(window: MainWindow, expected: ExperimentResult) -> None:
     assert window.state.experiment == expected.experiment
     assert panel.input.text == expected.experiment.source_text
     assert panel.sentence.text == changed.text
-    assert [word.text for word, _ in panel.chips._chips] == [word.text for word in changed.target_words]
+    assert [word.text for word, _ in panel.chips._chips] == [
+        word.text for word in changed.target_words
+    ]
     assert _chips(page) == _expected_chips(expected)
     if expected.is_changed and changed.text != original.text:
         assert panel.original_line.whole.startswith(f"Original: {original.text} · ")
         assert panel.original_line.isVisible()
     for kind in ATTENTION_KINDS:
-        np.testing.assert_allclose(page.state.maps.view_all(kind).values, changed.maps.of_kind(kind), atol=1e-5)
+        np.testing.assert_allclose(
+            page.state.maps.view_all(kind).values, changed.maps.of_kind(kind), atol=1e-5
+        )
 
 
 def _center_of(page: TranslatePage, head: Head) -> QPoint:
@@ -124,7 +133,9 @@ def _force_by_the_link_of_the_card(qtbot: QtBot, window: MainWindow) -> None:
     assert translation is not None
     word = next(word for word in translation.target_words if word.start == FORCED.step)
     _point_at(qtbot, window, word)
-    rank = [alternative.entry for alternative in translation.alternatives[FORCED.step]].index(FORCED.token)
+    rank = [alternative.entry for alternative in translation.alternatives[FORCED.step]].index(
+        FORCED.token
+    )
     link = _place_of_link(chips.card.label, f"{FORCED.step}:{rank}")
     qtbot.mouseClick(chips.card.label, Qt.MouseButton.LeftButton, pos=link)
     assert not chips.card.isVisible()
@@ -133,7 +144,8 @@ def _force_by_the_link_of_the_card(qtbot: QtBot, window: MainWindow) -> None:
 def _point_at(qtbot: QtBot, window: MainWindow, word: Word) -> None:
     chips = window.translate_page.sentence.chips
     box = dict(chips._chips)[word]
-    for point in (chips.rect().bottomRight(), box.center()):  # where the mouse stands already it does not move
+    # where the mouse stands already it does not move
+    for point in (chips.rect().bottomRight(), box.center()):
         qtbot.mouseMove(chips, point)
     qtbot.waitUntil(chips.card.isVisible)
 
@@ -145,8 +157,11 @@ def _place_of_link(label: QLabel, link: str) -> QPoint:
     button, keys = Qt.MouseButton.NoButton, Qt.KeyboardModifier.NoModifier
     for y, x in itertools.product(range(0, label.height(), 5), range(0, label.width(), 12)):
         point = QPointF(x, y)
-        move = QMouseEvent(QEvent.Type.MouseMove, point, label.mapToGlobal(point), button, button, keys)
-        QApplication.sendEvent(label, move)  # the offscreen platform never raises the card over the window
+        move = QMouseEvent(
+            QEvent.Type.MouseMove, point, label.mapToGlobal(point), button, button, keys
+        )
+        # the offscreen platform never raises the card over the window
+        QApplication.sendEvent(label, move)
         if hovered[-1] == link:
             return QPoint(x, y)
     raise AssertionError(f"no link {link} in {label.text()}")
@@ -218,7 +233,9 @@ def test_chips_take_single_changes_back_and_reset_all_of_them(
 
 
 @pytest.mark.heavy
-def test_typed_text_and_changes_are_one_history(qtbot: QtBot, window: MainWindow, translator: Translator) -> None:
+def test_typed_text_and_changes_are_one_history(
+    qtbot: QtBot, window: MainWindow, translator: Translator
+) -> None:
     _switch_off_by_right_click(qtbot, window)
     _settle(qtbot, window)
     field = window.translate_page.sentence.input
@@ -243,7 +260,8 @@ def test_typed_text_and_changes_are_one_history(qtbot: QtBot, window: MainWindow
 def test_the_switch_decides_whose_maps_the_thumbnails_and_the_large_map_are(
     qtbot: QtBot, window: MainWindow, translator: Translator
 ) -> None:
-    """A head of the first encoder layer is off: its own map stays, those of the second layer are others."""
+    """A head of the first encoder layer is off: its own map stays, those of the second layer are
+    others."""
     page, off, head = window.translate_page, Head("encoder", 0, 0), Head("encoder", 1, 1)
     switch = page.sentence.shown_switch
     qtbot.mouseClick(page.heads.grid, Qt.MouseButton.LeftButton, pos=_center_of(page, head))
@@ -265,14 +283,23 @@ def test_the_switch_decides_whose_maps_the_thumbnails_and_the_large_map_are(
         assert page.head.title.whole.endswith({"changed": "head 2"}.get(shown, shown))
         box = page.heads.grid.place_of(head)
         assert box is not None
-        pictures[shown] = page.head.heatmap.grab().toImage(), page.heads.grid.grab().toImage().copy(box)
+        pictures[shown] = (
+            page.head.heatmap.grab().toImage(),
+            page.heads.grid.grab().toImage().copy(box),
+        )
     for one, other in itertools.combinations(pictures.values(), 2):
-        assert all(picture != other_picture for picture, other_picture in zip(one, other, strict=True))
-    assert page.sentence.sentence.text == result.changed.text, "text and chips are always those of the changed one"
+        assert all(
+            picture != other_picture for picture, other_picture in zip(one, other, strict=True)
+        )
+    assert page.sentence.sentence.text == result.changed.text, (
+        "text and chips are always those of the changed one"
+    )
 
 
 @pytest.mark.heavy
-def test_focus_goes_to_the_map_or_the_sentence_when_what_had_it_hides(qtbot: QtBot, window: MainWindow) -> None:
+def test_focus_goes_to_the_map_or_the_sentence_when_what_had_it_hides(
+    qtbot: QtBot, window: MainWindow
+) -> None:
     page, heatmap = window.translate_page, window.translate_page.head.heatmap
     window.resize(1100, 700)
     qtbot.waitUntil(window.isActiveWindow)
@@ -299,7 +326,9 @@ def test_focus_goes_to_the_map_or_the_sentence_when_what_had_it_hides(qtbot: QtB
 
 
 @pytest.mark.heavy
-def test_a_key_goes_through_original_changed_and_difference(qtbot: QtBot, window: MainWindow) -> None:
+def test_a_key_goes_through_original_changed_and_difference(
+    qtbot: QtBot, window: MainWindow
+) -> None:
     page = window.translate_page
     _switch_off_by_right_click(qtbot, window)
     _settle(qtbot, window)
@@ -323,7 +352,9 @@ class _Dutch(FakeTranslator):
             run = self.run_config
             self.run_config = replace(run, data=replace(run.data, target_language="nl"))
 
-    def run(self, experiment: Experiment, *, should_stop: Callable[[], bool] = lambda: False) -> Translation:
+    def run(
+        self, experiment: Experiment, *, should_stop: Callable[[], bool] = lambda: False
+    ) -> Translation:
         assert self.name != "dutch" or self.may_translate.wait(20)
         return super().run(experiment)
 
@@ -344,7 +375,9 @@ def test_what_is_shown_keeps_its_language_and_its_model_until_the_next_one_has_t
         return [text for text in labels if "English" in text or "Dutch" in text]
 
     before = told()
-    assert len(before) >= 3, "the name of the translation, the caption of the map, and what it explains"
+    assert len(before) >= 3, (
+        "the name of the translation, the caption of the map, and what it explains"
+    )
     assert page.export_source().model == "model"
     _Dutch.may_translate.clear()
     with qtbot.waitSignal(window.model_opened, timeout=10_000):
@@ -366,7 +399,8 @@ def test_another_model_dims_what_is_shown_and_drops_and_names_what_does_not_fit(
     page, before = window.translate_page, window.state.result
     page.toggle_analysis()
     covered = page.heads, page.head, page.sentence.sentence, page.sentence.chips_area
-    outdated = *covered, page.analysis, page.sentence.original_line  # in place of the facts stands "cancel"
+    # in place of the facts stands "cancel"
+    outdated = *covered, page.analysis, page.sentence.original_line
     clear = [part.grab().toImage() for part in covered]
     one_layer = write_untrained_checkpoint(tmp_path / "shallow.safetensors", seed=1, num_layers=1)
     with qtbot.waitSignal(window.model_opened, timeout=10_000):
@@ -374,9 +408,13 @@ def test_another_model_dims_what_is_shown_and_drops_and_names_what_does_not_fit(
     assert "shallow" in window.windowTitle()
     assert window.state.result is before, "the answer is still to come"
     assert isinstance(window.state.shown, Stale)
-    assert all(part.grab().toImage() != picture for part, picture in zip(covered, clear, strict=True))
+    assert all(
+        part.grab().toImage() != picture for part, picture in zip(covered, clear, strict=True)
+    )
     directly = Qt.FindChildOption.FindDirectChildrenOnly
-    assert [part.findChild(DimmingOverlay, options=directly).isHidden() for part in outdated] == [False] * 6  # type: ignore[union-attr]
+    assert [part.findChild(DimmingOverlay, options=directly).isHidden() for part in outdated] == [
+        False
+    ] * 6  # type: ignore[union-attr]
     _settle(qtbot, window)
     fitting = Experiment(SENTENCE, Greedy(), (FORCED, REMOVED))
     _check(window, Translator.load(one_layer, "cpu").compare(fitting))
@@ -389,7 +427,12 @@ def test_another_model_dims_what_is_shown_and_drops_and_names_what_does_not_fit(
     _settle(qtbot, window)
     qtbot.keyClick(window, Qt.Key.Key_Z, CTRL)
     _settle(qtbot, window)
-    _check(window, Translator.load(untrained_checkpoint, "cpu").compare(Experiment(SENTENCE, Greedy(), tuple(ACTS))))
+    _check(
+        window,
+        Translator.load(untrained_checkpoint, "cpu").compare(
+            Experiment(SENTENCE, Greedy(), tuple(ACTS))
+        ),
+    )
 
 
 @pytest.mark.slow
@@ -399,7 +442,9 @@ def test_a_restart_restores_what_was_on_the_screen(
 ) -> None:
     _change_everything(qtbot, window)
     state, page = window.state, window.translate_page
-    qtbot.mouseClick(page.heads.grid, Qt.MouseButton.LeftButton, pos=_center_of(page, Head("decoder", 1, 1)))
+    qtbot.mouseClick(
+        page.heads.grid, Qt.MouseButton.LeftButton, pos=_center_of(page, Head("decoder", 1, 1))
+    )
     qtbot.mouseClick(page.sentence.shown_switch.buttons["difference"], Qt.MouseButton.LeftButton)
     page.heads.scale_menu.actions_by_name["own"].trigger()
     cell = page.head.heatmap.cell_rect(Pair(1, 0))
@@ -441,7 +486,9 @@ def test_text_that_was_just_typed_comes_back_too(
 
 
 @pytest.mark.heavy
-@pytest.mark.parametrize("content", [b"", b'{"format": "augenmerk", "version": 99}', b"\x00\xff" * 500])
+@pytest.mark.parametrize(
+    "content", [b"", b'{"format": "augenmerk", "version": 99}', b"\x00\xff" * 500]
+)
 def test_a_damaged_session_is_set_aside_and_the_window_starts(
     make_window: MakeWindow, preferences: Preferences, content: bytes
 ) -> None:
@@ -469,7 +516,11 @@ def _drop(window: MainWindow, path: Path) -> None:
     files = QMimeData()
     files.setUrls([QUrl.fromLocalFile(str(path))])
     event = QDropEvent(
-        QPointF(5, 5), Qt.DropAction.CopyAction, files, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
+        QPointF(5, 5),
+        Qt.DropAction.CopyAction,
+        files,
+        Qt.MouseButton.LeftButton,
+        Qt.KeyboardModifier.NoModifier,
     )
     window.dropEvent(event)
     assert event.isAccepted()
@@ -477,7 +528,11 @@ def _drop(window: MainWindow, path: Path) -> None:
 
 @pytest.mark.heavy
 def test_a_dropped_experiment_is_opened_by_its_content_and_can_be_undone(
-    qtbot: QtBot, window: MainWindow, translator: Translator, tmp_path: Path, preferences: Preferences
+    qtbot: QtBot,
+    window: MainWindow,
+    translator: Translator,
+    tmp_path: Path,
+    preferences: Preferences,
 ) -> None:
     path = tmp_path / "looks like a.safetensors"
     experiment = _save(path, translator)
@@ -533,7 +588,9 @@ def test_a_refused_change_is_named_and_all_of_the_page_goes_on_with_what_it_show
 
 
 @pytest.mark.heavy
-@pytest.mark.parametrize("output", [GivenTarget("man " * 1200), GivenTarget(" ")], ids=["too long", "empty"])
+@pytest.mark.parametrize(
+    "output", [GivenTarget("man " * 1200), GivenTarget(" ")], ids=["too long", "empty"]
+)
 def test_an_experiment_file_that_the_model_refuses_leaves_the_screen_and_says_why(
     qtbot: QtBot, window: MainWindow, translator: Translator, tmp_path: Path, output: GivenTarget
 ) -> None:
@@ -549,7 +606,11 @@ def test_an_experiment_file_that_the_model_refuses_leaves_the_screen_and_says_wh
 
 @pytest.mark.heavy
 def test_a_session_that_the_model_refuses_starts_with_its_plain_sentence(
-    qtbot: QtBot, window: MainWindow, make_window: MakeWindow, translator: Translator, preferences: Preferences
+    qtbot: QtBot,
+    window: MainWindow,
+    make_window: MakeWindow,
+    translator: Translator,
+    preferences: Preferences,
 ) -> None:
     window.close()
     model = ModelReference(translator.name, translator.digest)
@@ -561,7 +622,9 @@ def test_a_session_that_the_model_refuses_starts_with_its_plain_sentence(
 
 
 @pytest.fixture(scope="module")
-def experiment_file(tmp_path_factory: pytest.TempPathFactory, untrained_checkpoint: Path, translator) -> Path:
+def experiment_file(
+    tmp_path_factory: pytest.TempPathFactory, untrained_checkpoint: Path, translator
+) -> Path:
     """An experiment with its model beside it, under a name that says nothing."""
     folder = tmp_path_factory.mktemp("shared")
     (folder / "model.safetensors").write_bytes(untrained_checkpoint.read_bytes())
@@ -584,10 +647,15 @@ def test_an_experiment_of_a_larger_model_is_dropped_on_the_maps_of_a_smaller_one
     (tmp_path / "beside").mkdir()
     (tmp_path / "beside" / "deep.safetensors").write_bytes(untrained_checkpoint.read_bytes())
     path = tmp_path / "beside" / "one.augenmerk"
-    experiment = _save(path, translator, view={"head": ["cross", 1, 1], "pinned": [1, 2], "shown": "changed"})
+    experiment = _save(
+        path, translator, view={"head": ["cross", 1, 1], "pinned": [1, 2], "shown": "changed"}
+    )
     window = make_window(shallow, sentence="ein mann .", loader=None, wait=not is_early)
     _drop(window, path)
-    qtbot.waitUntil(lambda: window.loader.model is not None and window.loader.model.name == "deep", timeout=20_000)
+    qtbot.waitUntil(
+        lambda: window.loader.model is not None and window.loader.model.name == "deep",
+        timeout=20_000,
+    )
     _settle(qtbot, window)
     assert window.state.experiment == experiment
     assert window.state.selection.head == Head("cross", 1, 1)
@@ -645,7 +713,9 @@ def test_an_experiment_that_cannot_be_opened_from_the_command_line_ends_with_its
     experiment_file: Path, tmp_path: Path
 ) -> None:
     damaged = tmp_path / "damaged.augenmerk"
-    damaged.write_text(experiment_file.read_text(encoding="utf-8").replace('"original"', '"sideways"'), "utf-8")
+    damaged.write_text(
+        experiment_file.read_text(encoding="utf-8").replace('"original"', '"sideways"'), "utf-8"
+    )
     taken = _take_a_picture(damaged, tmp_path / "window.png")
     assert taken.returncode == 2, taken.stderr
     assert "view.shown" in taken.stderr

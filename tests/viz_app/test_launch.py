@@ -55,7 +55,10 @@ def test_qt_orders_the_fonts_of_a_pdf_alike_each_time(
 
 
 def test_app_passes_on_file_sentence_and_screenshot(opened: list[tuple[Any, ...]]) -> None:
-    assert launch.main(["app", "a.safetensors", "--sentence", "Ein Hund.", "--screenshot", "out.png"]) == 0
+    assert (
+        launch.main(["app", "a.safetensors", "--sentence", "Ein Hund.", "--screenshot", "out.png"])
+        == 0
+    )
     assert opened == [(Path("a.safetensors"), "Ein Hund.", Path("out.png"))]
 
 
@@ -75,7 +78,9 @@ def test_an_option_that_there_is_not_is_refused(
     assert opened == []
 
 
-def test_a_file_or_a_sentence_alone_is_told_what_to_type(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_file_or_a_sentence_alone_is_told_what_to_type(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     path = tmp_path / "model.safetensors"
     path.touch()
     for argument, hint in (
@@ -91,7 +96,9 @@ def test_a_file_or_a_sentence_alone_is_told_what_to_type(tmp_path: Path, capsys:
         assert hint in told
 
 
-def test_everything_else_goes_to_the_command_line(opened: list[tuple[Any, ...]], commands: list[list[str]]) -> None:
+def test_everything_else_goes_to_the_command_line(
+    opened: list[tuple[Any, ...]], commands: list[list[str]]
+) -> None:
     assert launch.main(["translate", "Ein Hund.", "--json"]) == 0
     assert commands == [["translate", "Ein Hund.", "--json"]]
     assert opened == []
@@ -106,7 +113,9 @@ def test_help_tells_of_the_window_before_the_commands(
 
 
 def test_a_user_error_ends_with_status_2_and_its_message(
-    opened: list[tuple[Any, ...]], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    opened: list[tuple[Any, ...]],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     def refuse(*_: object) -> int:
         raise CheckpointError("nothing there")
@@ -116,7 +125,9 @@ def test_a_user_error_ends_with_status_2_and_its_message(
     assert "nothing there" in capsys.readouterr().err
 
 
-linux_only = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="elsewhere there is always a screen")
+linux_only = pytest.mark.skipif(
+    not sys.platform.startswith("linux"), reason="elsewhere there is always a screen"
+)
 
 
 @pytest.fixture
@@ -144,7 +155,9 @@ def test_without_a_screen_a_picture_is_drawn_offscreen(monkeypatch: pytest.Monke
 def test_missing_libraries_are_named_before_qt_ends_the_process(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("augenmerk.viz_app.system_libraries.missing_packages", lambda _: ["libegl1"])
+    monkeypatch.setattr(
+        "augenmerk.viz_app.system_libraries.missing_packages", lambda _: ["libegl1"]
+    )
     assert launch.main([]) == 2
     assert "apt-get install" in capsys.readouterr().err
 

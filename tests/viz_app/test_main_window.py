@@ -50,7 +50,9 @@ def _type(qtbot: QtBot, window: MainWindow, text: str) -> None:
 
 
 @pytest.mark.heavy
-def test_the_names_of_the_languages_are_whole_before_a_model_is_open(make_window: MakeWindow) -> None:
+def test_the_names_of_the_languages_are_whole_before_a_model_is_open(
+    make_window: MakeWindow,
+) -> None:
     window = make_window(None, wait=False)
     for name in window.translate_page.sentence.findChildren(QLabel):
         if name.text() in ("German", "English"):
@@ -162,12 +164,16 @@ def test_rows_are_named_by_the_word_predicted_until_a_person_chooses_otherwise(
 
 
 @pytest.mark.heavy
-def test_row_labels_follow_the_switch(make_window: MakeWindow, qtbot: QtBot, preferences: Preferences) -> None:
+def test_row_labels_follow_the_switch(
+    make_window: MakeWindow, qtbot: QtBot, preferences: Preferences
+) -> None:
     window = make_window()
     page = window.translate_page
     page.state.intents.choose_head(Head("cross", 0, 0))
     page.head.controls.boxes["read"].setChecked(True)
-    qtbot.mouseClick(page.head.controls.boxes["predicted"], Qt.MouseButton.LeftButton, pos=QPoint(8, 8))
+    qtbot.mouseClick(
+        page.head.controls.boxes["predicted"], Qt.MouseButton.LeftButton, pos=QPoint(8, 8)
+    )
     assert _row_labels(page)[-1] == "<eos>"
     assert "predicts" in page.head.meaning.text()
     window.close()
@@ -175,7 +181,9 @@ def test_row_labels_follow_the_switch(make_window: MakeWindow, qtbot: QtBot, pre
 
 
 @pytest.mark.heavy
-def test_a_hovered_chip_and_a_hovered_row_find_each_other(make_window: MakeWindow, qtbot: QtBot) -> None:
+def test_a_hovered_chip_and_a_hovered_row_find_each_other(
+    make_window: MakeWindow, qtbot: QtBot
+) -> None:
     page = make_window(sentence="Ein Mann schläft .").translate_page
     page.state.intents.choose_head(Head("cross", 0, 0))
     chips, heatmap = page.sentence.chips, page.head.heatmap
@@ -197,7 +205,9 @@ def test_a_hovered_chip_and_a_hovered_row_find_each_other(make_window: MakeWindo
 
 
 @pytest.mark.heavy
-def test_a_pinned_cell_is_let_go_by_a_second_click_or_escape(make_window: MakeWindow, qtbot: QtBot) -> None:
+def test_a_pinned_cell_is_let_go_by_a_second_click_or_escape(
+    make_window: MakeWindow, qtbot: QtBot
+) -> None:
     page = make_window().translate_page
     page.state.intents.choose_head(Head("cross", 0, 0))
     box, selection = page.head.heatmap.cell_rect(Pair(1, 2)), page.state.selection
@@ -238,7 +248,9 @@ def test_escape_cancels_a_translation_that_takes_long_from_the_top_bar_too(
     assert not window.state.request.is_running
 
 
-def test_a_missing_analysis_tab_that_was_open_is_reported(make_window: MakeWindow, preferences: Preferences) -> None:
+def test_a_missing_analysis_tab_that_was_open_is_reported(
+    make_window: MakeWindow, preferences: Preferences
+) -> None:
     preferences.analysis_tab = "gone"
     preferences.is_analysis_open = True
     assert "no analysis tab “gone”" in make_window().top_bar.status.text()
@@ -274,7 +286,9 @@ def test_an_emptied_field_gets_a_hint_and_no_dialog(make_window: MakeWindow, qtb
 
 
 @pytest.mark.heavy
-def test_enter_on_spaces_gets_the_hint_too_and_the_experiment_is_kept(make_window: MakeWindow, qtbot: QtBot) -> None:
+def test_enter_on_spaces_gets_the_hint_too_and_the_experiment_is_kept(
+    make_window: MakeWindow, qtbot: QtBot
+) -> None:
     window = make_window()
     page = window.translate_page
     page.state.submit(toggle(Head("cross", 0, 1)))
@@ -294,7 +308,9 @@ class _CopyTranslator(FakeTranslator):
         super().__init__(path, device)
         self.run_config = preset("copy-task-small" if self.name == "copy" else "notebook")
 
-    def run(self, experiment: Experiment, *, should_stop: Callable[[], bool] = lambda: False) -> Translation:
+    def run(
+        self, experiment: Experiment, *, should_stop: Callable[[], bool] = lambda: False
+    ) -> Translation:
         if self.name == "copy" and not experiment.source_text.replace(" ", "").isdigit():
             raise TextError("Nothing of it can be read. Numbers were expected.")
         return super().run(experiment, should_stop=should_stop)
@@ -312,7 +328,10 @@ def test_a_sentence_that_another_model_cannot_read_is_kept_and_the_reason_told_o
     with qtbot.waitSignal(window.failed):
         window.open_model(tmp_path / "copy.safetensors")
     assert _dialogs(window) == []
-    assert page.message.label.text() == "Nothing of it can be read. Numbers were expected. Or choose an example."
+    assert (
+        page.message.label.text()
+        == "Nothing of it can be read. Numbers were expected. Or choose an example."
+    )
     assert page.sentence.sentence.placeholderText() == ""
     assert not page.sentence.note.isVisible(), "it is told already"
     assert field.text == "Zwei Hunde ."
@@ -332,7 +351,9 @@ def test_a_sentence_that_another_model_cannot_read_is_kept_and_the_reason_told_o
 
 @pytest.mark.allow_log_warnings
 @pytest.mark.heavy
-def test_an_unexpected_error_opens_a_dialog_with_details(make_window: MakeWindow, qtbot: QtBot) -> None:
+def test_an_unexpected_error_opens_a_dialog_with_details(
+    make_window: MakeWindow, qtbot: QtBot
+) -> None:
     window = make_window()
     with qtbot.waitSignal(window.failed):
         _type(qtbot, window, "BOOM")
@@ -366,7 +387,8 @@ def test_a_model_that_opened_is_the_one_that_is_remembered_though_another_was_as
     window = make_window()
     window.open_model(tmp_path / "good.safetensors")
     deadline = time.monotonic() + 10
-    while not window.worker._outcomes.qsize():  # it is open; no event is processed meanwhile, so none is delivered
+    # it is open; no event is processed meanwhile, so none is delivered
+    while not window.worker._outcomes.qsize():
         assert time.monotonic() < deadline
         time.sleep(0.001)
     with qtbot.waitSignal(window.failed):
@@ -387,7 +409,11 @@ def test_a_dropped_file_is_opened_and_remembered(
     files = QMimeData()
     files.setUrls([QUrl.fromLocalFile(str(tmp_path / "dropped.safetensors"))])
     event = QDropEvent(
-        QPointF(5, 5), Qt.DropAction.CopyAction, files, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
+        QPointF(5, 5),
+        Qt.DropAction.CopyAction,
+        files,
+        Qt.MouseButton.LeftButton,
+        Qt.KeyboardModifier.NoModifier,
     )
     with qtbot.waitSignal(window.model_opened):
         window.dropEvent(event)
@@ -401,7 +427,9 @@ def test_a_dropped_file_is_opened_and_remembered(
 def test_without_a_bundled_model_the_window_says_so_and_offers_a_way(
     make_window: MakeWindow, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, qtbot: QtBot
 ) -> None:
-    monkeypatch.setattr(augenmerk.viz_app.models.loader, "bundled_model_path", lambda: tmp_path / "none.safetensors")
+    monkeypatch.setattr(
+        augenmerk.viz_app.models.loader, "bundled_model_path", lambda: tmp_path / "none.safetensors"
+    )
     window = make_window(None, wait=False)
     qtbot.waitUntil(lambda: window.translate_page.open_button.isVisible())
     assert "The bundled model is missing" in window.translate_page.message.label.text()
@@ -410,7 +438,9 @@ def test_without_a_bundled_model_the_window_says_so_and_offers_a_way(
 
 @pytest.mark.slow
 @pytest.mark.heavy
-def test_last_choices_come_back(make_window: MakeWindow, qtbot: QtBot, preferences: Preferences) -> None:
+def test_last_choices_come_back(
+    make_window: MakeWindow, qtbot: QtBot, preferences: Preferences
+) -> None:
     first = make_window(sentence="Zwei Hunde .")
     first.translate_page.state.intents.choose_head(Head("decoder", 1, 3))
     first.appearance.set_theme("dark")
@@ -428,7 +458,9 @@ def test_examples_and_copy_button_work(make_window: MakeWindow, qtbot: QtBot) ->
     window = make_window()
     panel = window.translate_page.sentence
     actions = {action.text(): action for action in examples_of(window).menu().actions()}
-    assert list(actions) == list(example_sentences()), "the gallery is about the bundled model, which this one is not"
+    assert list(actions) == list(example_sentences()), (
+        "the gallery is about the bundled model, which this one is not"
+    )
     sentence = example_sentences()[1]
     with qtbot.waitSignal(window.translation_shown):
         actions[sentence].trigger()
@@ -547,11 +579,17 @@ def test_nothing_jumps_while_a_sentence_is_translated(make_window: MakeWindow, w
 
 def _bundled_is_there(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "bundled.safetensors").touch()
-    monkeypatch.setattr(augenmerk.viz_app.models.loader, "bundled_model_path", lambda: tmp_path / "bundled.safetensors")
+    monkeypatch.setattr(
+        augenmerk.viz_app.models.loader,
+        "bundled_model_path",
+        lambda: tmp_path / "bundled.safetensors",
+    )
 
 
 @pytest.mark.heavy
-def test_the_last_model_comes_back_with_its_sentence(make_window: MakeWindow, tmp_path: Path) -> None:
+def test_the_last_model_comes_back_with_its_sentence(
+    make_window: MakeWindow, tmp_path: Path
+) -> None:
     make_window(tmp_path / "copy.safetensors", sentence="5 6 7").close()
     again = make_window(None, sentence=None)
     assert again.loader.model is not None
@@ -563,7 +601,10 @@ def test_the_last_model_comes_back_with_its_sentence(make_window: MakeWindow, tm
 
 @pytest.mark.heavy
 def test_the_sentence_that_an_older_version_kept_comes_back(
-    make_window: MakeWindow, preferences: Preferences, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    make_window: MakeWindow,
+    preferences: Preferences,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
 ) -> None:
     _bundled_is_there(monkeypatch, tmp_path)
     preferences.settings.setValue("translate/sentence", "Zwei Hunde .")
@@ -572,7 +613,10 @@ def test_the_sentence_that_an_older_version_kept_comes_back(
 
 @pytest.mark.heavy
 def test_a_stored_sentence_of_ten_megabytes_is_set_aside_and_an_example_stands_in_its_place(
-    make_window: MakeWindow, preferences: Preferences, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    make_window: MakeWindow,
+    preferences: Preferences,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
 ) -> None:
     _bundled_is_there(monkeypatch, tmp_path)
     text = "x" * 10_000_000
@@ -601,7 +645,11 @@ def test_a_million_characters_are_cut_and_the_window_says_so_until_there_is_room
 @pytest.mark.heavy
 @pytest.mark.parametrize("has_session", [True, False])
 def test_where_the_last_model_is_broken_the_bundled_one_opens_and_the_reason_is_told(
-    make_window: MakeWindow, preferences: Preferences, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, has_session
+    make_window: MakeWindow,
+    preferences: Preferences,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    has_session,
 ) -> None:
     _bundled_is_there(monkeypatch, tmp_path)
     if has_session:
@@ -686,7 +734,9 @@ def test_the_tabs_take_a_third_of_a_wide_window_until_the_user_chooses_a_width(
 
 
 @pytest.mark.heavy
-def test_a_button_brings_back_the_thumbnails_whose_place_the_tabs_took(make_window: MakeWindow, qtbot: QtBot) -> None:
+def test_a_button_brings_back_the_thumbnails_whose_place_the_tabs_took(
+    make_window: MakeWindow, qtbot: QtBot
+) -> None:
     window = make_window()
     page = window.translate_page
     window.resize(1100, 700)
@@ -707,7 +757,9 @@ def test_a_button_brings_back_the_thumbnails_whose_place_the_tabs_took(make_wind
 
 
 @pytest.mark.heavy
-def test_long_sentences_leave_the_maps_their_room_on_a_low_page(make_window: MakeWindow, qtbot: QtBot) -> None:
+def test_long_sentences_leave_the_maps_their_room_on_a_low_page(
+    make_window: MakeWindow, qtbot: QtBot
+) -> None:
     window = make_window(sentence=" ".join(["Leiter"] * 98) + " .")
     page, sentence = window.translate_page, window.translate_page.sentence
     for height in (800, 1080, 800):
@@ -715,9 +767,14 @@ def test_long_sentences_leave_the_maps_their_room_on_a_low_page(make_window: Mak
         qtbot.waitUntil(lambda expected=height: window.height() == expected)
         num_lines = 2 if height == 800 else 4
         qtbot.waitUntil(
-            lambda expected=num_lines: sentence.chips_area.height() == expected * sentence.chips.line_height
+            lambda expected=num_lines: (
+                sentence.chips_area.height() == expected * sentence.chips.line_height
+            )
         )
-        assert sentence.sentence.height() < (num_lines + 1) * sentence.sentence.fontMetrics().lineSpacing()
+        assert (
+            sentence.sentence.height()
+            < (num_lines + 1) * sentence.sentence.fontMetrics().lineSpacing()
+        )
         assert sentence.chips.height() > sentence.chips_area.height()  # the others scroll
     qtbot.waitUntil(lambda: page.head.map.height() >= 220)
     assert page.sentence.height() < 0.4 * page.height()
@@ -760,10 +817,16 @@ def test_a_requested_sentence_that_the_last_model_cannot_read_is_translated_by_t
     assert window.loader.model is not None
     assert window.loader.model.name == "bundled"
     assert window.state.translation is not None
-    assert window.state.translation.source_text == window.translate_page.sentence.input.text == sentence
+    assert (
+        window.state.translation.source_text
+        == window.translate_page.sentence.input.text
+        == sentence
+    )
     note = window.translate_page.sentence.note
     assert note.isVisible()
-    assert note.text() == "The model “copy” cannot read this sentence, so the bundled model is used."
+    assert (
+        note.text() == "The model “copy” cannot read this sentence, so the bundled model is used."
+    )
     assert _dialogs(window) == []
     assert message.texts, "the label is painted while models are opened"
     assert not [text for text in message.texts if "Nothing of it can be read." in text]
@@ -786,7 +849,11 @@ def test_the_last_model_comes_back_with_its_sentence_after_the_bundled_one_stood
 
 @pytest.mark.heavy
 def test_a_bundled_model_that_the_user_opens_after_it_stood_in_is_the_last_model(
-    make_window: MakeWindow, qtbot: QtBot, preferences: Preferences, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    make_window: MakeWindow,
+    qtbot: QtBot,
+    preferences: Preferences,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
 ) -> None:
     _bundled_is_there(monkeypatch, tmp_path)
     preferences.model = tmp_path / "copy.safetensors"
@@ -799,9 +866,17 @@ def test_a_bundled_model_that_the_user_opens_after_it_stood_in_is_the_last_model
 
 @pytest.mark.heavy
 def test_the_reason_of_the_last_model_is_shown_if_the_bundled_one_that_should_stand_in_is_missing(
-    make_window: MakeWindow, qtbot: QtBot, preferences: Preferences, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    make_window: MakeWindow,
+    qtbot: QtBot,
+    preferences: Preferences,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
 ) -> None:
-    monkeypatch.setattr(augenmerk.viz_app.models.loader, "bundled_model_path", lambda: tmp_path / "bundled.safetensors")
+    monkeypatch.setattr(
+        augenmerk.viz_app.models.loader,
+        "bundled_model_path",
+        lambda: tmp_path / "bundled.safetensors",
+    )
     preferences.model = tmp_path / "copy.safetensors"
     window = make_window(None, sentence="Ein Mann wartet .", loader=_CopyTranslator, wait=False)
     label = window.translate_page.message.label
@@ -818,7 +893,9 @@ def test_the_reason_of_the_last_model_is_shown_if_the_bundled_one_that_should_st
 def test_a_requested_sentence_that_the_named_model_cannot_read_stays_with_the_reason(
     make_window: MakeWindow, qtbot: QtBot, tmp_path: Path, sentence: str
 ) -> None:
-    window = make_window(tmp_path / "copy.safetensors", sentence=sentence, loader=_CopyTranslator, wait=False)
+    window = make_window(
+        tmp_path / "copy.safetensors", sentence=sentence, loader=_CopyTranslator, wait=False
+    )
     with qtbot.waitSignal(window.failed):
         pass
     page = window.translate_page

@@ -1,4 +1,5 @@
-"""What a person does again and again in one window leaves it with as many widgets and menu entries as it had."""
+"""What a person does again and again in one window leaves it with as many widgets and menu entries
+as it had."""
 
 import gc
 import weakref
@@ -66,7 +67,14 @@ def _change_the_page(window: MainWindow, qtbot: QtBot) -> None:
 @pytest.mark.heavy
 @pytest.mark.parametrize(
     "act",
-    [_open_models, _translate, _change_the_theme, _dismiss_dialogs, _change_the_picture, _change_the_page],
+    [
+        _open_models,
+        _translate,
+        _change_the_theme,
+        _dismiss_dialogs,
+        _change_the_picture,
+        _change_the_page,
+    ],
     ids=lambda act: act.__name__.strip("_"),
 )
 @pytest.mark.slow
@@ -87,17 +95,28 @@ def test_doing_it_again_leaves_as_many_objects_as_there_were(
 
 
 def stale_items() -> list[QLayoutItem]:
-    """Python's wrappers of layout items that no layout has: each stands for whatever Qt creates at its address."""
-    wrappers = [wrapper for wrapper in shiboken6.getAllValidWrappers() if isinstance(wrapper, QLayoutItem | QLayout)]
+    """Python's wrappers of layout items that no layout has: each stands for whatever Qt creates at
+    its address."""
+    wrappers = [
+        wrapper
+        for wrapper in shiboken6.getAllValidWrappers()
+        if isinstance(wrapper, QLayoutItem | QLayout)
+    ]
     layouts = [wrapper for wrapper in wrappers if isinstance(wrapper, QLayout)]
-    items = {shiboken6.getCppPointer(wrapper)[0]: wrapper for wrapper in wrappers if not isinstance(wrapper, QLayout)}
+    items = {
+        shiboken6.getCppPointer(wrapper)[0]: wrapper
+        for wrapper in wrappers
+        if not isinstance(wrapper, QLayout)
+    }
     held = [layout.itemAt(index) for layout in layouts for index in range(layout.count())]
     living = {shiboken6.getCppPointer(item)[0] for item in held if item is not None}
     return [item for address, item in items.items() if address not in living]
 
 
 @pytest.mark.heavy
-def test_no_wrapper_of_a_layout_item_outlives_the_item(make_window: MakeWindow, qtbot: QtBot) -> None:
+def test_no_wrapper_of_a_layout_item_outlives_the_item(
+    make_window: MakeWindow, qtbot: QtBot
+) -> None:
     window = make_window(None)
     for page in (LEARN, TRAIN, TRANSLATE):
         window.pages.show(page)

@@ -7,12 +7,19 @@ from PySide6.QtCore import QByteArray, QRect
 from augenmerk.core.model.heads import Head
 from augenmerk.viz_app.extensions.learn.chapter import read_chapters
 from augenmerk.viz_app.preferences import MAX_RECENT, Preference, Preferences
-from augenmerk.viz_app.state.map_view_settings import MapViewSettings, choices_of, option, remembered
+from augenmerk.viz_app.state.map_view_settings import (
+    MapViewSettings,
+    choices_of,
+    option,
+    remembered,
+)
 
 
 def test_choices_are_remembered(preferences: Preferences) -> None:
     preferences.theme = "dark"
-    settings = MapViewSettings(label_mode="read", scale="own", hides_wrapping=True, merges_words=False)
+    settings = MapViewSettings(
+        label_mode="read", scale="own", hides_wrapping=True, merges_words=False
+    )
     preferences.save(settings)
     preferences.head = Head("decoder", 2, 5)
     preferences.settings.sync()
@@ -42,7 +49,11 @@ def test_settings_of_earlier_versions_are_read(preferences: Preferences) -> None
 def test_entries_that_have_a_new_key_are_read_under_the_earlier_one_until_they_are_set(
     preferences: Preferences,
 ) -> None:
-    for key, value in {"translate/lab": "true", "translate/lab_tab": "word", "translate/first_steps": "true"}.items():
+    for key, value in {
+        "translate/lab": "true",
+        "translate/lab_tab": "word",
+        "translate/first_steps": "true",
+    }.items():
         preferences.settings.setValue(key, value)
     assert preferences.is_analysis_open
     assert preferences.analysis_tab == "word"
@@ -51,11 +62,15 @@ def test_entries_that_have_a_new_key_are_read_under_the_earlier_one_until_they_a
     preferences.analysis_tab = "heads"
     assert not preferences.is_analysis_open
     assert preferences.analysis_tab == "heads"
-    assert preferences.settings.value("translate/lab_tab") == "word", "an older version finds its own"
+    assert preferences.settings.value("translate/lab_tab") == "word", (
+        "an older version finds its own"
+    )
 
 
 def test_an_option_that_settings_cannot_keep_is_refused_where_it_is_declared() -> None:
-    assert all(option.name in choices_of(MapViewSettings) for option in remembered(MapViewSettings()))
+    assert all(
+        option.name in choices_of(MapViewSettings) for option in remembered(MapViewSettings())
+    )
     with pytest.raises(TypeError, match="Omit its key"):
         option(0.5, "maps", key="translate/contrast")
 
@@ -119,12 +134,18 @@ def test_every_entry_may_be_anything(preferences: Preferences, tmp_path: Path, n
     assert read_chapters(preferences.learn_language)
 
 
-def test_recent_checkpoints_are_newest_first_once_and_few(preferences: Preferences, tmp_path: Path) -> None:
+def test_recent_checkpoints_are_newest_first_once_and_few(
+    preferences: Preferences, tmp_path: Path
+) -> None:
     paths = [tmp_path / f"{number}.safetensors" for number in range(MAX_RECENT + 2)]
     for path in [*paths, paths[5]]:
         preferences.recent_models.remember(path)
     assert preferences.recent_models.paths[0] == paths[5]
-    assert len(preferences.recent_models.paths) == MAX_RECENT == len(set(preferences.recent_models.paths))
+    assert (
+        len(preferences.recent_models.paths)
+        == MAX_RECENT
+        == len(set(preferences.recent_models.paths))
+    )
     preferences.recent_models.forget(paths[5])
     assert paths[5] not in preferences.recent_models.paths
 
@@ -137,11 +158,15 @@ def test_one_recent_checkpoint_survives_the_file(preferences: Preferences, tmp_p
     ).recent_models.paths == (tmp_path / "one.safetensors",)
 
 
-def test_a_path_that_is_not_utf8_survives_the_file(preferences: Preferences, tmp_path: Path) -> None:
+def test_a_path_that_is_not_utf8_survives_the_file(
+    preferences: Preferences, tmp_path: Path
+) -> None:
     path = tmp_path / os.fsdecode(b"m\xf6dell %41.safetensors")
     preferences.model = path
     preferences.recent_models.remember(path)
     preferences.settings.sync()
-    read = Preferences(type(preferences.settings)(preferences.settings.fileName(), preferences.settings.format()))
+    read = Preferences(
+        type(preferences.settings)(preferences.settings.fileName(), preferences.settings.format())
+    )
     assert read.model == path
     assert read.recent_models.paths == (path,)

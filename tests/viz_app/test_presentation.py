@@ -17,7 +17,11 @@ from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment import Experiment, HeadScaled
 from augenmerk.core.translation.result import Translation
 from augenmerk.viz_app.extensions.help.palette import CommandPalette
-from augenmerk.viz_app.extensions.presentation.presentation import LINES_PER_SCREEN, Presentation, scale_for
+from augenmerk.viz_app.extensions.presentation.presentation import (
+    LINES_PER_SCREEN,
+    Presentation,
+    scale_for,
+)
 from augenmerk.viz_app.extensions.tabs.compare.view import CompareTab
 from augenmerk.viz_app.extensions.tabs.heads.state import SampleChoice, read_sample
 from augenmerk.viz_app.extensions.tabs.heads.view import HeadsTab
@@ -88,7 +92,9 @@ def test_the_map_fills_the_screen_without_controls(make_window: MakeWindow, qtbo
 
 @pytest.mark.heavy
 @pytest.mark.parametrize("is_open", [False, True])
-def test_views_are_given_back_unchanged(make_window: MakeWindow, qtbot: QtBot, is_open: bool) -> None:
+def test_views_are_given_back_unchanged(
+    make_window: MakeWindow, qtbot: QtBot, is_open: bool
+) -> None:
     window = make_window()
     page = window.translate_page
     page.show_analysis(is_open)
@@ -102,17 +108,23 @@ def test_views_are_given_back_unchanged(make_window: MakeWindow, qtbot: QtBot, i
         qtbot.wait(20)
     presentation_of(window).end()
     window.resize(size)
-    qtbot.waitUntil(lambda: [(part.geometry(), part.isVisible()) for part in parts] == before, timeout=3000)
+    qtbot.waitUntil(
+        lambda: [(part.geometry(), part.isVisible()) for part in parts] == before, timeout=3000
+    )
     assert current_theme().scale == scale
     assert page.sentence.input.hasFocus()
 
 
 @pytest.mark.heavy
-def test_every_view_can_be_presented_by_name_and_from_the_palette(make_window: MakeWindow, qtbot: QtBot) -> None:
+def test_every_view_can_be_presented_by_name_and_from_the_palette(
+    make_window: MakeWindow, qtbot: QtBot
+) -> None:
     window = make_window()
     views = views_of(window).presentables()
     assert len({view.name for view in views}) == len(views)
-    assert {"map", "word", "alignment", "compare", "training", "chapter weight"} <= {view.name for view in views}
+    assert {"map", "word", "alignment", "compare", "training", "chapter weight"} <= {
+        view.name for view in views
+    }
     window.commands.run("Commands")
     palette = window.findChild(CommandPalette)
     assert palette is not None
@@ -131,7 +143,9 @@ def test_every_view_can_be_presented_by_name_and_from_the_palette(make_window: M
         assert content.isVisible()
         assert presentation_of(window).isAncestorOf(content)
         assert presentation_of(window).source.isVisible() == view.is_about_sentence
-        assert presentation_of(window).target.isVisible() == (view.state is not None and view.name != "compare")
+        assert presentation_of(window).target.isVisible() == (
+            view.state is not None and view.name != "compare"
+        )
     presentation_of(window).end()
 
 
@@ -165,7 +179,9 @@ def test_f5_presents_the_tab_that_was_clicked(make_window: MakeWindow, qtbot: Qt
     for click in (
         lambda: qtbot.mouseClick(analysis.buttons[1], Qt.MouseButton.LeftButton),
         lambda: qtbot.mouseClick(page.sentence.input.viewport(), Qt.MouseButton.LeftButton),
-        lambda: qtbot.mouseClick(analysis, Qt.MouseButton.LeftButton, pos=analysis.rect().bottomLeft() + QPoint(2, -2)),
+        lambda: qtbot.mouseClick(
+            analysis, Qt.MouseButton.LeftButton, pos=analysis.rect().bottomLeft() + QPoint(2, -2)
+        ),
     ):
         click()
         seen.append(views_of(window).presentable)
@@ -173,7 +189,9 @@ def test_f5_presents_the_tab_that_was_clicked(make_window: MakeWindow, qtbot: Qt
 
 
 @pytest.mark.heavy
-def test_the_presentation_ends_on_the_page_where_it_began(make_window: MakeWindow, qtbot: QtBot) -> None:
+def test_the_presentation_ends_on_the_page_where_it_began(
+    make_window: MakeWindow, qtbot: QtBot
+) -> None:
     window = make_window()
     for name in ("chapter weight", "training"):
         present_in(window, name)
@@ -187,7 +205,9 @@ def test_the_presentation_ends_on_the_page_where_it_began(make_window: MakeWindo
 
 
 @pytest.mark.heavy
-def test_pages_tabs_and_chapters_opened_meanwhile_are_presented(make_window: MakeWindow, qtbot: QtBot) -> None:
+def test_pages_tabs_and_chapters_opened_meanwhile_are_presented(
+    make_window: MakeWindow, qtbot: QtBot
+) -> None:
     window = make_window()
     presentation = presented(window, qtbot)
     seen = []
@@ -210,7 +230,9 @@ def test_pages_tabs_and_chapters_opened_meanwhile_are_presented(make_window: Mak
 
 
 @pytest.mark.heavy
-def test_closing_a_presented_window_keeps_the_size_of_the_window(make_window: MakeWindow, qtbot: QtBot) -> None:
+def test_closing_a_presented_window_keeps_the_size_of_the_window(
+    make_window: MakeWindow, qtbot: QtBot
+) -> None:
     window = make_window()
     presented(window, qtbot)
     window.shutdown.save()
@@ -220,18 +242,24 @@ def test_closing_a_presented_window_keeps_the_size_of_the_window(make_window: Ma
 
 @pytest.mark.heavy
 @pytest.mark.parametrize("size", [(1024, 768), (1280, 720), (1280, 800), (1366, 768), (1920, 1080)])
-def test_letters_and_map_grow_with_the_screen(make_window: MakeWindow, qtbot: QtBot, size: tuple[int, int]) -> None:
+def test_letters_and_map_grow_with_the_screen(
+    make_window: MakeWindow, qtbot: QtBot, size: tuple[int, int]
+) -> None:
     window = make_window(sentence=sentence_of(20))
     shown = presented(window, qtbot)
     window.showNormal()
     window.resize(*size)
     qtbot.waitUntil(lambda: current_theme().scale == scale_for(size), timeout=3000)
     heatmap = window.translate_page.head.heatmap
-    qtbot.waitUntil(lambda: heatmap.layout_now is not None and heatmap.layout_now.row_step == 1, timeout=3000)
+    qtbot.waitUntil(
+        lambda: heatmap.layout_now is not None and heatmap.layout_now.row_step == 1, timeout=3000
+    )
     layout = heatmap.layout_now
     assert layout is not None
     assert layout.hidden.isNull()
-    assert layout.column_step == (1 if size[0] > 1.4 * size[1] else 2), "columns thin out on a 4:3 screen"
+    assert layout.column_step == (1 if size[0] > 1.4 * size[1] else 2), (
+        "columns thin out on a 4:3 screen"
+    )
     assert layout.window.height() > min(0.6 * size[1], 0.36 * size[0])
     for words in (shown.scene, shown.source, shown.target, shown.value, shown.caption):
         assert words.fontInfo().pixelSize() >= size[1] / LINES_PER_SCREEN
@@ -241,7 +269,9 @@ def test_letters_and_map_grow_with_the_screen(make_window: MakeWindow, qtbot: Qt
 
 
 @pytest.mark.heavy
-def test_a_presentation_is_made_larger_and_smaller_by_keys_until_it_ends(make_window: MakeWindow, qtbot: QtBot) -> None:
+def test_a_presentation_is_made_larger_and_smaller_by_keys_until_it_ends(
+    make_window: MakeWindow, qtbot: QtBot
+) -> None:
     window = make_window()
     shown = presented(window, qtbot)
     usual = scale_for(shown.size().toTuple())
@@ -262,7 +292,9 @@ def test_a_presentation_is_made_larger_and_smaller_by_keys_until_it_ends(make_wi
 
 
 @pytest.mark.heavy
-def test_letters_of_a_chapter_are_as_large_as_those_of_a_map(make_window: MakeWindow, qtbot: QtBot) -> None:
+def test_letters_of_a_chapter_are_as_large_as_those_of_a_map(
+    make_window: MakeWindow, qtbot: QtBot
+) -> None:
     window = make_window(sentence=sentence_of(20))
     present_in(window, "chapter weight")
     window.showNormal()
@@ -270,7 +302,11 @@ def test_letters_of_a_chapter_are_as_large_as_those_of_a_map(make_window: MakeWi
     qtbot.waitUntil(lambda: current_theme().scale == scale_for((1280, 800)), timeout=3000)
     learn = learn_page_of(window)
     assert learn is not None
-    qtbot.waitUntil(lambda: learn.view is not None and learn.view.large_map is not None and bool(learn.state.result))
+    qtbot.waitUntil(
+        lambda: (
+            learn.view is not None and learn.view.large_map is not None and bool(learn.state.result)
+        )
+    )
     assert learn.view is not None
     shown = learn.view.large_map
     assert isinstance(shown, Heatmap)
@@ -290,7 +326,12 @@ def test_charts_and_film_of_a_run_fit_the_screen_in_letters_for_the_back_row(
     page, shown = train_page_of(window), presentation_of(window)
     assert page is not None
     page.state.begin(request(tmp_path / "run"))  # after F5
-    for event in (started(tmp_path / "run"), step_done(1), epoch_done(1), *(probe(number) for number in range(20))):
+    for event in (
+        started(tmp_path / "run"),
+        step_done(1),
+        epoch_done(1),
+        *(probe(number) for number in range(20)),
+    ):
         page.state.apply(event)
     view = page.run_view
     assert view is not None
@@ -311,7 +352,9 @@ def test_charts_and_film_of_a_run_fit_the_screen_in_letters_for_the_back_row(
 
 
 @pytest.mark.heavy
-def test_learns_list_is_as_high_as_its_buttons_after_a_presentation(make_window: MakeWindow, qtbot: QtBot) -> None:
+def test_learns_list_is_as_high_as_its_buttons_after_a_presentation(
+    make_window: MakeWindow, qtbot: QtBot
+) -> None:
     window = make_window()
     open_chapter_in(window, "weight")
     assert learn_page_of(window) is not None
@@ -335,7 +378,9 @@ def test_a_presented_chapter_shows_its_sentence_its_translation_and_changes(
     present_in(window, "chapter kinds")
     shown, learn = presentation_of(window), learn_page_of(window)
     assert learn is not None
-    qtbot.waitUntil(lambda: learn.view is not None and "Ein Hund schläft. → " in shown.target.text())
+    qtbot.waitUntil(
+        lambda: learn.view is not None and "Ein Hund schläft. → " in shown.target.text()
+    )
     before = shown.target.text()
     assert not shown.changes.isVisible()
     assert learn.view is not None
@@ -367,7 +412,9 @@ def test_a_presented_chapter_shows_the_heads_of_all_layers(
     qtbot.waitUntil(lambda: learn.view is not None and learn.state.result is not None)
     assert learn.view is not None
     (grid,) = learn.view.findChildren(HeadGrid)
-    qtbot.waitUntil(lambda: grid.height() > size[1] // 2 and grid.visibleRegion().boundingRect() == grid.rect())
+    qtbot.waitUntil(
+        lambda: grid.height() > size[1] // 2 and grid.visibleRegion().boundingRect() == grid.rect()
+    )
     least = grid.least_height()
     grid.state.settings.toggle_fold("encoder")
     assert grid.least_height() < least
@@ -387,7 +434,9 @@ def test_a_presented_chapter_shows_all_tokens_of_a_long_sentence_beside_its_text
     qtbot.waitUntil(lambda: learn.view is not None and learn.state.result is not None)
     view = learn.view
     assert view is not None
-    text, figures = (area for area in view.findChildren(VerticalScrollArea) if area.parent() is view)
+    text, figures = (
+        area for area in view.findChildren(VerticalScrollArea) if area.parent() is view
+    )
     for size in ((1280, 800), (1366, 768), (1440, 900), (1920, 1080)):
         window.resize(700, 700)
         qtbot.waitUntil(lambda: text.y() < figures.y())
@@ -405,13 +454,17 @@ class WaitingTranslator(FakeTranslator):
     allowed = threading.Event()
 
     def run(self, experiment, *, should_stop=lambda: False) -> Translation:
-        while "Hund" in experiment.source_text and not self.allowed.wait(0.01) and not should_stop():
+        while (
+            "Hund" in experiment.source_text and not self.allowed.wait(0.01) and not should_stop()
+        ):
             pass
         return super().run(experiment, should_stop=should_stop)
 
 
 @pytest.mark.heavy
-def test_the_old_sentence_and_map_stay_until_the_new_ones_are_computed(make_window: MakeWindow, qtbot: QtBot) -> None:
+def test_the_old_sentence_and_map_stay_until_the_new_ones_are_computed(
+    make_window: MakeWindow, qtbot: QtBot
+) -> None:
     WaitingTranslator.allowed.clear()
     window = make_window(loader=WaitingTranslator)
     shown = presented(window, qtbot)
@@ -520,20 +573,26 @@ def test_without_a_translation_it_says_so(make_window: MakeWindow, qtbot: QtBot)
 
 
 @pytest.mark.heavy
-def test_a_presenters_remote_steps_through_the_heads_without_a_lesson(make_window: MakeWindow, qtbot: QtBot) -> None:
+def test_a_presenters_remote_steps_through_the_heads_without_a_lesson(
+    make_window: MakeWindow, qtbot: QtBot
+) -> None:
     window = make_window()
     state, shown = window.state, presented(window, qtbot)
     assert shown.scene.isHidden()
     num_layers, num_heads = state.maps.shape("cross")
     state.intents.choose_head(Head("cross", 0, num_heads - 1))
     qtbot.keyClick(shown, Qt.Key.Key_PageDown)
-    assert state.selection.head == Head("cross", 1, 0), "after the last head of a layer comes the next layer"
+    assert state.selection.head == Head("cross", 1, 0), (
+        "after the last head of a layer comes the next layer"
+    )
     assert shown.caption.text().startswith(display_text(state.selection.head.title))
     qtbot.keyClick(shown, Qt.Key.Key_PageUp)
     assert state.selection.head == Head("cross", 0, num_heads - 1)
     state.intents.choose_head(Head("cross", num_layers - 1, num_heads - 1))
     qtbot.keyClick(shown, Qt.Key.Key_PageDown)
-    assert state.selection.head == Head("cross", num_layers - 1, num_heads - 1), "there is none after it"
+    assert state.selection.head == Head("cross", num_layers - 1, num_heads - 1), (
+        "there is none after it"
+    )
     assert shown.isVisible()
 
 
@@ -569,33 +628,54 @@ def test_a_presenters_remote_steps_through_the_scenes_of_a_lesson(
 @pytest.mark.parametrize("num_characters", [290, 900])
 @pytest.mark.parametrize("page", ["", "chapter mask"])
 def test_long_texts_of_a_scene_are_shown_or_scroll(
-    make_window: MakeWindow, qtbot: QtBot, tmp_path: Path, size: tuple[int, int], num_characters: int, page: str
+    make_window: MakeWindow,
+    qtbot: QtBot,
+    tmp_path: Path,
+    size: tuple[int, int],
+    num_characters: int,
+    page: str,
 ) -> None:
     window = make_window(sentence=sentence_of(20))
     lesson, path = lesson_for(window), tmp_path / "lesson.augenmerk"
-    of_lengths = ("A head and a word. ", num_characters), ("At which word? ", 105), ("At this one. ", 125)
+    of_lengths = (
+        ("A head and a word. ", num_characters),
+        ("At which word? ", 105),
+        ("At this one. ", 125),
+    )
     text, question, answer = ((words * 50)[:length].strip() for words, length in of_lengths)
     saved = replace(lesson.scenes[0].saved, experiment=Experiment(sentence_of(20)))
     scene = Scene("Long", text, saved, question=question, answer=answer, page=page)
-    write_lesson_file(replace(lesson, scenes=(scene, replace(scene, title="Unanswered", answer=""), scene)), path)
+    write_lesson_file(
+        replace(lesson, scenes=(scene, replace(scene, title="Unanswered", answer=""), scene)), path
+    )
     documents_of(window).open(path)
-    qtbot.waitUntil(lambda: lessons_of(window).lesson.scene is not None and not window.state.request.is_running)
+    qtbot.waitUntil(
+        lambda: lessons_of(window).lesson.scene is not None and not window.state.request.is_running
+    )
     present_in(window, page or "map")
     shown = presentation_of(window)
     window.showNormal()
     window.resize(*size)
     qtbot.waitUntil(lambda: current_theme().scale == scale_for(size), timeout=3000)
     qtbot.wait(50)
-    while (unseen := shown.scene.height() - shown.scene.visibleRegion().boundingRect().bottom() - 1) > 0:
+    while (
+        unseen := shown.scene.height() - shown.scene.visibleRegion().boundingRect().bottom() - 1
+    ) > 0:
         qtbot.keyClick(shown, Qt.Key.Key_PageDown)
-        assert shown.scene.height() - shown.scene.visibleRegion().boundingRect().bottom() - 1 < unseen
+        assert (
+            shown.scene.height() - shown.scene.visibleRegion().boundingRect().bottom() - 1 < unseen
+        )
         assert answer not in shown.scene.text(), "first, the rest of text and question"
     qtbot.keyClick(shown, Qt.Key.Key_PageDown)
     qtbot.wait(50)
     assert shown.scene.height() >= shown.scene.heightForWidth(shown.scene.width())
     seen = shown.scene.visibleRegion().boundingRect()
     assert seen.bottom() == shown.scene.rect().bottom(), "the end of the answer is in sight"
-    (area,) = (area for area in shown.findChildren(ContentHeightScrollArea) if area.isAncestorOf(shown.scene))
+    (area,) = (
+        area
+        for area in shown.findChildren(ContentHeightScrollArea)
+        if area.isAncestorOf(shown.scene)
+    )
     last = shown.target if page else shown.caption
     is_all_seen = last.visibleRegion().boundingRect() == last.rect()
     assert area.verticalScrollBar().isVisible() != is_all_seen
@@ -614,7 +694,9 @@ def test_long_texts_of_a_scene_are_shown_or_scroll(
 
 @pytest.mark.heavy
 @pytest.mark.parametrize("style", ["ring", "arrow", "dim"])
-def test_a_pointer_at_a_head_marks_its_name(make_window: MakeWindow, qtbot: QtBot, style: PointerStyle) -> None:
+def test_a_pointer_at_a_head_marks_its_name(
+    make_window: MakeWindow, qtbot: QtBot, style: PointerStyle
+) -> None:
     window = make_window(sentence=sentence_of(9))
     present_in(window, "map")
     caption, head = presentation_of(window).caption, window.state.selection.head
@@ -652,7 +734,9 @@ def test_presented_heads_are_measured_without_a_button(
     make_window: MakeWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     few = read_sample(SampleChoice("gold"), 4)
-    monkeypatch.setattr("augenmerk.viz_app.extensions.tabs.heads.view.read_sample", lambda *choice: few)
+    monkeypatch.setattr(
+        "augenmerk.viz_app.extensions.tabs.heads.view.read_sample", lambda *choice: few
+    )
     monkeypatch.setattr("augenmerk.core.extensions.analyses.importance.BATCH_SIZE", 1)
     window = make_window(None, loader=open_once)
     window.analysis.open_tab("heads")
@@ -685,7 +769,9 @@ def widest_gap(label: QLabel) -> int:
 
 
 @pytest.mark.heavy
-def test_a_presented_comparison_shows_all_maps_and_no_controls(make_window: MakeWindow, qtbot: QtBot) -> None:
+def test_a_presented_comparison_shows_all_maps_and_no_controls(
+    make_window: MakeWindow, qtbot: QtBot
+) -> None:
     window = make_window(sentence=sentence_of(20))
     window.analysis.open_tab("compare")
     tab = window.analysis.tab
@@ -704,14 +790,24 @@ def test_a_presented_comparison_shows_all_maps_and_no_controls(make_window: Make
         for panel in (tab.maps.first, tab.maps.second, tab.maps.change):
             assert len(panel.matrices[0].row_labels) <= 20
             needed = row_height(current_theme().font("body"))
-            assert panel.cell_rect(MatrixCell(0, 0, 0)).height() >= needed, "every row has its label"
-        for width in range(tab.texts.width() - 200, tab.texts.width(), 40) if size == (1280, 800) else ():
+            assert panel.cell_rect(MatrixCell(0, 0, 0)).height() >= needed, (
+                "every row has its label"
+            )
+        for width in (
+            range(tab.texts.width() - 200, tab.texts.width(), 40) if size == (1280, 800) else ()
+        ):
             texts = QLabel(tab.texts.text(), wordWrap=True)
             texts.setFont(tab.texts.font())
             texts.resize(width, texts.heightForWidth(width))
             assert widest_gap(texts) >= current_theme().base_px, "the sentences do not touch"
         assert "head" in tab.maps.value.text()
-    controls = tab.sentence, tab.compare, tab.reads_first, tab.explanation, *tab.question_buttons.values()
+    controls = (
+        tab.sentence,
+        tab.compare,
+        tab.reads_first,
+        tab.explanation,
+        *tab.question_buttons.values(),
+    )
     assert not any(part.isVisible() for part in controls)
     window.analysis.open_tab("steps")
     assert presentation_of(window).view is not None
@@ -724,7 +820,9 @@ def test_a_presented_comparison_shows_all_maps_and_no_controls(make_window: Make
 
 @pytest.mark.heavy
 @pytest.mark.parametrize("name", ["source", "steps"])
-def test_twenty_rows_are_all_in_sight_in_presented_tabs(make_window: MakeWindow, qtbot: QtBot, name: str) -> None:
+def test_twenty_rows_are_all_in_sight_in_presented_tabs(
+    make_window: MakeWindow, qtbot: QtBot, name: str
+) -> None:
     window = make_window(sentence=sentence_of(20))
     present_in(window, name)
     tab = window.analysis.tab
@@ -758,7 +856,13 @@ def test_the_choices_of_a_computed_question_stand_below_it(theme: Theme) -> None
 def test_keys_of_heads_are_named_where_a_head_is_shown(make_window: MakeWindow) -> None:
     window = make_window()
     heads = window.state.selection.head
-    for name, names_heads in (("map", True), ("steps", True), ("word", True), ("source", False), ("training", False)):
+    for name, names_heads in (
+        ("map", True),
+        ("steps", True),
+        ("word", True),
+        ("source", False),
+        ("training", False),
+    ):
         present_in(window, name)
         assert ("heads" in presentation_of(window).hint.text()) == names_heads
     present_in(window, "source")
@@ -776,7 +880,9 @@ def test_the_keys_are_named_in_body_text(make_window: MakeWindow, qtbot: QtBot) 
     assert shown.hint.fontInfo().pixelSize() >= current_theme().base_px
 
 
-def test_panels_stacked_for_large_letters_are_side_by_side_again_afterwards(make_window: MakeWindow) -> None:
+def test_panels_stacked_for_large_letters_are_side_by_side_again_afterwards(
+    make_window: MakeWindow,
+) -> None:
     """A splitter's restored state contains its direction, but not the order of its parts."""
     parts = make_window().translate_page._arrangement
     splitters = parts, parts.maps

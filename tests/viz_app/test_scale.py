@@ -38,13 +38,19 @@ def cut_off(window: QWidget) -> list[str]:
             continue
         if isinstance(widget, QAbstractButton) and widget.text():
             metrics = QFontMetrics(widget.font())
-            lacks = metrics.horizontalAdvance(widget.text().strip()) > widget.width() or metrics.height() > (
-                widget.height()
-            )
+            lacks = metrics.horizontalAdvance(
+                widget.text().strip()
+            ) > widget.width() or metrics.height() > (widget.height())
         elif isinstance(widget, QLabel) and widget.text() and not isinstance(widget, ElidingLabel):
-            needed = widget.heightForWidth(widget.width()) if widget.wordWrap() else widget.sizeHint().height()
+            needed = (
+                widget.heightForWidth(widget.width())
+                if widget.wordWrap()
+                else widget.sizeHint().height()
+            )
             lacks = needed > widget.height() + 1
-            lacks = lacks or (not widget.wordWrap() and widget.sizeHint().width() > widget.width() + 1)
+            lacks = lacks or (
+                not widget.wordWrap() and widget.sizeHint().width() > widget.width() + 1
+            )
         else:
             continue
         if lacks:
@@ -65,7 +71,9 @@ def has_room(window: QWidget) -> None:
     assert not cut_off(window)
 
 
-def test_lengths_follow_the_scale_and_come_back(qapp: QApplication, theme: Theme, qtbot: QtBot) -> None:
+def test_lengths_follow_the_scale_and_come_back(
+    qapp: QApplication, theme: Theme, qtbot: QtBot
+) -> None:
     widget = QWidget()
     qtbot.addWidget(widget)
     row = QHBoxLayout(widget)
@@ -147,7 +155,9 @@ def parts_of(view: ChapterView) -> list[VerticalScrollArea]:
 
 
 @pytest.mark.heavy
-def test_a_chapter_below_its_text_scrolls_with_the_window_alone(make_window: MakeWindow, qtbot: QtBot) -> None:
+def test_a_chapter_below_its_text_scrolls_with_the_window_alone(
+    make_window: MakeWindow, qtbot: QtBot
+) -> None:
     window = make_window()
     window.resize(1100, 700)
     window.appearance.set_scale(150)
@@ -161,19 +171,26 @@ def test_a_chapter_below_its_text_scrolls_with_the_window_alone(make_window: Mak
     assert len(parts) == 2
 
     def is_whole() -> bool:
-        return all(part.verticalScrollBar().maximum() == 0 for part in parts) and bar.maximum() > window.height()
+        return (
+            all(part.verticalScrollBar().maximum() == 0 for part in parts)
+            and bar.maximum() > window.height()
+        )
 
     def is_in_sight(widget: QWidget) -> bool:
         return widget.visibleRegion().boundingRect().height() == widget.height()
 
     qtbot.waitUntil(is_whole)
-    assert view.next_button.mapTo(view, QPoint()).y() > parts[1].geometry().bottom(), "it is the last thing"
+    assert view.next_button.mapTo(view, QPoint()).y() > parts[1].geometry().bottom(), (
+        "it is the last thing"
+    )
     prediction = view.text.predictions[0]
     prediction.choices["more"].click()
     prediction.look.click()
     qtbot.waitUntil(lambda: is_in_sight(prediction.verdict), timeout=TIMEOUT_MS)
     page.state.submit(intervene(HeadScaled(Head("cross", 0, 0))))
-    qtbot.waitUntil(lambda: page.state.result is not None and page.state.result.is_changed, timeout=TIMEOUT_MS)
+    qtbot.waitUntil(
+        lambda: page.state.result is not None and page.state.result.is_changed, timeout=TIMEOUT_MS
+    )
     QApplication.processEvents()
     qtbot.waitUntil(is_whole)
     parts[0].setFocus()
@@ -194,7 +211,8 @@ def test_a_chapter_below_its_text_scrolls_with_the_window_alone(make_window: Mak
 @pytest.mark.heavy
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("size", "scale"), [((1440, 900), 200), ((1100, 700), 150), ((1100, 700), 200), ((960, 620), 200)]
+    ("size", "scale"),
+    [((1440, 900), 200), ((1100, 700), 150), ((1100, 700), 200), ((960, 620), 200)],
 )
 def test_a_large_scale_stacks_the_parts_and_nothing_scrolls_sideways(
     make_window: MakeWindow, qtbot: QtBot, size: tuple[int, int], scale: int
@@ -208,13 +226,15 @@ def test_a_large_scale_stacks_the_parts_and_nothing_scrolls_sideways(
     area = central_area(window)
     for page_index in (TRANSLATE, LEARN, TRAIN):
         window.pages.show(page_index)
-        qtbot.waitUntil(lambda: not cut_off(window))  # a result that comes is laid out with the next events
+        # a result that comes is laid out with the next events
+        qtbot.waitUntil(lambda: not cut_off(window))
         assert area.horizontalScrollBar().maximum() == 0, page_index  # type: ignore[attr-defined]
     window.pages.show(TRANSLATE)
     share = 0.15 * window.height()  # of the map, below the sentence
     qtbot.waitUntil(lambda: page.head.visibleRegion().boundingRect().height() > share)
     assert (
-        page.heads.mapTo(page, page.heads.rect().topLeft()).y() > page.head.mapTo(page, page.head.rect().topLeft()).y()
+        page.heads.mapTo(page, page.heads.rect().topLeft()).y()
+        > page.head.mapTo(page, page.head.rect().topLeft()).y()
     )
     window.appearance.set_scale(100)
     window.resize(1440, 900)
@@ -230,7 +250,9 @@ def press(qtbot: QtBot, window: MainWindow, key: Qt.Key) -> int:
 
 
 @pytest.mark.heavy
-def test_the_sentence_returns_to_its_place_with_the_scale(make_window: MakeWindow, qtbot: QtBot) -> None:
+def test_the_sentence_returns_to_its_place_with_the_scale(
+    make_window: MakeWindow, qtbot: QtBot
+) -> None:
     window = make_window()
     field = window.translate_page.sentence.input
     before = field.mapTo(window, QPoint(0, 0)).x()
@@ -283,8 +305,11 @@ class Counting(QWidget):
         self.num_sizes += 1
 
 
-def test_a_widget_is_restyled_a_few_times_however_deep_it_is(qapp: QApplication, qtbot: QtBot) -> None:
-    """A style sheet that replaced another came to each widget once for every widget that it is in."""
+def test_a_widget_is_restyled_a_few_times_however_deep_it_is(
+    qapp: QApplication, qtbot: QtBot
+) -> None:
+    """A style sheet that replaced another came to each widget once for every widget that it is
+    in."""
     Theme.light().apply(qapp)
     outermost = widget = Counting()
     qtbot.addWidget(outermost)

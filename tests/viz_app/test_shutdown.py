@@ -1,4 +1,5 @@
-"""The window ends when it is told to, whatever its threads do, and what was typed and learned is kept."""
+"""The window ends when it is told to, whatever its threads do, and what was typed and learned is
+kept."""
 
 import os
 import queue
@@ -26,7 +27,10 @@ from tests.viz_app.driven_window import SENTENCE
 REPOSITORY = Path(__file__).resolve().parents[2]
 START_SECONDS, END_SECONDS = 120, 60
 FIRST_DISPLAY = 1000  # far above those of desktops
-NUM_KILLS, SEED = int(os.environ.get("AUGENMERK_KILLS", "3")), int(os.environ.get("AUGENMERK_SEED", "4"))
+NUM_KILLS, SEED = (
+    int(os.environ.get("AUGENMERK_KILLS", "3")),
+    int(os.environ.get("AUGENMERK_SEED", "4")),
+)
 SLOW = pytest.mark.slow
 pytestmark = [
     pytest.mark.subprocess,
@@ -40,7 +44,11 @@ class Window:
     def __init__(self, folder: Path, checkpoint: Path, deeds: str, **environment: str) -> None:
         self.folder = folder
         names = ("config", "data", "state", "cache")
-        env = {**os.environ, **{f"XDG_{name.upper()}_HOME": str(folder / name) for name in names}, **environment}
+        env = {
+            **os.environ,
+            **{f"XDG_{name.upper()}_HOME": str(folder / name) for name in names},
+            **environment,
+        }
         self.errors = (folder / "errors").open("a+")
         self.process = subprocess.Popen(
             [sys.executable, "-m", "tests.viz_app.driven_window", str(checkpoint), deeds],
@@ -63,7 +71,8 @@ class Window:
         self._queue.put(None)
 
     def wait_for(self, is_wanted: Callable[[str], bool]) -> str:
-        """A line that it wrote, before or from now on: what two threads write comes in any order."""
+        """A line that it wrote, before or from now on: what two threads write comes in any
+        order."""
         for line in self.lines:
             if is_wanted(line):
                 return line
@@ -87,7 +96,9 @@ class Window:
         """The training steps that the window has shown."""
         while not self._queue.empty():
             self.lines.append(self._queue.get() or "")
-        return max((int(line.split()[1]) for line in self.lines if line.startswith("step ")), default=0)
+        return max(
+            (int(line.split()[1]) for line in self.lines if line.startswith("step ")), default=0
+        )
 
     def said(self) -> str:
         self.errors.seek(0)
@@ -121,7 +132,9 @@ def make_window(tmp_path: Path, untrained_checkpoint: Path) -> Iterator[MakeWind
 
 
 def kept_sentence(folder: Path) -> str:
-    return read_experiment_file(folder / "state" / "augenmerk" / "session.augenmerk").experiment.source_text
+    return read_experiment_file(
+        folder / "state" / "augenmerk" / "session.augenmerk"
+    ).experiment.source_text
 
 
 def assert_run_is_kept(folder: Path, num_steps: int) -> None:
@@ -129,7 +142,9 @@ def assert_run_is_kept(folder: Path, num_steps: int) -> None:
     assert run.state == "stopped"
     assert run.can_resume
     assert run.step >= num_steps > 0
-    settings = QSettings(str(folder / "config" / "augenmerk" / "augenmerk.conf"), QSettings.Format.IniFormat)
+    settings = QSettings(
+        str(folder / "config" / "augenmerk" / "augenmerk.conf"), QSettings.Format.IniFormat
+    )
     assert str(run.folder) in str(settings.value("train/unfinished"))
 
 
@@ -155,7 +170,9 @@ def test_a_signal_saves_sentence_and_training_and_ends(
 
 @pytest.mark.slow
 @pytest.mark.timeout(300 + 10 * NUM_KILLS)
-def test_a_window_told_to_end_at_random_moments_loses_no_step(make_window: MakeWindow, tmp_path: Path) -> None:
+def test_a_window_told_to_end_at_random_moments_loses_no_step(
+    make_window: MakeWindow, tmp_path: Path
+) -> None:
     rng = random.Random(SEED)
     for number in range(max(1, NUM_KILLS // 10)):
         (tmp_path / str(number)).mkdir()
@@ -170,7 +187,8 @@ def test_a_window_told_to_end_at_random_moments_loses_no_step(make_window: MakeW
 
 
 @pytest.mark.parametrize(
-    "deed", ["stuck", pytest.param("stuck-load", marks=SLOW), pytest.param("stuck-train", marks=SLOW)]
+    "deed",
+    ["stuck", pytest.param("stuck-load", marks=SLOW), pytest.param("stuck-train", marks=SLOW)],
 )
 @pytest.mark.slow
 def test_a_thread_that_never_ends_is_left_behind_when_the_window_is_closed(
@@ -183,7 +201,9 @@ def test_a_thread_that_never_ends_is_left_behind_when_the_window_is_closed(
 
 
 @pytest.mark.slow
-def test_a_signal_ends_a_window_whose_thread_never_ends(make_window: MakeWindow, tmp_path: Path) -> None:
+def test_a_signal_ends_a_window_whose_thread_never_ends(
+    make_window: MakeWindow, tmp_path: Path
+) -> None:
     window = make_window("stuck")
     window.wait_for(lambda line: line == "stuck")
     window.wait_for(lambda line: line == "typed")
@@ -212,7 +232,8 @@ def display() -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
     if packages := missing_packages(WINDOW_LIBRARIES):
         pytest.skip(f"needs what a window on an X11 desktop needs: {', '.join(packages)}")
     reading, writing = os.pipe()
-    # A number of its own: two servers that look for a free one at the same time can take each other's socket away.
+    # A number of its own: two servers that look for a free one at the same time can take each
+    # other's socket away.
     number = FIRST_DISPLAY + os.getpid() % 10_000
     server = subprocess.Popen(
         ["Xvfb", f":{number}", "-displayfd", str(writing), "-screen", "0", "1300x900x24"],
@@ -232,7 +253,10 @@ def display() -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
 @pytest.mark.parametrize("deeds", ["", pytest.param("train", marks=SLOW)])
 @pytest.mark.slow
 def test_without_its_display_the_window_saves_and_ends(
-    make_window: MakeWindow, tmp_path: Path, display: tuple[str, subprocess.Popen[bytes]], deeds: str
+    make_window: MakeWindow,
+    tmp_path: Path,
+    display: tuple[str, subprocess.Popen[bytes]],
+    deeds: str,
 ) -> None:
     name, server = display
     window = make_window(deeds, DISPLAY=name, QT_QPA_PLATFORM="xcb")
@@ -246,9 +270,12 @@ def test_without_its_display_the_window_saves_and_ends(
         assert_run_is_kept(tmp_path, window.num_steps)
 
 
-def test_to_be_asked_does_not_make_a_display_begin_anew(display: tuple[str, subprocess.Popen[bytes]]) -> None:
+def test_to_be_asked_does_not_make_a_display_begin_anew(
+    display: tuple[str, subprocess.Popen[bytes]],
+) -> None:
     asked_again = (
-        "import sys; from augenmerk.viz_app.system_libraries import answers_x11 as asked; sys.exit(not all(asked() "
+        "import sys; from augenmerk.viz_app.system_libraries import answers_x11 as asked; "
+        "sys.exit(not all(asked() "
     )
     result = subprocess.run(
         [sys.executable, "-c", f"{asked_again} for _ in range(100)))"],
@@ -260,7 +287,9 @@ def test_to_be_asked_does_not_make_a_display_begin_anew(display: tuple[str, subp
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="Qt asks an X server there alone")
-def test_a_display_that_goes_away_while_qt_is_imported_ends_the_start_with_one_message(tmp_path: Path) -> None:
+def test_a_display_that_goes_away_while_qt_is_imported_ends_the_start_with_one_message(
+    tmp_path: Path,
+) -> None:
     asked_before = (
         "import sys; from augenmerk.viz_app import launch, system_libraries; "
         "system_libraries.prepare_display = lambda **_: None; "
@@ -268,7 +297,12 @@ def test_a_display_that_goes_away_while_qt_is_imported_ends_the_start_with_one_m
     result = subprocess.run(
         [sys.executable, "-c", f"{asked_before} sys.exit(launch.main(['app']))"],
         cwd=REPOSITORY,
-        env={**os.environ, "DISPLAY": ":987", "QT_QPA_PLATFORM": "xcb", "XDG_CONFIG_HOME": str(tmp_path)},
+        env={
+            **os.environ,
+            "DISPLAY": ":987",
+            "QT_QPA_PLATFORM": "xcb",
+            "XDG_CONFIG_HOME": str(tmp_path),
+        },
         capture_output=True,
         text=True,
         timeout=START_SECONDS,
@@ -280,7 +314,9 @@ def test_a_display_that_goes_away_while_qt_is_imported_ends_the_start_with_one_m
 
 
 @pytest.mark.slow
-def test_a_crash_is_written_down_for_the_next_window(make_window: MakeWindow, tmp_path: Path) -> None:
+def test_a_crash_is_written_down_for_the_next_window(
+    make_window: MakeWindow, tmp_path: Path
+) -> None:
     window = make_window("crash")
     window.wait_for(lambda line: line == "typed")
     assert window.wait_for_end() < 0

@@ -16,7 +16,10 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 
 def measured(memory_mb: np.ndarray, threads: int = 5) -> list[Counts]:
     """One measurement every 20 seconds."""
-    return [Counts(20.0 * n, float(value), threads, 11, 800, 0, 400_000) for n, value in enumerate(memory_mb)]
+    return [
+        Counts(20.0 * n, float(value), threads, 11, 800, 0, 400_000)
+        for n, value in enumerate(memory_mb)
+    ]
 
 
 def noise() -> np.ndarray:
@@ -40,7 +43,9 @@ def test_growth_in_noise_is_found() -> None:
 @pytest.mark.heavy
 def test_a_thread_that_is_left_in_each_round_is_found() -> None:
     counts = measured(noise())
-    problems = verdict([Counts(count.seconds, 500, n, n // 2, 800, 0, 0) for n, count in enumerate(counts)])
+    problems = verdict(
+        [Counts(count.seconds, 500, n, n // 2, 800, 0, 0) for n, count in enumerate(counts)]
+    )
     assert [problem.split()[0] for problem in problems] == ["threads", "handles"]
 
 
@@ -54,7 +59,8 @@ def test_memory_is_what_was_written_to_and_not_what_is_read_of_a_file(tmp_path: 
         assert resident_mb() - before < 4
         assert num_mapped() == mapped + 1
         before = resident_mb()
-        with mmap.mmap(-1, 32 << 20, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS) as written:  # not from a free heap
+        # not from a free heap
+        with mmap.mmap(-1, 32 << 20, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS) as written:
             written.write(b"x" * (32 << 20))
             assert resident_mb() - before > 28
 

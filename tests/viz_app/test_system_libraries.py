@@ -14,11 +14,18 @@ from augenmerk.viz_app.system_libraries import (
     missing_packages,
 )
 
-linux_only = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="Qt's system libraries are Linux's")
+linux_only = pytest.mark.skipif(
+    not sys.platform.startswith("linux"), reason="Qt's system libraries are Linux's"
+)
 
 
-def pretend(monkeypatch: pytest.MonkeyPatch, *, missing: bool, can_install: bool) -> list[list[str]]:
-    """Lets the first package be missing, and apt-get succeed or not; returns what apt-get is asked to install."""
+def pretend(
+    monkeypatch: pytest.MonkeyPatch, *, missing: bool, can_install: bool
+) -> list[list[str]]:
+    """Lets the first package be missing, and apt-get succeed or not.
+
+    Returns what apt-get is asked to install.
+    """
     asked: list[list[str]] = []
     lacking = ["libegl1"] if missing else []
 
@@ -35,14 +42,18 @@ def pretend(monkeypatch: pytest.MonkeyPatch, *, missing: bool, can_install: bool
 
 @linux_only
 def test_each_missing_package_is_named_once() -> None:
-    assert missing_packages(OFFSCREEN_LIBRARIES, lambda library: "lib-2.0" in library or "libgthread" in library) == [
+    assert missing_packages(
+        OFFSCREEN_LIBRARIES, lambda library: "lib-2.0" in library or "libgthread" in library
+    ) == [
         "libegl1",
         "libgl1",
         "libxkbcommon0",
         "libfontconfig1",
         "libdbus-1-3",
     ]
-    assert missing_packages(OFFSCREEN_LIBRARIES, lambda library: "libg" not in library) == ["libglib2.0-0"]
+    assert missing_packages(OFFSCREEN_LIBRARIES, lambda library: "libg" not in library) == [
+        "libglib2.0-0"
+    ]
     assert missing_packages(WINDOW_LIBRARIES, lambda _: True) == []
 
 
@@ -61,7 +72,9 @@ def test_apt_is_not_called_when_all_is_there(monkeypatch: pytest.MonkeyPatch) ->
     assert asked == []
 
 
-def test_what_is_missing_is_installed_where_that_is_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_missing_is_installed_where_that_is_allowed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     asked = pretend(monkeypatch, missing=True, can_install=True)
     assert ensure(WINDOW_LIBRARIES) == 0
     assert asked == [["libegl1"]]
@@ -83,7 +96,10 @@ def test_no_privilege_means_no_installing(monkeypatch: pytest.MonkeyPatch) -> No
 
 @pytest.mark.subprocess
 def test_file_runs_before_anything_is_installed() -> None:
-    """The set-up runs it with the system's Python: isolated from all installed packages, it must still start."""
+    """The set-up runs it with the system's Python: isolated from all installed packages, it must
+    still start."""
     code = Path(system_libraries.__file__).read_text().partition('if __name__ == "__main__"')[0]
-    result = subprocess.run([sys.executable, "-I", "-S", "-c", code], capture_output=True, text=True, check=False)
+    result = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", code], capture_output=True, text=True, check=False
+    )
     assert result.returncode == 0, result.stderr

@@ -14,7 +14,9 @@ from augenmerk.viz_app.widgets.buttons import flat_button
 
 def _luminance(color: str) -> float:
     channels = [int(color[start : start + 2], 16) / 255 for start in (1, 3, 5)]
-    red, green, blue = (c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in channels)
+    red, green, blue = (
+        c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in channels
+    )
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
@@ -66,7 +68,9 @@ def test_a_flat_button_shows_whether_it_can_be_pressed_and_is_pressed(
         button = flat_button("Later", "")
         qtbot.addWidget(button)
         button.setCheckable(True)
-        free, disabled, checked = (_picture(button, *state) for state in ((True, False), (False, False), (True, True)))
+        free, disabled, checked = (
+            _picture(button, *state) for state in ((True, False), (False, False), (True, True))
+        )
         assert free != disabled
         assert free != checked
     finally:
@@ -79,7 +83,9 @@ def _picture(button: QToolButton, is_enabled: bool, is_checked: bool) -> QImage:
     return button.grab().toImage()
 
 
-def test_python_collects_no_widget_while_qt_walks_through_all_of_them(qapp: QApplication, qtbot: QtBot) -> None:
+def test_python_collects_no_widget_while_qt_walks_through_all_of_them(
+    qapp: QApplication, qtbot: QtBot
+) -> None:
     seen: list[bool] = []
 
     class Witness(QWidget):

@@ -31,7 +31,8 @@ def shown_whole(bar: TopBar) -> bool:
 
 @pytest.fixture
 def host(qtbot: QtBot, theme: Theme) -> QWidget:
-    """What the bar stands in: in a window of its own, its layout keeps it wider than in the main window."""
+    """What the bar stands in: in a window of its own, its layout keeps it wider than in the main
+    window."""
     made = QWidget()
     qtbot.addWidget(made)
     made.resize(1920, 100)
@@ -42,7 +43,11 @@ def host(qtbot: QtBot, theme: Theme) -> QWidget:
 def bar(host: QWidget, preferences: Preferences) -> TopBar:
     loader = ModelLoader(InferenceWorker(FakeTranslator), preferences, host)
     made = TopBar(
-        loader, {name: page_command(name, name.title(), "").on(None) for name in ("translate", "learn", "train")}
+        loader,
+        {
+            name: page_command(name, name.title(), "").on(None)
+            for name in ("translate", "learn", "train")
+        },
     )
     made.setParent(host)
     made.show_model(MODEL, DEVICE)
@@ -50,7 +55,9 @@ def bar(host: QWidget, preferences: Preferences) -> TopBar:
     return made
 
 
-@pytest.mark.parametrize(("width", "scale"), [(1100, 1.0), (1100, 1.25), (1100, 1.5), (1440, 1.25), (1440, 2.0)])
+@pytest.mark.parametrize(
+    ("width", "scale"), [(1100, 1.0), (1100, 1.25), (1100, 1.5), (1440, 1.25), (1440, 2.0)]
+)
 def test_a_narrow_bar_shows_the_notice_whole_and_never_a_letter_of_the_device(
     bar: TopBar, qapp: QApplication, width: int, scale: float
 ) -> None:

@@ -29,7 +29,8 @@ def test_a_model_can_be_tried_while_it_is_trained_and_closing_keeps_it(
     qtbot: QtBot, preferences: Preferences, theme: Theme, tmp_path: Path
 ) -> None:
     checkpoint = write_untrained_checkpoint(tmp_path / "small.safetensors")
-    window = MainWindow(preferences, path=checkpoint, sentence=None)  # an example sentence, so it may give way
+    # an example sentence, so it may give way
+    window = MainWindow(preferences, path=checkpoint, sentence=None)
     qtbot.addWidget(window)
     window.resize(1280, 800)
     with qtbot.waitSignal(window.translation_shown, timeout=60_000):
@@ -39,7 +40,9 @@ def test_a_model_can_be_tried_while_it_is_trained_and_closing_keeps_it(
     window.pages.show(TRAIN)
     page = train_page_of(window)
     assert page is not None
-    choices = replace(page.form.choices(), preset="copy-task-small", settings={"training.num_epochs": "500"})
+    choices = replace(
+        page.form.choices(), preset="copy-task-small", settings={"training.num_epochs": "500"}
+    )
     page.form.set_choices(replace(choices, device="cpu", parent_folder=tmp_path / "runs"))
     page.run_actions.start()
     qtbot.waitUntil(lambda: page.state.run.best_checkpoint is not None, timeout=120_000)
@@ -54,7 +57,9 @@ def test_a_model_can_be_tried_while_it_is_trained_and_closing_keeps_it(
     assert window.loader.model.run.preset == "copy-task-small"
     probe = page.state.playback.probe
     assert probe.split()[0] == "1"
-    assert window.state.experiment == Experiment(probe), "the head that was off belonged to the previous model"
+    assert window.state.experiment == Experiment(probe), (
+        "the head that was off belonged to the previous model"
+    )
     assert (window.translate_page.sentence.input.text, window.state.notice) == (probe, "")
     assert window.state.result is not None
     assert window.state.result.original.hint == ""
@@ -68,7 +73,10 @@ def test_a_model_can_be_tried_while_it_is_trained_and_closing_keeps_it(
 def test_the_small_copy_task_is_learned_in_the_app(
     qtbot: QtBot, preferences: Preferences, theme: Theme, tmp_path: Path
 ) -> None:
-    """The preset as it is; on two cores it takes well under its two minutes, of which nothing is asserted."""
+    """The preset as it is.
+
+    On two cores it takes well under its two minutes, of which nothing is asserted.
+    """
     checkpoint = write_untrained_checkpoint(tmp_path / "small.safetensors")
     window = MainWindow(preferences, path=checkpoint, sentence=None)
     qtbot.addWidget(window)
@@ -76,7 +84,9 @@ def test_the_small_copy_task_is_learned_in_the_app(
     window.pages.show(TRAIN)
     page = train_page_of(window)
     assert page is not None
-    choices = replace(page.form.choices(), preset="copy-task-small", settings={"training.num_epochs": "10"})
+    choices = replace(
+        page.form.choices(), preset="copy-task-small", settings={"training.num_epochs": "10"}
+    )
     page.form.set_choices(replace(choices, device="cpu", parent_folder=tmp_path / "runs"))
     page.run_actions.start()
     qtbot.waitUntil(lambda: not page.is_running(), timeout=240_000)

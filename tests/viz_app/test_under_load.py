@@ -38,7 +38,9 @@ def _train(window: MainWindow, qtbot: QtBot, folder: Path) -> None:
     window.pages.show(TRAIN)
     page = train_page_of(window)
     assert page is not None
-    choices = replace(page.form.choices(), preset="copy-task-small", settings={"training.num_epochs": "500"})
+    choices = replace(
+        page.form.choices(), preset="copy-task-small", settings={"training.num_epochs": "500"}
+    )
     page.form.set_choices(replace(choices, device="cpu", parent_folder=folder))
     page.run_actions.start()
     window.pages.show(TRANSLATE)
@@ -50,7 +52,9 @@ def _shown(page: TranslatePage) -> str:
 
 
 @pytest.mark.slow
-def test_hands_are_answered_while_a_real_training_goes_on(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
+def test_hands_are_answered_while_a_real_training_goes_on(
+    window: MainWindow, qtbot: QtBot, tmp_path: Path
+) -> None:
     _train(window, qtbot, tmp_path / "runs")
     page, training = window.translate_page, train_page_of(window)
     assert training is not None
@@ -73,7 +77,9 @@ def test_hands_are_answered_while_a_real_training_goes_on(window: MainWindow, qt
 
 
 @pytest.mark.slow
-def test_lag_is_measured_beside_a_real_training(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
+def test_lag_is_measured_beside_a_real_training(
+    window: MainWindow, qtbot: QtBot, tmp_path: Path
+) -> None:
     _train(window, qtbot, tmp_path / "runs")
     lags = measure(window, 1.0)
     assert lags

@@ -63,7 +63,9 @@ def declare(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
     """Declares the part with this order."""
 
     def declare(order: int) -> None:
-        monkeypatch.setitem(PARTS._declarations, "notes", Part(f"{__name__}:NotesPart", order=order))
+        monkeypatch.setitem(
+            PARTS._declarations, "notes", Part(f"{__name__}:NotesPart", order=order)
+        )
 
     return declare
 
@@ -83,7 +85,11 @@ def test_a_dropped_file_is_shown_by_the_part_that_opens_its_kind(
     window.pages.show(LEARN)
     files = QMimeData()
     files.setUrls([QUrl.fromLocalFile(str(path))])
-    copy, left, none = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
+    copy, left, none = (
+        Qt.DropAction.CopyAction,
+        Qt.MouseButton.LeftButton,
+        Qt.KeyboardModifier.NoModifier,
+    )
     window.dropEvent(QDropEvent(QPointF(5, 5), copy, files, left, none))
     assert window.pages.current == TRANSLATE
     assert window.state.experiment.source_text == "Zwei Hunde ."
@@ -104,7 +110,11 @@ def test_a_file_of_the_command_line_is_shown_with_the_last_model_and_nobody_is_g
 
 @pytest.mark.parametrize(("order", "sentence"), [(1, "Ein Mann . !"), (100, "Ein Mann .")])
 def test_the_first_part_that_kept_an_experiment_restores_the_screen(
-    declare: Callable[[int], None], make_window: MakeWindow, preferences: Preferences, order: int, sentence: str
+    declare: Callable[[int], None],
+    make_window: MakeWindow,
+    preferences: Preferences,
+    order: int,
+    sentence: str,
 ) -> None:
     declare(order)
     preferences.model = Path("model.safetensors").absolute()
@@ -132,7 +142,9 @@ def test_without_the_part_for_documents_the_window_opens_without_lessons(
     window = make_window(sentence="Zwei Hunde .")
     assert window.part(DocumentsPart) is None
     assert window.part(LessonsPart) is None
-    assert "Lessons need the extension “documents”, which is missing." in window.top_bar.status.text()
+    assert (
+        "Lessons need the extension “documents”, which is missing." in window.top_bar.status.text()
+    )
     part(window, HelpPart).show_palette()
     window.close()
     assert not preferences.own_file(SESSION).exists()

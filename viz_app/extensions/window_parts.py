@@ -1,4 +1,7 @@
-"""The pages and parts of the window of this project, found by entry points. Their code is imported with the window."""
+"""The pages and parts of the window of this project, found by entry points.
+
+Their code is imported with the window.
+"""
 
 from ..window_part import Page, Part
 
@@ -8,9 +11,15 @@ IMPORTS = Part("augenmerk.viz_app.extensions.imports.part:ImportPart", order=5)
 EXPORTS = Part("augenmerk.viz_app.extensions.pictures.part:ExportsPart", order=10)
 ROWS = Part("augenmerk.viz_app.extensions.rows.part:RowsPart", order=12)
 EFFECT_OF_CHANGES = Part("augenmerk.viz_app.extensions.words.effect_part:EffectPart", order=15)
-PRESENTATION = Part("augenmerk.viz_app.extensions.presentation.presentation:PresentationPart", order=20)
-LEARN = Page("augenmerk.viz_app.extensions.learn.part:LearnPart", order=30, title="Learn", key="Ctrl+2")
-TRAIN = Page("augenmerk.viz_app.extensions.train.part:TrainPart", order=40, title="Train", key="Ctrl+3")
+PRESENTATION = Part(
+    "augenmerk.viz_app.extensions.presentation.presentation:PresentationPart", order=20
+)
+LEARN = Page(
+    "augenmerk.viz_app.extensions.learn.part:LearnPart", order=30, title="Learn", key="Ctrl+2"
+)
+TRAIN = Page(
+    "augenmerk.viz_app.extensions.train.part:TrainPart", order=40, title="Train", key="Ctrl+3"
+)
 LESSONS = Part("augenmerk.viz_app.extensions.lessons.part:LessonsPart", order=50)
 QUICK_TOUR = Part("augenmerk.viz_app.extensions.tour.part:TourPart", order=60)
 CRASHES = Part("augenmerk.viz_app.extensions.crashes.part:CrashesPart", order=65)

@@ -1,4 +1,7 @@
-"""The contents of a drawing of labelled maps: screen, files, films and pages draw the same one. No Qt."""
+"""The contents of a drawing of labelled maps: screen, files, films and pages draw the same one.
+
+No Qt.
+"""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
@@ -42,9 +45,11 @@ class Drawing:
 
     Attributes:
         values: [rows, columns]; NaN: a cell without a value, which is hatched.
-        row_labels, column_labels: one for each row and column; none where the map is drawn without labels.
+        row_labels, column_labels: one for each row and column; none where the map is drawn without
+            labels.
         scale: the colours of the values.
-        row_axis, column_axis: the meaning of rows and columns, such as "source token"; may be empty.
+        row_axis, column_axis: the meaning of rows and columns, such as "source token"; may be
+            empty.
         title: a few words.
         caption: a description; may be empty.
         marks: the marks on it.
@@ -111,10 +116,13 @@ class Shape:
     """The form of a mark in every back end.
 
     Attributes:
-        kind: a filled rectangle, a filled ellipse, an outline, a line from the upper left to the lower right corner, an
-            outlined ellipse, or a rectangle of the ground that lets a little through (`DIMMED_OPACITY`).
-        box: its place, in pixels from the upper left cell; of a line, width and height may be negative.
-        color: the role of its colour: "accent" for selected items, "warm" for changed ones, "pointer".
+        kind: a filled rectangle, a filled ellipse, an outline, a line from the upper left to the
+            lower right corner, an outlined ellipse, or a rectangle of the ground that lets a little
+            through (`DIMMED_OPACITY`).
+        box: its place, in pixels from the upper left cell; of a line, width and height may be
+            negative.
+        color: the role of its colour: "accent" for selected items, "warm" for changed ones,
+            "pointer".
         pen_px: width of outline or line.
     """
 
@@ -129,7 +137,9 @@ class Shape:
         return self.kind in ("fill", "dot", "ring")
 
 
-def mark_shapes(marks: Marks, cell: tuple[float, float], window: Box, scale: float = 1.0) -> list[Shape]:
+def mark_shapes(
+    marks: Marks, cell: tuple[float, float], window: Box, scale: float = 1.0
+) -> list[Shape]:
     """The marks of a map as shapes.
 
     Args:
@@ -141,7 +151,9 @@ def mark_shapes(marks: Marks, cell: tuple[float, float], window: Box, scale: flo
     bar_px = BAR_PX * scale
     dot_px = DOT_PX * scale
     dimmed_areas = [Shape("dimmed", window, "pointer")] if marks.is_dimmed else []
-    changed, set_by_hand, forced = (_visible(bands, cell, window) for bands in (marks.changed, marks.set, marks.forced))
+    changed, set_by_hand, forced = (
+        _visible(bands, cell, window) for bands in (marks.changed, marks.set, marks.forced)
+    )
     bars = [_beside(band, box, window, -CHANGED_PX * scale, bar_px) for band, box in changed]
     bars += [_beside(band, box, window, SET_PX * scale, bar_px) for band, box in set_by_hand]
     dots = [_beside(band, box, window, FORCED_PX * scale, dot_px) for band, box in forced]
@@ -166,8 +178,12 @@ def mark_shapes(marks: Marks, cell: tuple[float, float], window: Box, scale: flo
 def _pointed_box(pointed: Pointed, cell: tuple[float, float], window: Box) -> Box:
     """The cell, row, column or map that a pointer points at."""
     width, height = cell
-    left, box_width = (window.left, window.width) if pointed.column is None else (pointed.column * width, width)
-    top, box_height = (window.top, window.height) if pointed.row is None else (pointed.row * height, height)
+    left, box_width = (
+        (window.left, window.width) if pointed.column is None else (pointed.column * width, width)
+    )
+    top, box_height = (
+        (window.top, window.height) if pointed.row is None else (pointed.row * height, height)
+    )
     return Box(left, top, box_width, box_height)
 
 
@@ -196,9 +212,12 @@ def _boxes_around(at: Box, around: Box) -> list[Box]:
 def _ring(at: Box) -> Box:
     """The box of a ring around another, with a margin that grows with its sides."""
     x_margin, y_margin = (
-        min(max(RING_MARGIN_PX, RING_MARGIN_SHARE * side), MAX_RING_MARGIN_PX) for side in (at.width, at.height)
+        min(max(RING_MARGIN_PX, RING_MARGIN_SHARE * side), MAX_RING_MARGIN_PX)
+        for side in (at.width, at.height)
     )
-    return Box(at.left - x_margin, at.top - y_margin, at.width + 2 * x_margin, at.height + 2 * y_margin)
+    return Box(
+        at.left - x_margin, at.top - y_margin, at.width + 2 * x_margin, at.height + 2 * y_margin
+    )
 
 
 def _arrow(at: Box, around: Box, factor: float) -> list[Box]:
@@ -222,7 +241,8 @@ def _arrow(at: Box, around: Box, factor: float) -> list[Box]:
 def _side_of_arrow(at: Box, around: Box, shaft_px: float) -> tuple[int, int]:
     """The side from which an arrow comes: right or left (1 or -1), and below or above (1 or -1).
 
-    It is the roomier one, if possible across the diagonal, on which many maps have their large weights.
+    It is the roomier one, if possible across the diagonal, on which many maps have their large
+    weights.
     """
     x = 1 if at.middle_x < around.middle_x else -1
     y = 1 if at.middle_y < around.middle_y else -1
@@ -234,7 +254,9 @@ def _side_of_arrow(at: Box, around: Box, shaft_px: float) -> tuple[int, int]:
     return x, y
 
 
-def _visible(bands: Collection[Band], cell: tuple[float, float], window: Box) -> list[tuple[Band, Box]]:
+def _visible(
+    bands: Collection[Band], cell: tuple[float, float], window: Box
+) -> list[tuple[Band, Box]]:
     """The visible parts of the rows and columns whose middle is in the window."""
     band_boxes = []
     for band in sorted(bands):
@@ -242,12 +264,20 @@ def _visible(bands: Collection[Band], cell: tuple[float, float], window: Box) ->
         first, length = (window.top, window.height) if band.is_row else (window.left, window.width)
         if first <= (band.index + 0.5) * size <= first + length:
             row = Box(window.left, band.index * size, window.width, size)
-            band_boxes.append((band, row if band.is_row else Box(band.index * size, window.top, size, window.height)))
+            band_boxes.append(
+                (
+                    band,
+                    row if band.is_row else Box(band.index * size, window.top, size, window.height),
+                )
+            )
     return band_boxes
 
 
 def _beside(band: Band, box: Box, window: Box, distance: float, thickness: float) -> Box:
-    """A bar along a row or column; `distance` is from the right or lower edge, if negative from the other one."""
+    """A bar along a row or column.
+
+    `distance` is from the right or lower edge, if negative from the other one.
+    """
     if band.is_row:
         edge = window.right if distance > 0 else window.left
         return Box(edge + distance, box.top + 1, thickness, max(box.height - 2, 1.0))
@@ -266,7 +296,9 @@ def marked_labels(marks: Marks, count: int, *, is_row: bool) -> list[Literal["ac
     if marks.pinned is not None:
         lit.add(marks.pinned.row if is_row else marks.pinned.column)
     changed = {band.index for band in marks.changed if band.is_row == is_row}
-    return ["accent" if index in lit else "warm" if index in changed else "" for index in range(count)]
+    return [
+        "accent" if index in lit else "warm" if index in changed else "" for index in range(count)
+    ]
 
 
 def large_map(state: ExperimentState) -> Drawing | None:

@@ -1,4 +1,6 @@
-"""All heads of all layers of all three kinds, as thumbnails in one widget: layout, painting, mouse and keys."""
+"""All heads of all layers of all three kinds, as thumbnails in one widget: layout, painting, mouse
+and keys.
+"""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -52,7 +54,8 @@ FOLDED, UNFOLDED = "▸", "▾"
 UNPICKED_OPACITY = 0.62
 SCROLL_BAR_WIDTH = 12
 NUM_KEPT = 40
-"""Layouts, lists of images and whole pictures of the grid: returning to a scale or a measure draws one picture."""
+"""Layouts, lists of images and whole pictures of the grid: returning to a scale or a measure draws
+one picture."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,12 +131,18 @@ def _name(state: ExperimentState, heads: tuple[Head, ...]) -> str:
     return roles[0] + (" …" if len(set(roles)) > 1 else "")
 
 
-def _thumbnail_size(num_lines: int, num_heads: int, available: QSize, left: int, theme: Theme) -> QSize:
-    """As large as width and height allow, a little wider than high, or higher than wide, if need be."""
+def _thumbnail_size(
+    num_lines: int, num_heads: int, available: QSize, left: int, theme: Theme
+) -> QSize:
+    """As large as width and height allow, a little wider than high, or higher than wide, if need
+    be.
+    """
     spacing = theme.scaled(SPACING)
     by_width = (available.width() - left - 4) // max(num_heads, 1) - spacing
     by_height = (available.height() - _height_of_texts(theme)) // max(num_lines, 1) - spacing
-    by_height = by_height if by_height >= theme.scaled(MIN_THUMBNAIL) else theme.scaled(SCROLLING_THUMBNAIL)
+    by_height = (
+        by_height if by_height >= theme.scaled(MIN_THUMBNAIL) else theme.scaled(SCROLLING_THUMBNAIL)
+    )
     height = max(min(int(by_width * MAX_TALL_ASPECT), by_height, theme.scaled(MAX_THUMBNAIL)), 10)
     return QSize(max(min(by_width, int(height * MAX_ASPECT)), 10), height)
 
@@ -146,7 +155,8 @@ def _height_of_texts(theme: Theme) -> int:
 
 
 def numbered_heads(num_heads: int, pitch: int, number_width: int) -> range:
-    """The columns that have their number above them: all, or every second and so on where numbers would touch.
+    """The columns that have their number above them: all, or every second and so on where numbers
+    would touch.
 
     Args:
         num_heads: columns of the grid.
@@ -184,7 +194,9 @@ class GridPainter:
         self.paint_numbers(painter, 0)
 
     def paint_marks(self, painter: QPainter, hovered: Head | None) -> None:
-        """Marks of chosen, lit and switched-off heads: everything else but the numbers over the columns."""
+        """Marks of chosen, lit and switched-off heads: everything else but the numbers over the
+        columns.
+        """
         if self.state.selection.has_marks:
             self._paint_lit(painter)
             self._paint_hairlines(painter)
@@ -211,23 +223,31 @@ class GridPainter:
         width = self.layout.thumbnail.width()
         num_heads = max(self.state.maps.shape(kind)[1] for kind in ATTENTION_KINDS)
         pitch = width + self.theme.scaled(SPACING)
-        for head in numbered_heads(num_heads, pitch, painter.fontMetrics().horizontalAdvance(f" {num_heads}")):
+        for head in numbered_heads(
+            num_heads, pitch, painter.fontMetrics().horizontalAdvance(f" {num_heads}")
+        ):
             number_box = QRect(self.layout.left + head * pitch, top, width, height)
             painter.drawText(number_box, Qt.AlignmentFlag.AlignCenter, str(head + 1))
 
     def layer_at(self, point: QPoint) -> HeadGroup | None:
         """The layer on whose name a point lies."""
-        named = next((name_box for name_box, _ in self.layout.lines if name_box.contains(point)), None)
+        named = next(
+            (name_box for name_box, _ in self.layout.lines if name_box.contains(point)), None
+        )
         if named is None or self.state.settings.order != "layer":
             return None
-        head = next(head for head, thumbnail in self.layout.places.items() if thumbnail.top() == named.top())
+        head = next(
+            head for head, thumbnail in self.layout.places.items() if thumbnail.top() == named.top()
+        )
         return HeadGroup(head.kind, head.layer)
 
     def columns_at(self, x: int) -> tuple[HeadGroup, ...]:
         """The heads of each kind in the column at a horizontal place."""
         if self.state.settings.order != "layer":
             return ()
-        column = (x - self.layout.left) // (self.layout.thumbnail.width() + self.theme.scaled(SPACING))
+        column = (x - self.layout.left) // (
+            self.layout.thumbnail.width() + self.theme.scaled(SPACING)
+        )
         groups = (HeadGroup(kind, None, column) for kind in ATTENTION_KINDS)
         return tuple(group for group in groups if any(head in group for head in self.layout.places))
 
@@ -241,7 +261,9 @@ class GridPainter:
     def _paint_hairlines(self, painter: QPainter) -> None:
         painter.setPen(QPen(self.theme.color("border"), 1))
         painter.setBrush(Qt.BrushStyle.NoBrush)
-        painter.drawRects([thumbnail.adjusted(-1, -1, 0, 0) for thumbnail in self.layout.places.values()])
+        painter.drawRects(
+            [thumbnail.adjusted(-1, -1, 0, 0) for thumbnail in self.layout.places.values()]
+        )
 
     def _paint_labels(self, painter: QPainter) -> None:
         theme = self.theme
@@ -257,7 +279,8 @@ class GridPainter:
             painter.setFont(theme.font("small"))
             painter.drawText(header.adjusted(left, 0, 0, 0), middle, self._about(kind, is_folded))
         flags = middle | Qt.AlignmentFlag.AlignRight
-        if self.state.settings.order != "layer":  # names of roles are long; looking for breaks takes time
+        # names of roles are long; looking for breaks takes time
+        if self.state.settings.order != "layer":
             flags |= Qt.TextFlag.TextWordWrap
         for name_box, name in self.layout.lines:
             painter.drawText(name_box, flags, name)
@@ -290,7 +313,10 @@ class GridPainter:
                 for band in (*queries, *keys):
                     lit = _band_rect(thumbnail, band, shape)
                     edge = QRect(lit.left() - 3, lit.top(), 3, lit.height())
-                    painter.fillRect(edge if band.is_row else QRect(lit.left(), lit.top() - 3, lit.width(), 3), accent)
+                    painter.fillRect(
+                        edge if band.is_row else QRect(lit.left(), lit.top() - 3, lit.width(), 3),
+                        accent,
+                    )
 
     def _places_of(self, kind: AttentionKind) -> Iterator[QRect]:
         return (thumbnail for head, thumbnail in self.layout.places.items() if head.kind == kind)
@@ -302,7 +328,12 @@ class GridPainter:
         for head, thumbnail in self.layout.places.items():
             text = f"{head.layer + 1}·{head.head + 1}"
             width = metrics.horizontalAdvance(text) + 4
-            tag = QRect(thumbnail.left(), thumbnail.bottom() - metrics.height() + 4, width, metrics.height() - 3)
+            tag = QRect(
+                thumbnail.left(),
+                thumbnail.bottom() - metrics.height() + 4,
+                width,
+                metrics.height() - 3,
+            )
             painter.fillRect(tag, self.theme.color("panel", 0.88))
             painter.setPen(self.theme.color("text"))
             painter.drawText(tag, Qt.AlignmentFlag.AlignCenter, text)
@@ -366,7 +397,9 @@ class GridPainter:
                 continue
             note = network_note(self.state.experiment_of_marks, group.side, group.layer)
             middle = name_box.translated(0, height - 1)
-            painter.drawText(middle, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, note)
+            painter.drawText(
+                middle, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, note
+            )
 
     def _paint_dimmed(self, painter: QPainter) -> None:
         """Fades heads without the highlighted role or the requested difference."""
@@ -386,7 +419,12 @@ class GridPainter:
         painter.setPen(QPen(self.theme.color("border"), 1))
         painter.setBrush(self.theme.color("panel"))
         painter.drawRoundedRect(switch, 4, 4)
-        pen = QPen(self.theme.color("warm" if hovered in self.state.experiment_of_marks.heads_off else "text"), 1.4)
+        pen = QPen(
+            self.theme.color(
+                "warm" if hovered in self.state.experiment_of_marks.heads_off else "text"
+            ),
+            1.4,
+        )
         pen.setCapStyle(Qt.PenCapStyle.RoundCap)
         painter.setPen(pen)
         circle = QRectF(switch).adjusted(4, 4.5, -4, -3.5)
@@ -397,26 +435,34 @@ class GridPainter:
 
 
 def lacks_difference(maps: MapSource, kind: AttentionKind) -> bool:
-    """Whether a difference is requested that maps of a kind do not have: the changed maps are greyed out."""
+    """Whether a difference is requested that maps of a kind do not have: the changed maps are
+    greyed out.
+    """
     return maps.shown == "difference" and bool(maps.difference_problem(kind))
 
 
 def _band_rect(thumbnail: QRect, band: Band, shape: tuple[int, ...]) -> QRect:
     """A band of a thumbnail with this number of rows and columns; at least two pixels wide."""
-    size = (thumbnail.height() if band.is_row else thumbnail.width()) / shape[0 if band.is_row else 1]
+    size = (thumbnail.height() if band.is_row else thumbnail.width()) / shape[
+        0 if band.is_row else 1
+    ]
     first, last = round(band.index * size), round((band.index + 1) * size)
     if band.is_row:
-        return QRect(thumbnail.left(), thumbnail.top() + first, thumbnail.width(), max(last - first, 2))
-    return QRect(thumbnail.left() + first, thumbnail.top(), max(last - first, 2), thumbnail.height())
+        return QRect(
+            thumbnail.left(), thumbnail.top() + first, thumbnail.width(), max(last - first, 2)
+        )
+    return QRect(
+        thumbnail.left() + first, thumbnail.top(), max(last - first, 2), thumbnail.height()
+    )
 
 
 class HeadGrid(Canvas):
     """Draws every head of an experiment's result; the chosen one is framed.
 
-    A click chooses a head; with Ctrl it joins those that are shown together, or leaves them. A right click, or a click
-    on the small switch that the thumbnail under the mouse has in its corner, switches a head off, or on again. A click
-    on the title of a kind folds its heads, or unfolds them. The menus of titles, layers and columns switch all of their
-    heads.
+    A click chooses a head; with Ctrl it joins those that are shown together, or leaves them. A
+    right click, or a click on the small switch that the thumbnail under the mouse has in its
+    corner, switches a head off, or on again. A click on the title of a kind folds its heads, or
+    unfolds them. The menus of titles, layers and columns switch all of their heads.
 
     Attributes:
         can_switch: whether heads can be switched off here.
@@ -424,7 +470,8 @@ class HeadGrid(Canvas):
         available: room for the grid, a scroll bar left out, whether there is one or not.
 
     Signals:
-        menu_requested(tuple[HeadGroup, ...], QPoint): of the groups at a point, in the widget's coordinates.
+        menu_requested(tuple[HeadGroup, ...], QPoint): of the groups at a point, in the widget's
+            coordinates.
     """
 
     menu_requested = Signal(object, QPoint)
@@ -438,11 +485,14 @@ class HeadGrid(Canvas):
         self._kept = Cache(NUM_KEPT)
         self._sheet_key: tuple[object, ...] = ()
         self.available = QSize()
-        self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)  # otherwise every change also repaints the page below
+        # otherwise every change also repaints the page below
+        self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setAccessibleName("All heads")
-        self.setAccessibleDescription("Arrow keys step through heads and layers; O switches the chosen head off or on.")
+        self.setAccessibleDescription(
+            "Arrow keys step through heads and layers; O switches the chosen head off or on."
+        )
         for changed in (state.result_changed, state.measuring.changed, state.roles_changed):
             changed.connect(self.rebuild)
         state.experiment_changed.connect(self.update, max_args=0)
@@ -484,11 +534,15 @@ class HeadGrid(Canvas):
             of_kind = [scale for layer in scales[kind] for scale in layer]
             tops = np.array([scale.top for scale in of_kind], dtype=np.float32)
             return map_images(
-                values.reshape(-1, *values.shape[2:]), of_kind[0].table(is_dark=theme.is_dark), tops, max_pixels
+                values.reshape(-1, *values.shape[2:]),
+                of_kind[0].table(is_dark=theme.is_dark),
+                tops,
+                max_pixels,
             )
 
         images = {
-            kind: self._kept.kept((view, scales[kind], *look), partial(images_of, kind)) for kind, view in views.items()
+            kind: self._kept.kept((view, scales[kind], *look), partial(images_of, kind))
+            for kind, view in views.items()
         }
         return GridPainter(state, theme, layout, images)
 
@@ -508,7 +562,9 @@ class HeadGrid(Canvas):
         chosen = self.state.selection.head
         settings.show_together(head, chosen)
         if settings.several:
-            self.state.selection.choose(chosen if chosen in settings.several else min(settings.several))
+            self.state.selection.choose(
+                chosen if chosen in settings.several else min(settings.several)
+            )
 
     def place_of(self, head: Head) -> QRect | None:
         """The place of a head's thumbnail, in the widget's coordinates."""
@@ -520,7 +576,9 @@ class HeadGrid(Canvas):
         return next((head for head, thumbnail in places if thumbnail.contains(point)), None)
 
     def groups_at(self, point: QPoint) -> tuple[HeadGroup, ...]:
-        """The heads that belong to a title, the name of a layer or the number of a column at a point."""
+        """The heads that belong to a title, the name of a layer or the number of a column at a
+        point.
+        """
         if self._painter is None or not self.can_switch:
             return ()
         top = max(0, -self.y())
@@ -578,8 +636,14 @@ class HeadGrid(Canvas):
         """The thumbnail under the mouse gets a thin frame."""
         point = event.position().toPoint()
         self._hover(self.head_at(point))
-        can_click = self._hovered is not None or self.header_at(point) is not None or bool(self.groups_at(point))
-        self.setCursor(Qt.CursorShape.PointingHandCursor if can_click else Qt.CursorShape.ArrowCursor)
+        can_click = (
+            self._hovered is not None
+            or self.header_at(point) is not None
+            or bool(self.groups_at(point))
+        )
+        self.setCursor(
+            Qt.CursorShape.PointingHandCursor if can_click else Qt.CursorShape.ArrowCursor
+        )
 
     def leaveEvent(self, event: QEvent) -> None:
         """Removes the frame under the mouse."""
@@ -604,8 +668,11 @@ class HeadGrid(Canvas):
             painter.fillRect(event.rect(), self.theme.color("panel"))
             grid.paint_heads(painter)
         else:
-            ratio = self.devicePixelRatioF()  # a wrapper of the device can be of another one, and crash
-            sheet = self._kept.kept((*self._sheet_key, ratio), lambda: self._make_sheet(grid, ratio))
+            # a wrapper of the device can be of another one, and crash
+            ratio = self.devicePixelRatioF()
+            sheet = self._kept.kept(
+                (*self._sheet_key, ratio), lambda: self._make_sheet(grid, ratio)
+            )
             painter.drawPixmap(0, 0, sheet)
         grid.paint_marks(painter, self._hovered)
         if self.y() < 0:
@@ -661,7 +728,9 @@ class HeadGridArea(VerticalScrollArea):
         thumbnail = self._grid.place_of(head)
         if thumbnail is not None:
             margin = scaled(NUMBERS_HEIGHT) + scaled(HEADER_HEIGHT if head.layer == 0 else SPACING)
-            self.ensureVisible(thumbnail.center().x(), thumbnail.center().y(), 0, thumbnail.height() // 2 + margin)
+            self.ensureVisible(
+                thumbnail.center().x(), thumbnail.center().y(), 0, thumbnail.height() // 2 + margin
+            )
 
     def minimumSizeHint(self) -> QSize:
         """Small enough for small screens."""

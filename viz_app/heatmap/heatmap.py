@@ -1,4 +1,6 @@
-"""One attention map, large: labels, colour bar, cross-hair and the value under the mouse, drawn natively."""
+"""One attention map, large: labels, colour bar, cross-hair and the value under the mouse, drawn
+natively.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -62,7 +64,9 @@ class PaintedMap(Protocol):
 
 
 class LargeMap(Canvas):
-    """Shows the large map of an `ExperimentState` in one way to draw it; subclasses override what they need.
+    """Shows the large map of an `ExperimentState` in one way to draw it.
+
+    Subclasses override what they need.
 
     Attributes:
         picture: the name of that way in `DRAWINGS`.
@@ -103,7 +107,8 @@ class LargeMap(Canvas):
         is_shown = self._state.settings.known_picture == self.picture
         view = self._state.maps.view() if is_shown else None
         if self._view is not None and (view is None or view.all_labels != self._view.all_labels):
-            self._state.selection.clear_hovered()  # the mouse is over a place of the previous drawing
+            # the mouse is over a place of the previous drawing
+            self._state.selection.clear_hovered()
         self._view = view
         if is_shown or had_view:
             self.rebuild()
@@ -146,7 +151,8 @@ MAX_NARROW_CELL = 22.0
 MAX_ROW_LABEL = 150
 MAX_COLUMN_LABEL = 120
 MIN_COLUMN_LABEL = 36
-MAX_LABEL_SHARE = 0.26  # of the height: a low map has short labels, and shorter ones if its rows need the room
+# of the height: a low map has short labels, and shorter ones if its rows need the room
+MAX_LABEL_SHARE = 0.26
 LABEL_GAP = 7
 COLUMN_ANGLES = 55, 75  # of labels, in degrees; steeper over narrow columns
 BAR_WIDTH, BAR_GAP, BAR_LABEL, SIGN_WIDTH = 10, 16, 34, 10
@@ -166,9 +172,11 @@ class HeatmapLayout:
     """Places of the parts, in pixels.
 
     Attributes:
-        window: the part of the widget in which cells show; smaller than `map` where the map scrolls.
+        window: the part of the widget in which cells show; smaller than `map` where the map
+            scrolls.
         map: the rectangle of all cells, in sight or not.
-        strip: the place of the sum of the picked rows, below the window, in sight or not; None if there is none.
+        strip: the place of the sum of the picked rows, below the window, in sight or not; None if
+            there is none.
         cell: width and height of a cell.
         font: of the labels; smaller where cells are small.
         angle: of the labels of columns, in radians.
@@ -192,12 +200,22 @@ class HeatmapLayout:
     @property
     def rows_in_sight(self) -> range:
         """Indices of the rows whose middle is in the window."""
-        return _in_sight(self.window.top() - self.map.top(), self.window.height(), self.cell.y(), self.map.height())
+        return _in_sight(
+            self.window.top() - self.map.top(),
+            self.window.height(),
+            self.cell.y(),
+            self.map.height(),
+        )
 
     @property
     def columns_in_sight(self) -> range:
         """Indices of the columns whose middle is in the window."""
-        return _in_sight(self.window.left() - self.map.left(), self.window.width(), self.cell.x(), self.map.width())
+        return _in_sight(
+            self.window.left() - self.map.left(),
+            self.window.width(),
+            self.cell.x(),
+            self.map.width(),
+        )
 
     def is_in_sight(self, band: Band) -> bool:
         """Whether the middle of a row or column is in the window."""
@@ -223,7 +241,9 @@ class HeatmapLayout:
             return None
         column = int((point.x() - self.map.left()) / self.cell.x())
         row = int((point.y() - self.map.top()) / self.cell.y())
-        is_inside = row < round(self.map.height() / self.cell.y()) and column < round(self.map.width() / self.cell.x())
+        is_inside = row < round(self.map.height() / self.cell.y()) and column < round(
+            self.map.width() / self.cell.x()
+        )
         return Place(row, column) if is_inside else None
 
     def label_at(self, point: QPointF) -> Band | None:
@@ -244,7 +264,12 @@ class HeatmapLayout:
         """The place of a key in the strip; None if there is no strip."""
         if self.strip is None:
             return None
-        return QRectF(self.strip.left() + entry * self.cell.x(), self.strip.top(), self.cell.x(), self.strip.height())
+        return QRectF(
+            self.strip.left() + entry * self.cell.x(),
+            self.strip.top(),
+            self.cell.x(),
+            self.strip.height(),
+        )
 
     def sum_at(self, point: QPointF) -> int | None:
         """The entry of the keys that the strip shows under a point."""
@@ -256,14 +281,18 @@ class HeatmapLayout:
     @property
     def bar(self) -> QRectF:
         """The colour bar, at the right of the window."""
-        return QRectF(self.window.right() + BAR_GAP, self.window.top(), BAR_WIDTH, self.window.height())
+        return QRectF(
+            self.window.right() + BAR_GAP, self.window.top(), BAR_WIDTH, self.window.height()
+        )
 
     @property
     def strip_frame(self) -> QRectF | None:
         """The part of the strip that is in sight."""
         if self.strip is None:
             return None
-        return QRectF(self.window.left(), self.strip.top(), self.window.width(), self.strip.height())
+        return QRectF(
+            self.window.left(), self.strip.top(), self.window.width(), self.strip.height()
+        )
 
 
 @dataclass(frozen=True)
@@ -288,7 +317,9 @@ def lay_out(
     has_strip: bool = False,
     is_signed: bool = False,
 ) -> HeatmapLayout:
-    """Cells as large as fit, square where that leaves labels legible; labels thin out where cells are smaller.
+    """Cells as large as fit, square where that leaves labels legible.
+
+    Labels thin out where cells are smaller.
 
     Args:
         view: the map.
@@ -302,7 +333,9 @@ def lay_out(
     for font in label_fonts(theme):  # a smaller one leaves more room for the cells
         line = row_height(font)
         for angle in map(radians, COLUMN_ANGLES):
-            margins = _margins(view, font, angle, size, theme, has_strip=has_strip, is_signed=is_signed)
+            margins = _margins(
+                view, font, angle, size, theme, has_strip=has_strip, is_signed=is_signed
+            )
             cell = _cell(view, size, margins, zoom, theme)
             if cell.x() * sin(angle) >= line:
                 break
@@ -315,10 +348,13 @@ def lay_out(
     room = QSizeF(room.width(), room.height() - (0 if fits_wide else SCROLL_BAR))
     fits_high = fits_high and content.height() <= room.height() + 0.5
     shown = QSizeF(min(content.width(), room.width()), min(content.height(), room.height()))
-    left = margins.left + max(0.0, (size.width() - margins.left - shown.width() - margins.right) / 2)
+    left = margins.left + max(
+        0.0, (size.width() - margins.left - shown.width() - margins.right) / 2
+    )
     window = QRectF(left, margins.top, shown.width(), shown.height())
     hidden = QSizeF(
-        0.0 if fits_wide else content.width() - shown.width(), 0.0 if fits_high else content.height() - shown.height()
+        0.0 if fits_wide else content.width() - shown.width(),
+        0.0 if fits_high else content.height() - shown.height(),
     )
     moved = scroll or QPointF()
     origin = window.topLeft() - QPointF(
@@ -378,7 +414,14 @@ def thinned(count: int, step: int, lit: list[int]) -> list[int]:
 
 
 def _margins(
-    view: MapView, font: QFont, angle: float, size: QSize, theme: Theme, *, has_strip: bool, is_signed: bool
+    view: MapView,
+    font: QFont,
+    angle: float,
+    size: QSize,
+    theme: Theme,
+    *,
+    has_strip: bool,
+    is_signed: bool,
 ) -> _Margins:
     metrics = QFontMetrics(font)
     key = font.toString()
@@ -388,14 +431,17 @@ def _margins(
     column_length = min(_longest(view.column_labels, key) + 1, theme.scaled(MAX_COLUMN_LABEL))
     above = metrics.height() * 0.6 + LABEL_GAP
     below = EDGE + (STRIP_GAP + MAX_STRIP if has_strip else 0)
-    free = int((size.height() - above - below - len(view.row_labels) * row_height(font)) / sin(angle))
+    free = int(
+        (size.height() - above - below - len(view.row_labels) * row_height(font)) / sin(angle)
+    )
     most = max(theme.scaled(MIN_COLUMN_LABEL), min(int(size.height() * MAX_LABEL_SHARE), free))
     column_length = min(column_length, most)
     return _Margins(
         left=row_label_width + LABEL_GAP + EDGE,
         top=int(column_length * sin(angle) + above),
         right=max(
-            BAR_GAP + BAR_WIDTH + theme.scaled(BAR_LABEL + SIGN_WIDTH * is_signed), int(column_length * cos(angle))
+            BAR_GAP + BAR_WIDTH + theme.scaled(BAR_LABEL + SIGN_WIDTH * is_signed),
+            int(column_length * cos(angle)),
         ),
         bottom=below,
         row_label_width=row_label_width,
@@ -429,12 +475,16 @@ def _metrics(font: str) -> QFontMetrics:
 
 def _room(size: QSize, margins: _Margins) -> QSizeF:
     return QSizeF(
-        max(1.0, size.width() - margins.left - margins.right), max(1.0, size.height() - margins.top - margins.bottom)
+        max(1.0, size.width() - margins.left - margins.right),
+        max(1.0, size.height() - margins.top - margins.bottom),
     )
 
 
 def _cell(view: MapView, size: QSize, margins: _Margins, zoom: Zoom, theme: Theme) -> QPointF:
-    """A square, or up to twice as wide if many rows would make the map a narrow band; higher if labels need it."""
+    """A square, or up to twice as wide if many rows would make the map a narrow band.
+
+    Higher if labels need it.
+    """
     room = _room(size, margins)
     width = room.width() / len(view.column_labels)
     height = room.height() / len(view.row_labels)
@@ -473,7 +523,8 @@ class HeatmapPainter:
         drawing: the map, its marks and its strip.
         layout: places of its parts.
         image: its cells.
-        shows_value: whether the value of the cell under the mouse, or of the pinned one, stands in a box.
+        shows_value: whether the value of the cell under the mouse, or of the pinned one, stands in
+            a box.
     """
 
     state: ExperimentState
@@ -490,9 +541,15 @@ class HeatmapPainter:
         self.place = self.view.place_of(self.shown) if self.shown is not None else None
 
     def frames(self, other: "HeatmapPainter") -> bool:
-        """Whether another painter draws the same around the cells, apart from the numbers at the bar."""
+        """Whether another painter draws the same around the cells, apart from the numbers at the
+        bar.
+        """
         has_more = self.place or other.place or self.drawing.strip is not None
-        return not has_more and self.layout is other.layout and self.drawing.marks == other.drawing.marks
+        return (
+            not has_more
+            and self.layout is other.layout
+            and self.drawing.marks == other.drawing.marks
+        )
 
     def has_same_bar(self, other: Drawing) -> bool:
         """Whether the colour bar and the numbers at it are those of another drawing."""
@@ -508,7 +565,9 @@ class HeatmapPainter:
         """The area right of the window: colour bar, its numbers, a scroll bar."""
         window = self.layout.window
         numbers = self.theme.scaled(BAR_LABEL + SIGN_WIDTH * self.drawing.scale.is_signed)
-        return QRectF(window.topRight(), QPointF(self.layout.bar.right() + numbers, window.bottom()))
+        return QRectF(
+            window.topRight(), QPointF(self.layout.bar.right() + numbers, window.bottom())
+        )
 
     @cached_property
     def cells_and_bar(self) -> QRect:
@@ -535,10 +594,20 @@ class HeatmapPainter:
         window = layout.window.translated(-layout.map.topLeft())
         box = Box(window.left(), window.top(), window.width(), window.height())
         shapes = mark_shapes(marks, (layout.cell.x(), layout.cell.y()), box)
-        paint_shapes(painter, [shape for shape in shapes if shape.is_beside], layout.map.topLeft(), self.theme)
+        paint_shapes(
+            painter,
+            [shape for shape in shapes if shape.is_beside],
+            layout.map.topLeft(),
+            self.theme,
+        )
         painter.save()
         painter.setClipRect(layout.window.adjusted(-2, -2, 2, 2))
-        paint_shapes(painter, [shape for shape in shapes if not shape.is_beside], layout.map.topLeft(), self.theme)
+        paint_shapes(
+            painter,
+            [shape for shape in shapes if not shape.is_beside],
+            layout.map.topLeft(),
+            self.theme,
+        )
         for band in self._step_bands():
             self._frame(painter, layout.band_rect(band), 2.4)
         if self.place is not None:
@@ -572,7 +641,9 @@ class HeatmapPainter:
             (False, drawing.column_labels, layout.column_step),
         ):
             roles = marked_labels(marks, len(labels), is_row=is_row)
-            for index in thinned(len(labels), step, [index for index, role in enumerate(roles) if role == "accent"]):
+            for index in thinned(
+                len(labels), step, [index for index, role in enumerate(roles) if role == "accent"]
+            ):
                 if not layout.is_in_sight(Band(index, is_row)):
                     continue
                 color = self.theme.token_color(labels[index], roles[index])
@@ -599,21 +670,29 @@ class HeatmapPainter:
                     ),
                 )
 
-    def _paint_left_label(self, painter: QPainter, center: float, label: str, color: QColor) -> None:
+    def _paint_left_label(
+        self, painter: QPainter, center: float, label: str, color: QColor
+    ) -> None:
         layout = self.layout
         text = elided(label, self._font_key, layout.row_label_width)
         painter.setPen(color)
         right = layout.window.left() - LABEL_GAP
         half = self.theme.scaled(12)
-        label_box = QRectF(right - layout.row_label_width - 4, center - half, layout.row_label_width + 4, 2 * half)
-        painter.drawText(label_box, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, text)
+        label_box = QRectF(
+            right - layout.row_label_width - 4, center - half, layout.row_label_width + 4, 2 * half
+        )
+        painter.drawText(
+            label_box, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, text
+        )
 
     def _paint_column_label(self, painter: QPainter, index: int, label: str, color: QColor) -> None:
         layout = self.layout
         metrics = QFontMetrics(self.layout.font)
         text = elided(label, self._font_key, layout.column_label_length)
         painter.save()
-        painter.translate(layout.map.left() + (index + 0.5) * layout.cell.x(), layout.window.top() - LABEL_GAP)
+        painter.translate(
+            layout.map.left() + (index + 0.5) * layout.cell.x(), layout.window.top() - LABEL_GAP
+        )
         painter.rotate(-degrees(layout.angle))
         painter.setPen(color)
         painter.drawText(QPointF(0, metrics.ascent() * 0.38), text)
@@ -655,7 +734,9 @@ class HeatmapPainter:
         self._paint_left_label(painter, frame.center().y(), strip.label, self.theme.color("accent"))
         painter.setFont(self.theme.font("small"))
         painter.setPen(self.theme.color("muted"))
-        painter.drawText(QPointF(frame.right() + BAR_GAP, frame.center().y() + 4), f"≤ {strip.largest:.2f}")
+        painter.drawText(
+            QPointF(frame.right() + BAR_GAP, frame.center().y() + 4), f"≤ {strip.largest:.2f}"
+        )
 
     def _paint_value(self, painter: QPainter, size: QSize) -> None:
         """Paints the value in a box beside the cell's row and column if there is room."""
@@ -664,7 +745,10 @@ class HeatmapPainter:
         if strip is not None and entry is not None and entry < strip.values.size:
             cell = self.layout.sum_rect(entry)
             title = f"{strip.title} → {self.view.key_labels[entry]}"
-            lines: tuple[str, str] | None = (title, f"{map_text.value_name(self.state)} {strip.values.flat[entry]:.3f}")
+            lines: tuple[str, str] | None = (
+                title,
+                f"{map_text.value_name(self.state)} {strip.values.flat[entry]:.3f}",
+            )
         else:
             cell = self.layout.cell_rect(self.place) if self.place is not None else None
             lines = map_text.describe(self.state, self.shown) if self.shown is not None else None
@@ -677,8 +761,11 @@ class HeatmapPainter:
         free = free_areas(QSizeF(size), window, beside)
         number_width = metrics.horizontalAdvance(lines[1])
         height = 2 * metrics.height() + 14
-        for room in (size.width() - 40, int(free[0].width()) - BESIDE_TEXT):  # shorter, where it covers labels or bar
-            tokens = metrics.elidedText(lines[0], Qt.TextElideMode.ElideMiddle, max(room, number_width))
+        # shorter, where it covers labels or bar
+        for room in (size.width() - 40, int(free[0].width()) - BESIDE_TEXT):
+            tokens = metrics.elidedText(
+                lines[0], Qt.TextElideMode.ElideMiddle, max(room, number_width)
+            )
             width = max(metrics.horizontalAdvance(tokens), number_width) + BESIDE_TEXT
             box = value_place(cell, QSizeF(width, height), QSizeF(size), window, beside)
             if any(area.contains(box) for area in free):
@@ -733,7 +820,9 @@ def value_place(cell: QRectF, box: QSizeF, widget: QSizeF, cells: QRectF, bar: Q
 
 
 def free_areas(widget: QSizeF, cells: QRectF, bar: QRectF) -> tuple[QRectF, QRectF]:
-    """Areas that a box may cover: the cells down to the lower edge, and the space right of the bar."""
+    """Areas that a box may cover: the cells down to the lower edge, and the space right of the
+    bar.
+    """
     bottom_right = _whole(widget).bottomRight()
     over_cells = QRectF(cells.topLeft(), QPointF(cells.right(), bottom_right.y()))
     return over_cells, QRectF(bar.topRight(), bottom_right)
@@ -793,7 +882,10 @@ class MapScrollBars:
         return QPointF(self.across.value(), self.down.value())
 
     def fit(self, layout: HeatmapLayout | None) -> None:
-        """Places each bar next to the window of a layout if the map is larger; hides both without a layout."""
+        """Places each bar next to the window of a layout if the map is larger.
+
+        Hides both without a layout.
+        """
         if layout is None:
             self.across.hide()
             self.down.hide()
@@ -815,7 +907,9 @@ class MapScrollBars:
         if cell.top() < window.top() or cell.bottom() > window.bottom():
             self.down.setValue(round(self.down.value() + cell.center().y() - window.center().y()))
         if cell.left() < window.left() or cell.right() > window.right():
-            self.across.setValue(round(self.across.value() + cell.center().x() - window.center().x()))
+            self.across.setValue(
+                round(self.across.value() + cell.center().x() - window.center().x())
+            )
 
     def turn_wheel(self, event: QWheelEvent) -> None:
         """Scrolls; with Shift sideways."""
@@ -827,7 +921,9 @@ class MapScrollBars:
 
 
 class Heatmap(LargeMap):
-    """Draws the large map of an `ExperimentState` as cells; a larger map than the widget scrolls under its labels.
+    """Draws the large map of an `ExperimentState` as cells.
+
+    A larger map than the widget scrolls under its labels.
 
     The mouse hovers, pins and picks cells, rows and columns of the state's selection.
     """
@@ -841,7 +937,8 @@ class Heatmap(LargeMap):
         self._kept = Cache(NUM_KEPT)
         self._scroll_bars = MapScrollBars(self, self.lay_out)
         self.across, self.down = self._scroll_bars.across, self._scroll_bars.down
-        self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)  # otherwise every change also repaints the page below
+        # otherwise every change also repaints the page below
+        self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         self.setAccessibleName("Attention of the chosen head")
         state.settings.events.zoom.connect(self.lay_out, max_args=0)
         state.experiment_changed.connect(self.lay_out, max_args=0)
@@ -849,7 +946,9 @@ class Heatmap(LargeMap):
         self.show_map()
 
     def set_presented(self, is_presented: bool) -> None:
-        """Presented, or in a chapter, the whole map is in sight at any zoom, and values stand outside it."""
+        """Presented, or in a chapter, the whole map is in sight at any zoom, and values stand
+        outside it.
+        """
         self._is_presented = is_presented
         self.lay_out()
 
@@ -857,9 +956,13 @@ class Heatmap(LargeMap):
         """Updates the picture: the maps, the head or the theme changed."""
         old = self._painter
         if self._view is not None:
-            self.setAccessibleDescription(f"{map_text.title(self._state)}. {map_text.meaning_of_query(self._state)}")
+            self.setAccessibleDescription(
+                f"{map_text.title(self._state)}. {map_text.meaning_of_query(self._state)}"
+            )
         self.lay_out()
-        if self._view is not None and (old is None or old.view.values.shape != self._view.values.shape):
+        if self._view is not None and (
+            old is None or old.view.values.shape != self._view.values.shape
+        ):
             self._show_pinned()
 
     def show_marks(self) -> None:
@@ -875,7 +978,9 @@ class Heatmap(LargeMap):
         if view is not None and drawing is not None:
             colors = drawing.scale.table(is_dark=self.theme.is_dark)
             top = drawing.scale.top
-            image = self._kept.kept((view, colors, top), lambda: map_image(view.values, colors, top))
+            image = self._kept.kept(
+                (view, colors, top), lambda: map_image(view.values, colors, top)
+            )
             layout = self._layout_of(view, drawing)
             self._painter = HeatmapPainter(
                 self._state, self.theme, view, drawing, layout, image, not self._is_presented
@@ -884,7 +989,11 @@ class Heatmap(LargeMap):
         if old is None or self._painter is None or not self._painter.frames(old):
             self.update()
         else:
-            self.update(self._painter.cells if self._painter.has_same_bar(old.drawing) else self._painter.cells_and_bar)
+            self.update(
+                self._painter.cells
+                if self._painter.has_same_bar(old.drawing)
+                else self._painter.cells_and_bar
+            )
 
     def _layout_of(self, view: MapView, drawing: Drawing) -> HeatmapLayout:
         """The layout, kept while its inputs stay the same: other weights move nothing."""
@@ -892,9 +1001,19 @@ class Heatmap(LargeMap):
         has_strip = drawing.strip is not None
         zoom = FIT if self._is_presented else self._state.settings.zoom
         labels = view.row_labels, view.column_labels
-        key = *labels, self.size().toTuple(), self.theme, zoom, scroll.toTuple(), has_strip, drawing.scale.is_signed
+        key = (
+            *labels,
+            self.size().toTuple(),
+            self.theme,
+            zoom,
+            scroll.toTuple(),
+            has_strip,
+            drawing.scale.is_signed,
+        )
         others = {"has_strip": has_strip, "is_signed": drawing.scale.is_signed}
-        return self._kept.kept(key, lambda: lay_out(view, self.size(), self.theme, zoom, scroll, **others))
+        return self._kept.kept(
+            key, lambda: lay_out(view, self.size(), self.theme, zoom, scroll, **others)
+        )
 
     @property
     def layout_now(self) -> HeatmapLayout | None:
@@ -908,7 +1027,11 @@ class Heatmap(LargeMap):
     def cell_rect(self, pair: Pair) -> QRectF | None:
         """The cell of a query and a key; None if one of them is hidden."""
         cell = self._view.place_of(pair) if self._view is not None else None
-        return self.layout_now.cell_rect(cell) if self.layout_now is not None and cell is not None else None
+        return (
+            self.layout_now.cell_rect(cell)
+            if self.layout_now is not None and cell is not None
+            else None
+        )
 
     def pair_at(self, point: QPointF) -> Pair | None:
         """The query and the key of the cell under a point."""
@@ -916,7 +1039,10 @@ class Heatmap(LargeMap):
         return self._view.pair_at(cell) if self._view is not None and cell is not None else None
 
     def queries_at(self, point: QPointF) -> tuple[int, ...]:
-        """The queries whose label or one of whose cells is under a point; empty if there is none."""
+        """The queries whose label or one of whose cells is under a point.
+
+        Empty if there is none.
+        """
         view = self._view
         band = self._band_at(point)
         return view.queries_of(band) if view is not None and band is not None else ()
@@ -924,7 +1050,11 @@ class Heatmap(LargeMap):
     def _band_at(self, point: QPointF) -> Band | None:
         """The row or column whose label is under a point, or that of a cell's query."""
         cell = self.layout_now.place_at(point) if self.layout_now is not None else None
-        return self._view.query_band(cell) if cell is not None and self._view is not None else self._label_at(point)
+        return (
+            self._view.query_band(cell)
+            if cell is not None and self._view is not None
+            else self._label_at(point)
+        )
 
     def _label_at(self, point: QPointF) -> Band | None:
         layout = self.layout_now
@@ -942,8 +1072,16 @@ class Heatmap(LargeMap):
         pair = self.pair_at(point)
         is_on_label = self._label_at(point) is not None
         shapes = Qt.CursorShape
-        self.setCursor(shapes.CrossCursor if pair else shapes.PointingHandCursor if is_on_label else shapes.ArrowCursor)
-        selection.hovered_sum = self.layout_now.sum_at(point) if self.layout_now is not None else None
+        self.setCursor(
+            shapes.CrossCursor
+            if pair
+            else shapes.PointingHandCursor
+            if is_on_label
+            else shapes.ArrowCursor
+        )
+        selection.hovered_sum = (
+            self.layout_now.sum_at(point) if self.layout_now is not None else None
+        )
         if pair is not None:
             selection.hovered_word = None
         selection.hovered = pair
@@ -954,7 +1092,10 @@ class Heatmap(LargeMap):
         self._state.selection.hovered_sum = None
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """A click pins a cell or picks a row or column; with Ctrl or Shift the cell's query joins those picked."""
+        """A click pins a cell or picks a row or column.
+
+        With Ctrl or Shift the cell's query joins those picked.
+        """
         if event.button() != Qt.MouseButton.LeftButton:
             return
         pair = self.pair_at(event.position())
@@ -965,7 +1106,10 @@ class Heatmap(LargeMap):
             self.pick(band, mode)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """Scrolls; with Shift sideways; with Ctrl it zooms, and the cell under the mouse stays there."""
+        """Scrolls.
+
+        With Shift sideways; with Ctrl it zooms, and the cell under the mouse stays there.
+        """
         if event.modifiers() & Qt.KeyboardModifier.ControlModifier:
             self.zoom_about(event.position(), event.angleDelta().y() / WHEEL_STEP)
         else:

@@ -35,7 +35,10 @@ COLUMN_ANGLE = -55
 COLUMN_SINE, COLUMN_COSINE = 0.8192, 0.5736
 GAP, TITLE_HEIGHT, LEGEND_GAP, LEGEND_BAR, LEGEND_TEXT = 5, 20, 8, 6, 16
 MAX_LABEL, MAX_SLANTED, MAX_LABEL_SHARE = 72, 96, 0.3
-"""The room of the labels of rows, at least: in wide matrices, it is a share of the width; of slanted labels."""
+"""The room of the labels of rows, at least: in wide matrices, it is a share of the width.
+
+Of slanted labels.
+"""
 MAX_TEXT = 110
 TEXT_MARGIN = 3
 RIGHT = 8.0
@@ -62,7 +65,8 @@ class Matrix:
         values: [rows, columns]; NaN: there is no cell.
         row_labels, column_labels: one for each.
         title: above it; empty for none.
-        texts: in the cells, row by row, shortened where they do not fit; None for those of the style.
+        texts: in the cells, row by row, shortened where they do not fit; None for those of the
+            style.
     """
 
     values: FloatArray
@@ -81,14 +85,16 @@ class MatrixStyle:
         cell_heights: the least and the largest, in pixels.
         aimed_height: of all cells of a matrix together, in pixels; `cell_heights` limits each cell.
         slanted_limit: the largest length of slanted labels, in pixels.
-        has_slanted_columns: whether labels of columns are slanted; else they wrap, or slant if a word is too wide.
-        fits_texts: whether columns are as wide as their texts and labels, which break at hyphens and spaces; the
-            matrix can become wider than its place. Not in a presentation, where texts are shortened instead.
+        has_slanted_columns: whether labels of columns are slanted; else they wrap, or slant if a
+            word is too wide.
+        fits_texts: whether columns are as wide as their texts and labels, which break at hyphens
+            and spaces; the matrix can become wider than its place. Not in a presentation, where
+            texts are shortened instead.
         cell_text: the text in a cell; None for nothing. It is left out where it does not fit, and
             everywhere if it does not in most cells.
         is_clickable: whether the mouse pointer shows that a click on a cell does something.
-        legend: the texts below the colours, at the left end, the middle and the right end, for the last colour's
-            value; None for no legend.
+        legend: the texts below the colours, at the left end, the middle and the right end, for the
+            last colour's value; None for no legend.
     """
 
     colors: Literal["sequential", "signed"]
@@ -103,8 +109,8 @@ class MatrixStyle:
 
 
 class MatrixPicture:
-    """Matrices in a widget of this width: one below the other, all as wide as there is room. Cells without a value are
-    left out.
+    """Matrices in a widget of this width: one below the other, all as wide as there is room. Cells
+    without a value are left out.
 
     Attributes:
         matrices: at least one.
@@ -118,11 +124,15 @@ class MatrixPicture:
         needed_width: in pixels, with room for all texts in cells.
     """
 
-    def __init__(self, matrices: tuple[Matrix, ...], style: MatrixStyle, width: int, theme: Theme) -> None:
+    def __init__(
+        self, matrices: tuple[Matrix, ...], style: MatrixStyle, width: int, theme: Theme
+    ) -> None:
         self.matrices, self.style, self.width, self.theme = matrices, style, width, theme
         self._metrics = QFontMetrics(theme.font("body"))
         self.fits_texts = style.fits_texts and not theme.is_presented
-        self.is_slanted = style.has_slanted_columns or any(_has_wide_words(self, matrix) for matrix in matrices)
+        self.is_slanted = style.has_slanted_columns or any(
+            _has_wide_words(self, matrix) for matrix in matrices
+        )
         self._lay_out()
 
     def cell_rect(self, cell: MatrixCell) -> QRectF:
@@ -131,7 +141,11 @@ class MatrixPicture:
         matrix = self.matrices[cell.matrix]
         edges = self.edges[cell.matrix]
         height = area.height() / max(1, len(matrix.row_labels))
-        left, right = edges[cell.column : cell.column + 2] if matrix.column_labels else (area.left(), area.right())
+        left, right = (
+            edges[cell.column : cell.column + 2]
+            if matrix.column_labels
+            else (area.left(), area.right())
+        )
         return QRectF(left, area.top() + cell.row * height, right - left, height)
 
     def cell_at(self, point: QPointF) -> MatrixCell | None:
@@ -141,7 +155,11 @@ class MatrixPicture:
             if not area.contains(point) or not matrix.values.size:
                 continue
             row = int((point.y() - area.top()) / self._cell_height(matrix))
-            cell = MatrixCell(index, min(row, len(matrix.row_labels) - 1), _column_at(self.edges[index], point.x()))
+            cell = MatrixCell(
+                index,
+                min(row, len(matrix.row_labels) - 1),
+                _column_at(self.edges[index], point.x()),
+            )
             return None if np.isnan(matrix.values[cell.row, cell.column]) else cell
         return None
 
@@ -151,7 +169,9 @@ class MatrixPicture:
             area = self.areas[index]
             num_columns = len(matrix.column_labels)
             if area.top() <= point.y() < area.bottom() and point.x() < area.left():
-                return MatrixCell(index, int((point.y() - area.top()) / self._cell_height(matrix)), -1)
+                return MatrixCell(
+                    index, int((point.y() - area.top()) / self._cell_height(matrix)), -1
+                )
             height = area.top() - point.y()
             slant = height * COLUMN_COSINE / COLUMN_SINE if self.is_slanted else 0.0
             x = point.x() - slant
@@ -163,7 +183,9 @@ class MatrixPicture:
     def _cell_height(self, matrix: Matrix) -> float:
         least, largest = self.style.cell_heights
         return self.theme.scaled(
-            max(float(least), min(largest, self.style.aimed_height / max(1, len(matrix.row_labels))))
+            max(
+                float(least), min(largest, self.style.aimed_height / max(1, len(matrix.row_labels)))
+            )
         )
 
     def row_step(self, matrix: Matrix) -> int:
@@ -177,7 +199,10 @@ class MatrixPicture:
 
     def slanted_length(self, matrix: Matrix) -> int:
         """Of the longest label of a column, if that is not too long."""
-        return min(self.theme.scaled(self.style.slanted_limit), _widest(self._metrics, matrix.column_labels) + 2)
+        return min(
+            self.theme.scaled(self.style.slanted_limit),
+            _widest(self._metrics, matrix.column_labels) + 2,
+        )
 
     def _overhang(self, matrix: Matrix, room: float) -> float:
         """The width to the right of the cells that slanted labels need, if both share this room."""
@@ -186,7 +211,10 @@ class MatrixPicture:
         needed = [0.0]
         for column, label in enumerate(matrix.column_labels):
             right_of_middle = 1 - (column + 0.5) / num_columns  # a share of the width of all cells
-            length = min(limit, self._metrics.horizontalAdvance(label) + 2) * COLUMN_COSINE + self._metrics.ascent() / 2
+            length = (
+                min(limit, self._metrics.horizontalAdvance(label) + 2) * COLUMN_COSINE
+                + self._metrics.ascent() / 2
+            )
             needed.append((length - room * right_of_middle) / (1 - right_of_middle))
         return max(needed)
 
@@ -202,14 +230,18 @@ class MatrixPicture:
         return title + self.slanted_length(matrix) * COLUMN_SINE + line * 0.6 + GAP
 
     def _label_lines(self, matrix: Matrix) -> int:
-        """The lines of upright labels: several if labels of several words are wider than their columns."""
+        """The lines of upright labels: several if labels of several words are wider than their
+        columns.
+        """
         metrics = self._metrics
         wrapped = Qt.TextFlag.TextWordWrap
         if self.fits_texts:
             return max((len(_words(label)) for label in matrix.column_labels), default=1)
         column = QRect(0, 0, int(_upright_room(self, matrix)), 1000)
         heights = (
-            metrics.boundingRect(column, wrapped, label).height() for label in matrix.column_labels if " " in label
+            metrics.boundingRect(column, wrapped, label).height()
+            for label in matrix.column_labels
+            if " " in label
         )
         return max(1, round(max(heights, default=0) / metrics.height()))
 
@@ -222,7 +254,11 @@ class MatrixPicture:
 
     def content_height(self) -> int:
         """Of all matrices and the legend."""
-        legend = LEGEND_GAP + LEGEND_BAR + self.theme.scaled(LEGEND_TEXT) if self.style.legend is not None else 0
+        legend = (
+            LEGEND_GAP + LEGEND_BAR + self.theme.scaled(LEGEND_TEXT)
+            if self.style.legend is not None
+            else 0
+        )
         return round(self.block_top(len(self.matrices)) + legend)
 
     def _lay_out(self) -> None:
@@ -230,15 +266,21 @@ class MatrixPicture:
         left = max(map(self.label_width, self.matrices)) + GAP
         right = RIGHT
         if self.is_slanted:
-            right = max(right, *(self._overhang(matrix, self.width - left) for matrix in self.matrices))
+            right = max(
+                right, *(self._overhang(matrix, self.width - left) for matrix in self.matrices)
+            )
         needed = [self._needed_widths(matrix) for matrix in self.matrices]
         self.needed_width = math.ceil(left + max(map(sum, needed)) + right)
-        width = max(20.0, max(self.width, self.needed_width if self.fits_texts else 0) - left - right)
+        width = max(
+            20.0, max(self.width, self.needed_width if self.fits_texts else 0) - left - right
+        )
         self.areas = []
         self.edges = []
         for index, (matrix, widths) in enumerate(zip(self.matrices, needed, strict=True)):
             top = self.block_top(index) + self._header_height(matrix)
-            self.areas.append(QRectF(left, top, width, len(matrix.row_labels) * self._cell_height(matrix)))
+            self.areas.append(
+                QRectF(left, top, width, len(matrix.row_labels) * self._cell_height(matrix))
+            )
             spare = (width - sum(widths)) / max(1, len(widths))
             column_widths = [needed_width + spare for needed_width in widths]
             self.edges.append(list(itertools.accumulate(column_widths, initial=left)))
@@ -248,8 +290,13 @@ class MatrixPicture:
         if not self.fits_texts or matrix.texts is None:
             return [0.0] * len(matrix.column_labels)
         limit, margin = self.theme.scaled(MAX_TEXT), self.theme.scaled(TEXT_MARGIN)
-        columns = zip(map(_words, matrix.column_labels), zip(*matrix.texts, strict=True), strict=True)
-        return [float(min(limit, _widest(self._metrics, (*label, *texts))) + 2 * margin) for label, texts in columns]
+        columns = zip(
+            map(_words, matrix.column_labels), zip(*matrix.texts, strict=True), strict=True
+        )
+        return [
+            float(min(limit, _widest(self._metrics, (*label, *texts))) + 2 * margin)
+            for label, texts in columns
+        ]
 
     def paint(
         self,
@@ -280,11 +327,15 @@ class MatrixPicture:
         painter.setPen(QPen(self.theme.color("accent"), 2))
         painter.drawRects([self.cell_rect(cell) for cell in framed])
         for index in range(len(self.matrices)):
-            self._paint_labels(painter, index, [cell for cell in framed if cell.matrix == index], scrolled)
+            self._paint_labels(
+                painter, index, [cell for cell in framed if cell.matrix == index], scrolled
+            )
         if self.style.legend is not None:
             self._paint_legend(painter, table, self.style.legend(top))
 
-    def _paint_cells(self, painter: QPainter, index: int, table: Sequence[QColor], indices: NDArray[np.intp]) -> None:
+    def _paint_cells(
+        self, painter: QPainter, index: int, table: Sequence[QColor], indices: NDArray[np.intp]
+    ) -> None:
         matrix = self.matrices[index]
         painter.setFont(self.theme.font("body"))
         texts = self._texts_that_fit(index, painter.fontMetrics())
@@ -307,10 +358,14 @@ class MatrixPicture:
         matrix = self.matrices[index]
         cell_text = self.style.cell_text
         cell = self.cell_rect(MatrixCell(index, 0, 0))
-        if row_height(self.theme.font("body")) > cell.height() or (cell_text is None and matrix.texts is None):
+        if row_height(self.theme.font("body")) > cell.height() or (
+            cell_text is None and matrix.texts is None
+        ):
             return {}
         if matrix.texts is not None:
-            widths = [int(right - left) - 2 for left, right in itertools.pairwise(self.edges[index])]
+            widths = [
+                int(right - left) - 2 for left, right in itertools.pairwise(self.edges[index])
+            ]
             if min(widths) < LEAST_LETTERS * metrics.averageCharWidth():
                 return {}
             return {
@@ -320,13 +375,21 @@ class MatrixPicture:
             }
         assert cell_text is not None
         texts = {
-            indices: cell_text(float(value)) for indices, value in np.ndenumerate(matrix.values) if not np.isnan(value)
+            indices: cell_text(float(value))
+            for indices, value in np.ndenumerate(matrix.values)
+            if not np.isnan(value)
         }
         room = cell.width() - 4
-        fitting = {indices: text for indices, text in texts.items() if metrics.horizontalAdvance(text) <= room}
+        fitting = {
+            indices: text
+            for indices, text in texts.items()
+            if metrics.horizontalAdvance(text) <= room
+        }
         return fitting if len(fitting) > MOST * len(texts) else {}
 
-    def _paint_labels(self, painter: QPainter, index: int, framed: Sequence[MatrixCell], scrolled: QPointF) -> None:
+    def _paint_labels(
+        self, painter: QPainter, index: int, framed: Sequence[MatrixCell], scrolled: QPointF
+    ) -> None:
         matrix = self.matrices[index]
         if matrix.title:
             painter.setFont(self.theme.font("body", bold=True))
@@ -342,7 +405,9 @@ class MatrixPicture:
         self._paint_column_labels(painter, index, sorted({cell.column for cell in framed}))
         painter.translate(0, -scrolled.y())
 
-    def _paint_row_labels(self, painter: QPainter, index: int, lit: list[int], scrolled: QPointF) -> None:
+    def _paint_row_labels(
+        self, painter: QPainter, index: int, lit: list[int], scrolled: QPointF
+    ) -> None:
         area = self.areas[index]
         labels = self.matrices[index].row_labels
         if scrolled.x():
@@ -372,32 +437,53 @@ class MatrixPicture:
             needed = row_height(painter.font()) / COLUMN_SINE
         step = label_step(needed, self.cell_rect(MatrixCell(index, 0, 0)).width())
         for column in thinned(len(labels), step, lit):
-            painter.setPen(self.theme.token_color(labels[column], "accent" if column in lit else ""))
+            painter.setPen(
+                self.theme.token_color(labels[column], "accent" if column in lit else "")
+            )
             rect = self.cell_rect(MatrixCell(index, 0, column))
             x = rect.center().x()
             if not self.is_slanted:
                 across = rect.width() if num_lines > 1 else 2 * widest
                 label_box = QRectF(x - across / 2, top - height - 1, across, height)
-                flags = Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignBottom | Qt.TextFlag.TextWordWrap
+                flags = (
+                    Qt.AlignmentFlag.AlignHCenter
+                    | Qt.AlignmentFlag.AlignBottom
+                    | Qt.TextFlag.TextWordWrap
+                )
                 painter.drawText(label_box, flags, labels[column])
                 continue
             painter.save()
             painter.translate(x, top - GAP)
             painter.rotate(COLUMN_ANGLE)
-            text = painter.fontMetrics().elidedText(labels[column], Qt.TextElideMode.ElideRight, longest)
-            painter.drawText(QRectF(0, -half, longest + 2, 2 * half), Qt.AlignmentFlag.AlignVCenter, text)
+            text = painter.fontMetrics().elidedText(
+                labels[column], Qt.TextElideMode.ElideRight, longest
+            )
+            painter.drawText(
+                QRectF(0, -half, longest + 2, 2 * half), Qt.AlignmentFlag.AlignVCenter, text
+            )
             painter.restore()
 
-    def _paint_legend(self, painter: QPainter, table: Sequence[QColor], texts: tuple[str, str, str]) -> None:
+    def _paint_legend(
+        self, painter: QPainter, table: Sequence[QColor], texts: tuple[str, str, str]
+    ) -> None:
         last = self.areas[-1]
         bar = QRectF(last.left(), last.bottom() + LEGEND_GAP, last.width(), LEGEND_BAR)
         for index in range(0, len(table), 3):
             left = bar.left() + bar.width() * index / len(table)
-            painter.fillRect(QRectF(left, bar.top(), bar.width() * 3 / len(table) + 0.5, LEGEND_BAR), table[index])
+            painter.fillRect(
+                QRectF(left, bar.top(), bar.width() * 3 / len(table) + 0.5, LEGEND_BAR),
+                table[index],
+            )
         painter.setPen(self.theme.color("muted"))
         painter.setFont(self.theme.font("body"))
-        text_box = QRectF(last.left() - 8, bar.bottom(), last.width() + 16, self.theme.scaled(LEGEND_TEXT))
-        sides = (Qt.AlignmentFlag.AlignLeft, Qt.AlignmentFlag.AlignHCenter, Qt.AlignmentFlag.AlignRight)
+        text_box = QRectF(
+            last.left() - 8, bar.bottom(), last.width() + 16, self.theme.scaled(LEGEND_TEXT)
+        )
+        sides = (
+            Qt.AlignmentFlag.AlignLeft,
+            Qt.AlignmentFlag.AlignHCenter,
+            Qt.AlignmentFlag.AlignRight,
+        )
         widths = [painter.fontMetrics().horizontalAdvance(text) for text in texts]
         if max(widths[0], widths[2]) + widths[1] / 2 > text_box.width() / 2 - 4:
             texts = texts[0], "", texts[2]
@@ -414,7 +500,9 @@ def _column_at(edges: Sequence[float], x: float) -> int:
 
 def _upright_room(picture: MatrixPicture, matrix: Matrix) -> float:
     """The width of a column below upright labels."""
-    return (picture.width - picture.label_width(matrix) - GAP - RIGHT) / max(1, len(matrix.column_labels))
+    return (picture.width - picture.label_width(matrix) - GAP - RIGHT) / max(
+        1, len(matrix.column_labels)
+    )
 
 
 def _has_wide_words(picture: MatrixPicture, matrix: Matrix) -> bool:
@@ -435,8 +523,8 @@ def _widest(metrics: QFontMetrics, texts: Iterable[str]) -> int:
 
 
 class LabelledMatrix(Canvas):
-    """Draws matrices as wide as there is room; the height depends on rows and labels. If cells can be clicked, keys
-    reach them, too.
+    """Draws matrices as wide as there is room; the height depends on rows and labels. If cells can
+    be clicked, keys reach them, too.
 
     Attributes:
         matrices: those drawn; empty before the first.
@@ -472,7 +560,10 @@ class LabelledMatrix(Canvas):
             self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
 
     def show_matrices(self, matrices: Sequence[Matrix], top: float) -> None:
-        """Draws other numbers; nothing is framed or struck out. A hovered cell stays hovered if it still exists."""
+        """Draws other numbers; nothing is framed or struck out.
+
+        A hovered cell stays hovered if it still exists.
+        """
         self.matrices = tuple(matrices)
         self.top = top
         self._framed = self._struck = frozenset()
@@ -481,15 +572,24 @@ class LabelledMatrix(Canvas):
         self.updateGeometry()
         self.rebuild()
 
-    def set_heights(self, aimed_height: int, largest_cell: int, slanted_limit: int = MAX_SLANTED) -> None:
+    def set_heights(
+        self, aimed_height: int, largest_cell: int, slanted_limit: int = MAX_SLANTED
+    ) -> None:
         """Another height of all cells together, and of the largest cell; see `MatrixStyle`."""
         heights = self._style.cell_heights[0], max(self._style.cell_heights[0], largest_cell)
-        style = replace(self._style, aimed_height=aimed_height, cell_heights=heights, slanted_limit=slanted_limit)
+        style = replace(
+            self._style,
+            aimed_height=aimed_height,
+            cell_heights=heights,
+            slanted_limit=slanted_limit,
+        )
         if style != self._style:
             self._style = style
             self.rebuild()
 
-    def mark(self, framed: Collection[MatrixCell] = (), struck: Collection[MatrixCell] = ()) -> None:
+    def mark(
+        self, framed: Collection[MatrixCell] = (), struck: Collection[MatrixCell] = ()
+    ) -> None:
         """Frames these cells, and strikes those out; no others."""
         if (frozenset(framed), frozenset(struck)) != (self._framed, self._struck):
             self._framed, self._struck = frozenset(framed), frozenset(struck)
@@ -526,7 +626,10 @@ class LabelledMatrix(Canvas):
     def minimumSizeHint(self) -> QSize:
         """As narrow as can be read."""
         layout = self._layout_now()
-        return QSize(layout.needed_width if layout is not None and layout.fits_texts else scaled(MIN_WIDTH), 1)
+        return QSize(
+            layout.needed_width if layout is not None and layout.fits_texts else scaled(MIN_WIDTH),
+            1,
+        )
 
     def walk(self, rows: int, columns: int) -> bool:
         """Points at a neighbour of the current cell, or at the first one; False at the edge."""
@@ -544,7 +647,10 @@ class LabelledMatrix(Canvas):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Runs the command for this key."""
-        if not (self._style.is_clickable and run_by_key(event, (command.on(self) for command in MATRIX_COMMANDS))):
+        if not (
+            self._style.is_clickable
+            and run_by_key(event, (command.on(self) for command in MATRIX_COMMANDS))
+        ):
             super().keyPressEvent(event)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
@@ -591,7 +697,11 @@ class LabelledMatrix(Canvas):
         layout = self._layout_now()
         if layout is not None:
             hovered = set() if self.hovered_cell is None else {self.hovered_cell}
-            scrolled = QPointF(max(0, -self.x()), max(0, -self.y())) if self._style.fits_texts else QPointF()
+            scrolled = (
+                QPointF(max(0, -self.x()), max(0, -self.y()))
+                if self._style.fits_texts
+                else QPointF()
+            )
             layout.paint(QPainter(self), self.top, self._framed | hovered, self._struck, scrolled)
 
     def _hover(self, cell: MatrixCell | None) -> None:
@@ -599,7 +709,11 @@ class LabelledMatrix(Canvas):
             return
         self.hovered_cell = cell
         if self._style.is_clickable:
-            self.setCursor(Qt.CursorShape.PointingHandCursor if cell is not None else Qt.CursorShape.ArrowCursor)
+            self.setCursor(
+                Qt.CursorShape.PointingHandCursor
+                if cell is not None
+                else Qt.CursorShape.ArrowCursor
+            )
         self.update()
         self.hovered.emit(cell)
 

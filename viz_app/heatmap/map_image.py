@@ -18,17 +18,26 @@ HATCH_STEP = 6.0
 
 VECTOR_ENGINES = (QPaintEngine.Type.SVG, QPaintEngine.Type.Pdf)
 SEAM = 1.0
-"""Pixels of a vector picture's cell under the next one: no ground shows between them in a viewer that smooths edges."""
+"""Pixels of a vector picture's cell under the next one: no ground shows between them in a viewer
+that smooths edges."""
 PIXELS_PER_CELL = 8
 
 
-def map_image(values: FloatArray, colors: ColorTable, top: float = 1.0, max_pixels: int | None = None) -> QImage:
-    """One map [rows, columns] as an image of one pixel per cell; the rest is as for `map_images`."""
+def map_image(
+    values: FloatArray, colors: ColorTable, top: float = 1.0, max_pixels: int | None = None
+) -> QImage:
+    """One map [rows, columns] as an image of one pixel per cell.
+
+    The rest is as for `map_images`.
+    """
     return map_images(values[None], colors, np.float32(top), max_pixels)[0]
 
 
 def map_images(
-    values: FloatArray, colors: ColorTable, tops: FloatArray | np.float32, max_pixels: int | None = None
+    values: FloatArray,
+    colors: ColorTable,
+    tops: FloatArray | np.float32,
+    max_pixels: int | None = None,
 ) -> list[QImage]:
     """Many maps at once, which is several times quicker than one after the other.
 
@@ -37,20 +46,25 @@ def map_images(
     Args:
         values: [N, rows, columns].
         colors: colour table.
-        tops: the value of the last colour, of all maps or of each, [N]; if it is not above 0, all cells have the
-            colour of 0.
-        max_pixels: if the maps have more rows or columns than this, the cell farthest from 0 represents its neighbours:
-            a thin line stays visible in a thumbnail that is smaller than the map.
+        tops: the value of the last colour, of all maps or of each, [N]; if it is not above 0, all
+            cells have the colour of 0.
+        max_pixels: if the maps have more rows or columns than this, the cell farthest from 0
+            represents its neighbours: a thin line stays visible in a thumbnail that is smaller than
+            the map.
     """
     if max_pixels is not None and max(values.shape[1:]) > max_pixels:
         highest = _merged(values, max_pixels, np.fmax)
         lowest = _merged(values, max_pixels, np.fmin) if colors.is_signed else np.float32(0)
         values = np.where(highest >= -lowest, highest, lowest)
-    pixels = colors.packed[colors.indices(values, np.broadcast_to(tops, values.shape[:1])[:, None, None])]
+    pixels = colors.packed[
+        colors.indices(values, np.broadcast_to(tops, values.shape[:1])[:, None, None])
+    ]
     _, num_rows, num_columns = pixels.shape
     line_bytes = num_columns * pixels.itemsize
     return [
-        QImage(map_pixels.data, num_columns, num_rows, line_bytes, QImage.Format.Format_RGB32).copy()
+        QImage(
+            map_pixels.data, num_columns, num_rows, line_bytes, QImage.Format.Format_RGB32
+        ).copy()
         for map_pixels in np.ascontiguousarray(pixels)
     ]
 
@@ -73,7 +87,10 @@ def draw_map(painter: QPainter, target: QRectF, image: QImage) -> None:
 
 
 def draw_thumbnail(painter: QPainter, target: QRect, image: QImage) -> None:
-    """Draws a small image with hard edges; in a vector picture enlarged, because viewers blur enlarged images."""
+    """Draws a small image with hard edges.
+
+    In a vector picture enlarged, because viewers blur enlarged images.
+    """
     if draws_shapes(painter):
         image = enlarged(image, 2 * max(target.width(), target.height()))
     painter.drawImage(target, image)
@@ -85,14 +102,21 @@ def draws_shapes(painter: QPainter) -> bool:
 
 
 def enlarged(image: QImage, least: int) -> QImage:
-    """An image with larger pixels: `PIXELS_PER_CELL` both ways, or more until the smaller side has `least` pixels."""
+    """An image with larger pixels: `PIXELS_PER_CELL` both ways, or more until the smaller side has
+    `least` pixels.
+    """
     factor = max(PIXELS_PER_CELL, -(-least // max(1, min(image.width(), image.height()))))
     size = QSize(image.width() * factor, image.height() * factor)
-    return image.scaled(size, Qt.AspectRatioMode.IgnoreAspectRatio, Qt.TransformationMode.FastTransformation)
+    return image.scaled(
+        size, Qt.AspectRatioMode.IgnoreAspectRatio, Qt.TransformationMode.FastTransformation
+    )
 
 
 def _draw_rectangles(painter: QPainter, target: QRectF, image: QImage) -> None:
-    """One rectangle for each run of one colour in a row; nothing beyond the painter's clip, which files may ignore."""
+    """One rectangle for each run of one colour in a row.
+
+    Nothing beyond the painter's clip, which files may ignore.
+    """
     window = painter.clipBoundingRect() & target if painter.hasClipping() else target
     width = target.width() / max(image.width(), 1)
     height = target.height() / max(image.height(), 1)

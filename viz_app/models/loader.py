@@ -1,4 +1,7 @@
-"""Opens models: by dialog, path or name, or the bundled one. Models of other projects are imported first."""
+"""Opens models: by dialog, path or name, or the bundled one.
+
+Models of other projects are imported first.
+"""
 
 from collections.abc import Iterable
 from functools import partial
@@ -23,10 +26,13 @@ from ..worker.jobs import LoadJob
 
 
 def source_to_import(path: Path) -> Path | None:
-    """The file or folder to import when `path` is opened; None if it is not a model of another project.
+    """The file or folder to import when `path` is opened.
 
-    The model may still be unreadable. A folder named like an experiment is not a model: it is refused as an experiment.
-    A file that cannot be imported is left to the reader of checkpoints, which says what it is.
+    None if it is not a model of another project.
+
+    The model may still be unreadable. A folder named like an experiment is not a model: it is
+    refused as an experiment. A file that cannot be imported is left to the reader of checkpoints,
+    which says what it is.
     """
     if is_folder(path):
         return path if path.suffix != SUFFIX else None
@@ -52,15 +58,18 @@ class ModelLoader(QObject):
 
     Attributes:
         model: the model in use, or None.
-        importer: imports models of other projects; None if that extension is missing: then opening says what they are.
+        importer: imports models of other projects; None if that extension is missing: then opening
+            says what they are.
         more_commands: further ways to open a model.
 
     Signals:
         loading(str): the model of this name is being opened.
         loaded(ModelInfo): it is in use from now on.
-        failed(Failure, bool): it was not opened, `model` stays in use; True if a dialog shows the failure.
+        failed(Failure, bool): it was not opened, `model` stays in use; True if a dialog shows the
+            failure.
         previous_model_missing(): the model of the last session cannot be opened.
-        file_chosen(Path | None): the user chose a file or folder, or one was imported; None for the bundled model.
+        file_chosen(Path | None): the user chose a file or folder, or one was imported; None for the
+            bundled model.
         import_offered(str): the model of this name must be imported first; a dialog offers that.
     """
 
@@ -85,12 +94,18 @@ class ModelLoader(QObject):
         return self._preferences.recent_models.paths
 
     def reopen(self, path: Path | None) -> None:
-        """Opens the checkpoint of the last session; if that fails, `previous_model_missing` is emitted."""
+        """Opens the checkpoint of the last session.
+
+        If that fails, `previous_model_missing` is emitted.
+        """
         self._is_reopening = True
         self._load(path)
 
     def open(self, path: Path | None) -> None:
-        """Opens a checkpoint, or the bundled one for None; imports a model of another project the first time."""
+        """Opens a checkpoint, or the bundled one for None.
+
+        Imports a model of another project the first time.
+        """
         importer = self.importer
         source = None if path is None or importer is None else source_to_import(path)
         if importer is not None and source is not None:
@@ -108,8 +123,8 @@ class ModelLoader(QObject):
     def _load(self, path: Path | None, *, is_last: bool = True) -> None:
         if path is None and not bundled_model_path().is_file():
             failure = Failure(
-                f"The bundled model is missing: {bundled_model_path()}. Open a checkpoint, or train a model on the "
-                "Train page."
+                f"The bundled model is missing: {bundled_model_path()}. Open a checkpoint, or "
+                "train a model on the Train page."
             )
             self._fail(failure, shows_dialog=self.model is not None)
             return
@@ -138,7 +153,9 @@ class ModelLoader(QObject):
 
     def _choose(self, title: str, mode: QFileDialog.FileMode) -> None:
         folder = self._preferences.recent_models.folder
-        ask_what_to_open(self._window, title, folder, self.file_chosen.emit, self.name_filter(), mode)
+        ask_what_to_open(
+            self._window, title, folder, self.file_chosen.emit, self.name_filter(), mode
+        )
 
     def _on_loaded(self, path: Path | None, is_last: bool, info: ModelInfo) -> None:
         self.model = info
@@ -168,7 +185,10 @@ OPEN_BUNDLED = Command[ModelLoader](
 )
 MODEL_COMMANDS = (
     Command[ModelLoader](
-        "Open a model…", ModelLoader.choose_file, keys=(QKeySequence.StandardKey.Open,), group="Files"
+        "Open a model…",
+        ModelLoader.choose_file,
+        keys=(QKeySequence.StandardKey.Open,),
+        group="Files",
     ),
     Command[ModelLoader]("Open a model folder…", ModelLoader.choose_folder, group="Files"),
     OPEN_BUNDLED,

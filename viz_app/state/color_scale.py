@@ -1,9 +1,10 @@
 """Which value of a map has which colour: screen, files, films and pages use the same scales. No Qt.
 
-The colour tables are our own: "paper" for weights in light themes, "ember" in dark ones, and a diverging pair for
-differences. Lightness is linear in OKLab (Björn Ottosson, "A perceptual color space for image processing", 2020), so
-equal steps of weight look equally far apart, and the tables survive printing in grey. Hue and chroma follow a few
-anchors. Weight 0 is close to the ground of the theme, weight 1 stands out most.
+The colour tables are our own: "paper" for weights in light themes, "ember" in dark ones, and a
+diverging pair for differences. Lightness is linear in OKLab (Björn Ottosson, "A perceptual color
+space for image processing", 2020), so equal steps of weight look equally far apart, and the tables
+survive printing in grey. Hue and chroma follow a few anchors. Weight 0 is close to the ground of
+the theme, weight 1 stands out most.
 """
 
 from dataclasses import dataclass
@@ -22,7 +23,8 @@ class ColorTable:
     """The colours of values from 0 to the largest one, or of values on both sides of 0.
 
     Attributes:
-        rgb: sRGB bytes, [256, 3] from 0 to 1, or [255, 3] from −1 to 1: entry 127 is the colour of 0.
+        rgb: sRGB bytes, [256, 3] from 0 to 1, or [255, 3] from −1 to 1: entry 127 is the colour of
+            0.
         is_signed: whether values lie on both sides of 0.
         missing: a neutral tone for cells without a value, as sRGB bytes.
     """
@@ -42,9 +44,15 @@ class ColorTable:
         tops = np.asarray(top, dtype=np.float32)
         is_missing = np.isnan(values)
         last = len(self.rgb) - 1
-        scale = np.where(tops > 0, (last / 2 if self.is_signed else last) / np.where(tops > 0, tops, 1), 0)
+        scale = np.where(
+            tops > 0, (last / 2 if self.is_signed else last) / np.where(tops > 0, tops, 1), 0
+        )
         scaled = np.where(is_missing, 0, values * scale.astype(np.float32))
-        indices = np.rint(scaled).clip(-127, 127) + 127 if self.is_signed else (scaled + 0.5).clip(0, last)
+        indices = (
+            np.rint(scaled).clip(-127, 127) + 127
+            if self.is_signed
+            else (scaled + 0.5).clip(0, last)
+        )
         return np.where(is_missing, last + 1, indices.astype(np.intp))
 
 
@@ -55,7 +63,9 @@ def color_table(*, is_dark: bool, is_signed: bool = False) -> ColorTable:
     return EMBER if is_dark else PAPER
 
 
-def _ramp(lightness: tuple[float, float], *anchors: tuple[float, float, float]) -> NDArray[np.uint8]:
+def _ramp(
+    lightness: tuple[float, float], *anchors: tuple[float, float, float]
+) -> NDArray[np.uint8]:
     """A path through OKLab as sRGB bytes, [256, 3].
 
     Args:
@@ -75,8 +85,8 @@ def _ramp(lightness: tuple[float, float], *anchors: tuple[float, float, float]) 
 def _signed(ground: float, end: float) -> NDArray[np.uint8]:
     """Blue below 0, the ground of the theme at 0, orange above, [255, 3].
 
-    Both arms have the same lightness at the same distance from 0. All common kinds of colour-blindness keep their two
-    hues apart.
+    Both arms have the same lightness at the same distance from 0. All common kinds of
+    colour-blindness keep their two hues apart.
     """
     below = _ramp((ground, end), (0.0, 258, 0.0), (0.3, 258, 0.07), (1.0, 258, 0.15))
     above = _ramp((ground, end), (0.0, 55, 0.0), (0.3, 58, 0.07), (1.0, 50, 0.14))
@@ -130,7 +140,9 @@ class ColorScale:
     def colors(self, values: FloatArray) -> NDArray[np.uint8]:
         """The colours of these values on white ground, as sRGB bytes, [..., 3]."""
         table = self.table()
-        return np.vstack((table.rgb, table.missing))[table.indices(values, self.top)].astype(np.uint8)
+        return np.vstack((table.rgb, table.missing))[table.indices(values, self.top)].astype(
+            np.uint8
+        )
 
     def strength(self, values: FloatArray) -> FloatArray:
         """How much each value stands out, from 0 to 1, whatever its sign; 0 for a missing one."""

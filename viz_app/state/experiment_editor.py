@@ -1,4 +1,7 @@
-"""Edits of an experiment, with undo and redo, and the notices about them. No Qt, no signals, nothing mutable."""
+"""Edits of an experiment, with undo and redo, and the notices about them.
+
+No Qt, no signals, nothing mutable.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -86,11 +89,17 @@ class ExperimentEditor:
         return ExperimentEditor(Step(experiment), (*self.past, self.step)[-MAX_REMEMBERED:])
 
     def replace(self, experiment: Experiment) -> "ExperimentEditor":
-        """The editor with another experiment in place of the current, unusable one. Adds no undo step."""
+        """The editor with another experiment in place of the current, unusable one.
+
+        Adds no undo step.
+        """
         return replace(self, step=Step(experiment))
 
     def fit(self, experiment: Experiment) -> "ExperimentEditor":
-        """The editor with the current experiment fitted to the model in use. Adds no undo step; see `restored`."""
+        """The editor with the current experiment fitted to the model in use.
+
+        Adds no undo step; see `restored`.
+        """
         return replace(self, step=Step(experiment, self.step.whole or self.experiment))
 
     def restored(self) -> "ExperimentEditor":
@@ -98,11 +107,15 @@ class ExperimentEditor:
 
         Equal experiments that were not fitted stay unchanged.
         """
-        past, future = (tuple(step.restored() for step in steps) for steps in (self.past, self.future))
+        past, future = (
+            tuple(step.restored() for step in steps) for steps in (self.past, self.future)
+        )
         return ExperimentEditor(self.step.restored(), past, future)
 
     def withdraw(self, shown: Experiment) -> "ExperimentEditor":
-        """The editor without the current, refused experiment; the nearest step with `shown` replaces it.
+        """The editor without the current, refused experiment.
+
+        The nearest step with `shown` replaces it.
 
         Steps between the two are kept: for redo, or for undo if undo led to the refused one.
         """
@@ -119,27 +132,39 @@ class ExperimentEditor:
 
     def undo(self) -> "ExperimentEditor":
         """One step back, if there is one."""
-        return ExperimentEditor(self.past[-1], self.past[:-1], (*self.future, self.step)) if self.past else self
+        return (
+            ExperimentEditor(self.past[-1], self.past[:-1], (*self.future, self.step))
+            if self.past
+            else self
+        )
 
     def redo(self) -> "ExperimentEditor":
         """One step forward, if there is one."""
-        return ExperimentEditor(self.future[-1], (*self.past, self.step), self.future[:-1]) if self.future else self
+        return (
+            ExperimentEditor(self.future[-1], (*self.past, self.step), self.future[:-1])
+            if self.future
+            else self
+        )
 
 
 def _nearest(steps: tuple[Step, ...], shown: Experiment) -> int | None:
     """The number of steps above the uppermost with this experiment; None if there is none."""
-    return next((above for above, step in enumerate(reversed(steps)) if step.experiment == shown), None)
+    return next(
+        (above for above, step in enumerate(reversed(steps)) if step.experiment == shown), None
+    )
 
 
 def _moved(
     onto: tuple[Step, ...], off: tuple[Step, ...], num_between: int
 ) -> tuple[tuple[Step, ...], tuple[Step, ...], Step]:
-    """Both stacks after `num_between` steps were moved from `off` onto `onto`, and the step below them, removed."""
+    """Both stacks after `num_between` steps were moved from `off` onto `onto`, and the step below
+    them, removed.
+    """
     rest, between = off[: len(off) - num_between - 1], off[len(off) - num_between :]
     return (*onto, *reversed(between)), rest, off[len(off) - num_between - 1]
 
 
-# --- intents ----------------------------------------------------------------------------------------------------------
+# --- intents --------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -149,7 +174,8 @@ class Edit:
     Attributes:
         editor: after it.
         notice: the dropped interventions, in a sentence; None keeps the current notice.
-        drops_misfits: whether interventions that do not fit the model are left out rather than refused.
+        drops_misfits: whether interventions that do not fit the model are left out rather than
+            refused.
     """
 
     editor: ExperimentEditor
@@ -162,7 +188,10 @@ Intent: TypeAlias = Callable[[ExperimentEditor], Edit]
 
 
 def edit_text(text: str) -> Intent:
-    """Another sentence. Head scalings are kept; changes to words of the old sentence are dropped and reported."""
+    """Another sentence.
+
+    Head scalings are kept; changes to words of the old sentence are dropped and reported.
+    """
 
     def edit(editor: ExperimentEditor) -> Edit:
         experiment = editor.experiment
@@ -170,9 +199,14 @@ def edit_text(text: str) -> Intent:
             return Edit(editor, None)
         edited = replace(experiment.edited(text), output=editor.own_decoding)
         dropped = [
-            intervention for intervention in experiment.interventions if intervention not in edited.interventions
+            intervention
+            for intervention in experiment.interventions
+            if intervention not in edited.interventions
         ]
-        return Edit(editor.push(edited), counted_phrase("dropped_sentence", len(dropped), changes=named(dropped)))
+        return Edit(
+            editor.push(edited),
+            counted_phrase("dropped_sentence", len(dropped), changes=named(dropped)),
+        )
 
     return edit
 
@@ -197,7 +231,8 @@ def open_experiment(experiment: Experiment, *, forgets_history: bool = False) ->
 
     def edit(editor: ExperimentEditor) -> Edit:
         opened = ExperimentEditor(Step(experiment)) if forgets_history else editor.push(experiment)
-        return Edit(replace(opened), drops_misfits=True)  # another editor: its view waits for a result to be shown
+        # another editor: its view waits for a result to be shown
+        return Edit(replace(opened), drops_misfits=True)
 
     return edit
 
@@ -208,16 +243,20 @@ def intervene(*interventions: Intervention) -> Intent:
     A changed source has other tokens, so that rows of attention set over it are dropped.
 
     Raises:
-        ExperimentError: when submitted, if two of them change the same thing, or a token is forced while the target is
-            given.
+        ExperimentError: when submitted, if two of them change the same thing, or a token is forced
+            while the target is given.
     """
-    return lambda editor: _source_checked(editor, editor.experiment.with_interventions(*interventions))
+    return lambda editor: _source_checked(
+        editor, editor.experiment.with_interventions(*interventions)
+    )
 
 
 def move_row(head: Head, row: int, key: int, num_keys: int) -> Intent:
     """Gives all weight of a row to one of the `num_keys` keys that its query sees."""
     num_seen = row + 1 if head.kind == "decoder" else num_keys
-    return intervene(AttentionRow(head, row, tuple(float(column == key) for column in range(num_seen))))
+    return intervene(
+        AttentionRow(head, row, tuple(float(column == key) for column in range(num_seen)))
+    )
 
 
 def remove(*interventions: Intervention) -> Intent:
@@ -249,7 +288,9 @@ def toggle(*parts: Head | Network) -> Intent:
 
     def edit(editor: ExperimentEditor) -> Edit:
         if switches_on(editor.experiment, *parts):
-            return remove(*(change for change in editor.experiment.scalings if change.part in parts))(editor)
+            return remove(
+                *(change for change in editor.experiment.scalings if change.part in parts)
+            )(editor)
         return intervene(*map(scaling, parts))(editor)
 
     return edit
@@ -259,14 +300,18 @@ def scale(part: Head | Network, factor: float) -> Intent:
     """Multiplies the output of a head or network; a factor of 1 removes the change."""
     if factor != 1:
         return intervene(scaling(part, factor))
-    return lambda editor: remove(*(change for change in editor.experiment.scalings if change.part == part))(editor)
+    return lambda editor: remove(
+        *(change for change in editor.experiment.scalings if change.part == part)
+    )(editor)
 
 
 def temper(head: Head, temperature: float) -> Intent:
     """Sets the softmax temperature of a head; 1 removes the change."""
     if temperature != 1:
         return intervene(SoftmaxTemperature(head, temperature))
-    return lambda editor: remove(*(change for change in editor.experiment.temperatures if change.head == head))(editor)
+    return lambda editor: remove(
+        *(change for change in editor.experiment.temperatures if change.head == head)
+    )(editor)
 
 
 def force(step: int, *tokens: str) -> Intent:
@@ -279,7 +324,9 @@ def force(step: int, *tokens: str) -> Intent:
             interventions = experiment.without(CausalMaskLifted()).interventions
             experiment = Experiment(experiment.source_text, editor.own_decoding, interventions)
         forced = [ForcedToken(step + offset, token) for offset, token in enumerate(tokens)]
-        return Edit(editor.push(experiment.with_interventions(*forced)), GIVEN_DROPPED if is_given else "")
+        return Edit(
+            editor.push(experiment.with_interventions(*forced)), GIVEN_DROPPED if is_given else ""
+        )
 
     return edit
 
@@ -292,7 +339,9 @@ def set_output(output: Output) -> Intent:
         is_given = isinstance(output, GivenTarget)
         misfit = ForcedToken if is_given else CausalMaskLifted
         interventions = experiment.interventions
-        fitting = tuple(intervention for intervention in interventions if not isinstance(intervention, misfit))
+        fitting = tuple(
+            intervention for intervention in interventions if not isinstance(intervention, misfit)
+        )
         dropped = [intervention for intervention in interventions if intervention not in fitting]
         edited = Experiment(experiment.source_text, output, fitting)
         why = "the whole translation is given" if is_given else "the model chooses its own tokens"
@@ -326,12 +375,17 @@ def _source_checked(editor: ExperimentEditor, experiment: Experiment) -> Edit:
     if experiment.source_edits != editor.experiment.source_edits:
         dropped = [row for row in experiment.attention_rows if row.head.kind != "decoder"]
         experiment = experiment.without(*dropped)
-    return Edit(editor.push(experiment), counted_phrase("dropped_source", len(dropped), changes=named(dropped)))
+    return Edit(
+        editor.push(experiment),
+        counted_phrase("dropped_source", len(dropped), changes=named(dropped)),
+    )
 
 
-# --- notices ----------------------------------------------------------------------------------------------------------
+# --- notices --------------------------------------------------------------------------------------
 
-GIVEN_DROPPED = "Dropped: your translation, because the model chooses the other words. Undo restores it."
+GIVEN_DROPPED = (
+    "Dropped: your translation, because the model chooses the other words. Undo restores it."
+)
 
 
 def dropped_notice(dropped: Sequence[Intervention], *, is_of_former: bool) -> str:
@@ -358,7 +412,9 @@ def kept_notice(experiment: Experiment, previous: Experiment | None) -> str:
     return f"Kept from the previous model: {named(experiment.interventions)}. {by} takes {it} back."
 
 
-def moved_notice(moved: Sequence[tuple[AttentionRow, AttentionRow]], dropped: Sequence[AttentionRow]) -> str:
+def moved_notice(
+    moved: Sequence[tuple[AttentionRow, AttentionRow]], dropped: Sequence[AttentionRow]
+) -> str:
     """A notice of rows of attention that moved with their tokens, and of those without a token."""
     names = [
         phrase("moved_row", part=display_text(row.head.short_name), row=row.row + 1, now=at.row + 1)
@@ -381,14 +437,23 @@ def refused_notice(experiment: Experiment, now: Experiment) -> str:
 def cancelled_notice(experiment: Experiment, now: Experiment) -> str:
     """A notice of a cancelled experiment; `now` is in use."""
     if experiment == now:
-        return "Translating was cancelled. Press Enter in the sentence to translate it, or type another one."
+        return (
+            "Translating was cancelled. Press Enter in the sentence to translate it, or type "
+            "another one."
+        )
     if experiment.source_text != now.source_text:
-        return "Translating was cancelled; the previous sentence is still shown. Press Enter to translate the new one."
+        return (
+            "Translating was cancelled; the previous sentence is still shown. Press Enter to "
+            "translate the new one."
+        )
     return f"Translating was cancelled; taken back: {_taken_back(experiment, now)}."
 
 
 def _dropped(why: str, interventions: Sequence[Intervention], undo: str = "Undo restores") -> str:
-    """A sentence on dropped interventions; empty if there are none. `undo` begins the sentence on restoring them."""
+    """A sentence on dropped interventions; empty if there are none.
+
+    `undo` begins the sentence on restoring them.
+    """
     if not interventions:
         return ""
     it = "it" if len(interventions) == 1 else "them"
@@ -397,7 +462,9 @@ def _dropped(why: str, interventions: Sequence[Intervention], undo: str = "Undo 
 
 def _taken_back(experiment: Experiment, now: Experiment) -> str:
     taken_back: list[Intervention | str] = [
-        intervention for intervention in experiment.interventions if intervention not in now.interventions
+        intervention
+        for intervention in experiment.interventions
+        if intervention not in now.interventions
     ]
     if isinstance(experiment.output, GivenTarget) and experiment.output != now.output:
         taken_back.append("the given translation")

@@ -1,6 +1,9 @@
-"""One experiment on the screen: the requests to the model, its answers, and the edits of the user. No Qt.
+"""One experiment on the screen: the requests to the model, its answers, and the edits of the user.
 
-Any number of these live side by side: the Translate page has one, the Compare tab a second, the film a third.
+No Qt.
+
+Any number of these live side by side: the Translate page has one, the Compare tab a second, the
+film a third.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -166,7 +169,8 @@ class Stale:
 
     Attributes:
         result, model: as of `Current`.
-        is_outdated: whether the model in use is another one; the result of the last session waits for its own.
+        is_outdated: whether the model in use is another one; the result of the last session waits
+            for its own.
     """
 
     result: ExperimentResult
@@ -202,7 +206,8 @@ class ExperimentState:
         selection: the chosen head, and the marks on the maps.
         maps: the maps that follow from result, settings and selection.
         tabs: the contents of the analysis tabs.
-        opened: the names of the values that a file gave for the view of this sentence; empty for others.
+        opened: the names of the values that a file gave for the view of this sentence; empty for
+            others.
         intents: the head and the cell to choose and pin with the next result.
         roles: of the heads of these maps.
         editor: the experiment in use, undo and redo.
@@ -210,9 +215,11 @@ class ExperimentState:
         request: the answer that is awaited.
         measuring: maps in other measures.
         model: the model in use; None before the first.
-        with_next_model: shows what waits for the next model, once that is in use; None if nothing waits.
+        with_next_model: shows what waits for the next model, once that is in use; None if nothing
+            waits.
         languages_without_model: names of source and target where no model is known.
-        notice: a sentence on parts that the last change left out or took over; empty if there are none.
+        notice: a sentence on parts that the last change left out or took over; empty if there are
+            none.
 
     Signals (psygnal):
         experiment_asked(ExperimentRequest): it must be computed; then call `accept` or `refuse`.
@@ -255,7 +262,10 @@ class ExperimentState:
 
     @property
     def experiment_of_marks(self) -> Experiment:
-        """The experiment that maps are marked with: the one in use; while a saved view is awaited, the one shown."""
+        """The experiment that maps are marked with: the one in use.
+
+        While a saved view is awaited, the one shown.
+        """
         result = self.result if self.intents.holds_back else None
         return self.experiment if result is None else result.changed.experiment
 
@@ -266,7 +276,10 @@ class ExperimentState:
 
     @property
     def current(self) -> ExperimentResult | None:
-        """The result shown, if the model in use made it and can answer questions about it; else None."""
+        """The result shown, if the model in use made it and can answer questions about it.
+
+        Else None.
+        """
         return self.shown.result if isinstance(self.shown, Current) else None
 
     @property
@@ -286,18 +299,27 @@ class ExperimentState:
         They belong to the model that made it, even while another model is translating.
         """
         model, experiment = (
-            (self.model, self.experiment) if self.result is None else (self.shown.model, self.result.experiment)
+            (self.model, self.experiment)
+            if self.result is None
+            else (self.shown.model, self.result.experiment)
         )
-        return languages_of(model, experiment.source_text) if model is not None else self.languages_without_model
+        return (
+            languages_of(model, experiment.source_text)
+            if model is not None
+            else self.languages_without_model
+        )
 
-    # --- the experiment ------------------------------------------------------------------------------------------
+    # --- the experiment ---------------------------------------------------------------------------
 
     def submit(self, intent: Intent, *, asks: bool = True) -> None:
-        """Changes the experiment and requests it. An experiment already shown is requested only after a refusal.
+        """Changes the experiment and requests it.
+
+        An experiment already shown is requested only after a refusal.
 
         Args:
             intent: see `viz_app.state.experiment_editor`.
-            asks: whether to request it now; else `ask_again` does. Without a model, nothing is requested.
+            asks: whether to request it now; else `ask_again` does. Without a model, nothing is
+                requested.
 
         Raises:
             ExperimentError: the change is impossible; nothing was changed.
@@ -317,10 +339,13 @@ class ExperimentState:
     def prepare_text(self, text: str) -> None:
         """Prepares another sentence, to be requested later from the model in use or the next one.
 
-        A sentence that was never requested, such as the first example at the start, leaves nothing to undo.
+        A sentence that was never requested, such as the first example at the start, leaves nothing
+        to undo.
         """
         before = self.editor
-        is_unused = self.result is None and not before.can_undo and not before.experiment.interventions
+        is_unused = (
+            self.result is None and not before.can_undo and not before.experiment.interventions
+        )
         self.submit(begin_text(text) if is_unused else edit_text(text), asks=False)
 
     def ask_again(self) -> None:
@@ -344,20 +369,26 @@ class ExperimentState:
         self.request.begin(asked)
         self.experiment_asked.emit(asked)
 
-    # --- the answer ----------------------------------------------------------------------------------------------
+    # --- the answer -------------------------------------------------------------------------------
 
     def accept(self, result: ExperimentResult) -> None:
         """Shows a result. Parts that it left out are reported and no longer requested.
 
-        If tokens with rows of attention moved, the experiment with these rows in the new places is requested instead.
+        If tokens with rows of attention moved, the experiment with these rows in the new places is
+        requested instead.
 
-        After a change of model, undo requests these parts again: useful once the previous model is open.
+        After a change of model, undo requests these parts again: useful once the previous model is
+        open.
         """
         phase = self.request.phase
         is_outdated = self.shown.is_outdated
         asked = phase.question if isinstance(phase, Waiting) else None
         self.request.finish()
-        if self.current is not None and isinstance(asked, ExperimentRequest) and not asked.drops_misfits:
+        if (
+            self.current is not None
+            and isinstance(asked, ExperimentRequest)
+            and not asked.drops_misfits
+        ):
             followed = follow_tokens(self.editor, self.current.changed, result.changed)
             if followed is not None:
                 notice = " ".join(filter(None, (self.notice, followed.notice)))
@@ -373,17 +404,21 @@ class ExperimentState:
         self.show(Current(result, self.model))
 
     def refuse(self, problem: str) -> None:
-        """Handles a refusal. The result shown stays, with its experiment in use; the refused one is forgotten.
+        """Handles a refusal.
 
-        Without a result of this model, the plain sentence is requested instead. If that was refused, nothing is
-        shown.
+        The result shown stays, with its experiment in use; the refused one is forgotten.
+
+        Without a result of this model, the plain sentence is requested instead. If that was
+        refused, nothing is shown.
         """
         refused, shown = self.experiment, self.current
         plain = Experiment(refused.source_text)
         if shown is not None:
             now = shown.experiment
             self.intents.view_next = None
-            self.request.finish(problem if refused == now else f"{problem}\n{refused_notice(refused, now)}")
+            self.request.finish(
+                problem if refused == now else f"{problem}\n{refused_notice(refused, now)}"
+            )
             self.submit(lambda editor: Edit(editor.withdraw(now), None), asks=False)
         elif refused == plain:
             self.request.finish(problem)
@@ -399,7 +434,8 @@ class ExperimentState:
     def cancel(self) -> None:
         """Cancels the request. The result shown stays, with its experiment in use.
 
-        Without a result of this model, nothing is shown, and the experiment is kept for `ask_again`.
+        Without a result of this model, nothing is shown, and the experiment is kept for
+        `ask_again`.
         """
         if not self.request.is_running:
             return
@@ -424,10 +460,16 @@ class ExperimentState:
         self.result_changed.emit(self.shown)
 
     def show(self, shown: Current | Stale) -> None:
-        """Shows a result. Keeps the chosen head if it exists; without a choice, takes the clearest cross head."""
+        """Shows a result.
+
+        Keeps the chosen head if it exists; without a choice, takes the clearest cross head.
+        """
         before = self.result
         self.shown = shown
-        if before is not None and before.experiment.source_text != shown.result.experiment.source_text:
+        if (
+            before is not None
+            and before.experiment.source_text != shown.result.experiment.source_text
+        ):
             self.opened = frozenset()
         if shown.model is not None:
             self.roles.sample = shown.model.roles
@@ -440,12 +482,13 @@ class ExperimentState:
         self.measuring.restart()
         self.result_changed.emit(self.shown)
 
-    # --- the model -----------------------------------------------------------------------------------------------
+    # --- the model --------------------------------------------------------------------------------
 
     def begin_model(self, model: ModelInfo) -> None:
         """Another model answers from now on; its roles hold from its first answer on."""
         if self.model is not None:
-            self.report("")  # about the previous model; a notice from before the first one is about the sentence
+            # about the previous model; a notice from before the first one is about the sentence
+            self.report("")
         self.model = model
         self.editor = self.editor.restored()
         self._of_previous_model = self.editor.step
@@ -471,7 +514,9 @@ class ExperimentState:
 
 
 class Measuring:
-    """Maps in the chosen measure. They are requested when needed; the weights are shown until they arrive.
+    """Maps in the chosen measure.
+
+    They are requested when needed; the weights are shown until they arrive.
 
     Attributes:
         maps: the maps that show them.
@@ -530,7 +575,8 @@ class ViewIntents:
 
     Attributes:
         settings, selection, maps: the state it applies to.
-        view_next: applies a saved view with the next result, so that sentence and maps change together; None without.
+        view_next: applies a saved view with the next result, so that sentence and maps change
+            together; None without.
     """
 
     def __init__(self, settings: MapViewSettings, selection: MapSelection, maps: MapSource) -> None:
@@ -543,11 +589,16 @@ class ViewIntents:
 
     @property
     def holds_back(self) -> bool:
-        """Whether the experiment shown stays until the result of the next one is there, with its view."""
+        """Whether the experiment shown stays until the result of the next one is there, with its
+        view.
+        """
         return self.view_next is not None and self.maps.result is not None
 
     def choose_head(self, head: Head) -> None:
-        """Shows one head instead of the current ones. If the maps lack it, the next result shows it."""
+        """Shows one head instead of the current ones.
+
+        If the maps lack it, the next result shows it.
+        """
         self.settings.show_one()
         num_layers, num_heads = self.maps.shape(head.kind)
         is_there = self.maps.result is None or (head.layer < num_layers and head.head < num_heads)
@@ -560,7 +611,9 @@ class ViewIntents:
         self._pin_next = pair
 
     def begin_model(self) -> None:
-        """Another model answers from now on: unless the user has chosen a head, its clearest one will be shown."""
+        """Another model answers from now on: unless the user has chosen a head, its clearest one
+        will be shown.
+        """
         self._has_picked_head = False
 
     def show(self, result: ExperimentResult) -> str:
@@ -590,14 +643,19 @@ class ViewIntents:
             self._has_picked_head = True
         head = head_next or selection.head
         num_layers, num_heads = self.maps.shape(head.kind)
-        selection.head = Head(head.kind, min(head.layer, num_layers - 1), min(head.head, num_heads - 1))
+        selection.head = Head(
+            head.kind, min(head.layer, num_layers - 1), min(head.head, num_heads - 1)
+        )
         pair = self._pin_next
         self._pin_next = None
         view = self.maps.view() if pair is not None else None
         if pair is None or view is None:
             return ""
         if view.place_of(pair) is None:
-            return f"The pinned cell, query {pair.query + 1} and key {pair.key + 1}, is not in this map."
+            return (
+                f"The pinned cell, query {pair.query + 1} and key {pair.key + 1}, is not in this "
+                "map."
+            )
         selection.pinned = pair
         return ""
 
@@ -612,8 +670,14 @@ class ViewIntents:
     def _on_shown(self, shown: ShownMaps, before: ShownMaps) -> None:
         """Pins the same two tokens in the maps of the other translation."""
         result = self.maps.result
-        if result is not None and self.selection.pinned is not None and "original" in (shown, before):
-            self.selection.pinned = self._kept_pin(result.original if before == "original" else result.changed)
+        if (
+            result is not None
+            and self.selection.pinned is not None
+            and "original" in (shown, before)
+        ):
+            self.selection.pinned = self._kept_pin(
+                result.original if before == "original" else result.changed
+            )
 
 
 def _has_same_tokens(before: Translation, after: Translation) -> bool:
@@ -625,12 +689,13 @@ def _has_same_tokens(before: Translation, after: Translation) -> bool:
 def follow_tokens(editor: ExperimentEditor, before: Translation, after: Translation) -> Edit | None:
     """Moves attention rows along with their target tokens; None if no row moves or is dropped.
 
-    Rows are set for what the decoder reads at a step. Forcing a word, for example, moves the tokens after it. A row
-    whose token is gone is dropped and reported.
+    Rows are set for what the decoder reads at a step. Forcing a word, for example, moves the tokens
+    after it. A row whose token is gone is dropped and reported.
 
     Args:
         editor: its experiment led to `after`.
-        before: the previous translation; rows that it was made without are set on purpose where they are.
+        before: the previous translation; rows that it was made without are set on purpose where
+            they are.
         after: the translation in which the tokens may have moved.
     """
     if before.source_text != after.source_text:
@@ -639,7 +704,11 @@ def follow_tokens(editor: ExperimentEditor, before: Translation, after: Translat
     experiment = editor.experiment
     moved, dropped = list[tuple[AttentionRow, AttentionRow]](), list[AttentionRow]()
     for row in experiment.attention_rows:
-        if row.head.kind == "encoder" or row not in before.experiment.attention_rows or row in before.unreached:
+        if (
+            row.head.kind == "encoder"
+            or row not in before.experiment.attention_rows
+            or row in before.unreached
+        ):
             continue
         at = _row_at(row, places)
         if at is None:
@@ -648,12 +717,17 @@ def follow_tokens(editor: ExperimentEditor, before: Translation, after: Translat
             moved.append((row, at))
     if not (moved or dropped):
         return None
-    edited = experiment.without(*dropped, *(row for row, _ in moved)).with_interventions(*(at for _, at in moved))
+    edited = experiment.without(*dropped, *(row for row, _ in moved)).with_interventions(
+        *(at for _, at in moved)
+    )
     return Edit(editor.replace(edited), moved_notice(moved, dropped))
 
 
 def _row_at(row: AttentionRow, places: Mapping[int, int]) -> AttentionRow | None:
-    """The row where its token is now, by the new places of tokens; None without the token, or any that it looks at."""
+    """The row where its token is now, by the new places of tokens.
+
+    None without the token, or any that it looks at.
+    """
     if row.row not in places:
         return None
     if row.head.kind == "cross":
@@ -666,9 +740,14 @@ def _row_at(row: AttentionRow, places: Mapping[int, int]) -> AttentionRow | None
 
 
 def pair_in(
-    after: Translation, before: Translation, kind: AttentionKind, pair: Pair, label_mode: Literal["read", "predicted"]
+    after: Translation,
+    before: Translation,
+    kind: AttentionKind,
+    pair: Pair,
+    label_mode: Literal["read", "predicted"],
 ) -> Pair | None:
-    """The same two tokens in another translation: at the same positions, or where a comparison of maps pairs them.
+    """The same two tokens in another translation: at the same positions, or where a comparison of
+    maps pairs them.
 
     Args:
         after: the translation to search.
@@ -680,7 +759,9 @@ def pair_in(
     Returns:
         None if one of the two tokens has no partner.
     """
-    query = partner(query_tokens(before, kind, label_mode), query_tokens(after, kind, label_mode), pair.query)
+    query = partner(
+        query_tokens(before, kind, label_mode), query_tokens(after, kind, label_mode), pair.query
+    )
     key = partner(key_tokens(before, kind), key_tokens(after, kind), pair.key)
     return Pair(query, key) if query is not None and key is not None else None
 

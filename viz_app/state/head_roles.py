@@ -5,7 +5,14 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from augenmerk.core.maps.roles import ROLES, BoolArray, HeadProfiler, Role, SampleRoles, fitting_rows
+from augenmerk.core.maps.roles import (
+    ROLES,
+    BoolArray,
+    HeadProfiler,
+    Role,
+    SampleRoles,
+    fitting_rows,
+)
 from augenmerk.core.model.heads import ATTENTION_KINDS, AttentionKind, Head
 from augenmerk.core.translation.result import FloatArray
 
@@ -19,8 +26,8 @@ class HeadRoles:
 
     Attributes:
         maps: the maps of the heads.
-        sample: roles over a sample, of the model that made the maps; None if not measured: roles then describe the
-            sentence shown.
+        sample: roles over a sample, of the model that made the maps; None if not measured: roles
+            then describe the sentence shown.
     """
 
     def __init__(self, maps: MapSource) -> None:
@@ -36,19 +43,28 @@ class HeadRoles:
         return self._in_sentence().role(head)
 
     def fitting_rows(self, head: Head) -> BoolArray:
-        """Whether each row of a head's map in this sentence fits its role; see `core.maps.roles.fitting_rows`."""
+        """Whether each row of a head's map in this sentence fits its role.
+
+        See `core.maps.roles.fitting_rows`.
+        """
         translation = self.maps.translation
         role = self.of(head)
         assert translation is not None
-        return self.maps.cache.kept((role, head, translation), lambda: fitting_rows(role, translation, head))
+        return self.maps.cache.kept(
+            (role, head, translation), lambda: fitting_rows(role, translation, head)
+        )
 
     def fits(self, head: Head) -> bool:
-        """Whether at least half of these rows fit: else the role is not named as that of this map."""
+        """Whether at least half of these rows fit: else the role is not named as that of this
+        map.
+        """
         return _is_half(self.fitting_rows(head))
 
     @property
     def where_they_hold(self) -> str:
-        """The sentences that roles describe: "on 200 pairs of the validation split", or "in this sentence"."""
+        """The sentences that roles describe: "on 200 pairs of the validation split", or "in this
+        sentence".
+        """
         return "in this sentence" if self.sample is None else f"on {self.sample.sample}"
 
     def count(self) -> dict[Role, int]:
@@ -62,19 +78,28 @@ class HeadRoles:
     def in_order(self, kind: AttentionKind) -> list[Head]:
         """All heads of a kind, in the chosen order."""
         num_layers, num_heads = self.maps.shape(kind)
-        heads = [Head(kind, layer, head) for layer in range(num_layers) for head in range(num_heads)]
+        heads = [
+            Head(kind, layer, head) for layer in range(num_layers) for head in range(num_heads)
+        ]
         order = self.maps.settings.order
         translation = self.maps.translation
         if order == "layer" or translation is None:
             return heads
-        scores = self.maps.cache.kept(("clarity", translation, kind), lambda: clarity(translation.maps.of_kind(kind)))
+        scores = self.maps.cache.kept(
+            ("clarity", translation, kind), lambda: clarity(translation.maps.of_kind(kind))
+        )
         if order == "clarity":
             return sorted(heads, key=lambda head: -scores[head.layer, head.head])
         names = list(ROLES)
-        return sorted(heads, key=lambda head: (names.index(self.of(head)), -scores[head.layer, head.head]))
+        return sorted(
+            heads, key=lambda head: (names.index(self.of(head)), -scores[head.layer, head.head])
+        )
 
     def lines_of_heads(self, kind: AttentionKind) -> list[tuple[Head, ...]]:
-        """The heads of a kind as the grid shows them, line by line; one line for each layer, or by another order."""
+        """The heads of a kind as the grid shows them, line by line.
+
+        One line for each layer, or by another order.
+        """
         heads = self.in_order(kind)
         width = max(self.maps.shape(kind)[1], 1)
         return [tuple(heads[first : first + width]) for first in range(0, len(heads), width)]
@@ -88,7 +113,9 @@ class HeadRoles:
             return None
         column = lines[here].index(head)
         last = len(lines[here]) - 1
-        column = {"left": column - 1, "right": column + 1, "first": 0, "last": last}.get(direction, column)
+        column = {"left": column - 1, "right": column + 1, "first": 0, "last": last}.get(
+            direction, column
+        )
         here += {"up": -1, "down": 1}.get(direction, 0)
         if not (0 <= here < len(lines) and 0 <= column <= last):
             return None
@@ -106,7 +133,9 @@ class HeadRoles:
             for kind, layers in sample_roles.by_kind.items():
                 sample_roles.by_kind[kind] = tuple(
                     tuple(
-                        role if _is_half(fitting_rows(role, translation, Head(kind, layer, head))) else "mixed"
+                        role
+                        if _is_half(fitting_rows(role, translation, Head(kind, layer, head)))
+                        else "mixed"
                         for head, role in enumerate(roles)
                     )
                     for layer, roles in enumerate(layers)
@@ -121,7 +150,8 @@ def _is_half(rows: BoolArray) -> bool:
 
 
 def clarity(maps: FloatArray) -> NDArray[np.float64]:
-    """The clarity of heads: the mean largest weight of a query times the share of different keys, [L, H].
+    """The clarity of heads: the mean largest weight of a query times the share of different keys,
+    [L, H].
 
     Args:
         maps: [L, H, Q, M].
@@ -133,10 +163,13 @@ def clarity(maps: FloatArray) -> NDArray[np.float64]:
 
 
 def clearest_head(maps: FloatArray) -> tuple[int, int]:
-    """Layer and head, from 0, that point with large weights at many different keys. `maps` is [L, H, T, S].
+    """Layer and head, from 0, that point with large weights at many different keys.
 
-    Heads are skipped if, in most rows, their largest weight is at another key than that of the mean of all heads. Such
-    a head may be the clearest: one that looks back at the word just translated. But it shows each word one row too low.
+    `maps` is [L, H, T, S].
+
+    Heads are skipped if, in most rows, their largest weight is at another key than that of the mean
+    of all heads. Such a head may be the clearest: one that looks back at the word just translated.
+    But it shows each word one row too low.
     """
     usual = maps.mean(axis=(0, 1)).argmax(axis=-1)
     is_usual = 2 * (maps.argmax(axis=-1) == usual).sum(axis=-1) >= maps.shape[-2]
@@ -177,13 +210,20 @@ def role_in_words(roles: HeadRoles, head: Head) -> str:
     """A sentence."""
     role = roles.of(head)
     if roles.sample is None:
-        return f"It has no clear role {HERE}." if role == "mixed" else f"Its role {HERE} is “{role}”: it {ROLES[role]}."
+        return (
+            f"It has no clear role {HERE}."
+            if role == "mixed"
+            else f"Its role {HERE} is “{role}”: it {ROLES[role]}."
+        )
     if role == "mixed":
         return role_over_sample(roles.sample, head)
     over = f"over {roles.sample.sample}"
     if roles.fits(head):
         return f"Its role is “{role}”: {over}, as {HERE}, it {ROLES[role]}."
-    return f"Its role is usually “{role}”, but not here: {over}, it {ROLES[role]}; {HERE}, {_rows(roles, head)}."
+    return (
+        f"Its role is usually “{role}”, but not here: {over}, it {ROLES[role]}; {HERE}, "
+        f"{_rows(roles, head)}."
+    )
 
 
 def _rows(roles: HeadRoles, head: Head) -> str:

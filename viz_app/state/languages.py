@@ -11,21 +11,28 @@ CHOOSE_TARGET = "Or choose a target language."
 
 
 def language_names(run: RunConfig | None) -> tuple[str, str]:
-    """Source and target of a run, such as "German" and "English"; neutral words where there are no languages.
+    """Source and target of a run, such as "German" and "English".
 
-    The copy task has no languages. Those of a run with lost settings (None), or without an entry, are unknown.
+    Neutral words where there are no languages.
+
+    The copy task has no languages. Those of a run with lost settings (None), or without an entry,
+    are unknown.
     """
     if run is None or run.is_copy_task:
         return NEUTRAL
     codes = run.data.source_language, run.data.target_language
     source, target = (
-        neutral if code == UNDETERMINED else language_name(code) for code, neutral in zip(codes, NEUTRAL, strict=True)
+        neutral if code == UNDETERMINED else language_name(code)
+        for code, neutral in zip(codes, NEUTRAL, strict=True)
     )
     return source, target
 
 
 def languages_of(model: ModelInfo, text: str) -> tuple[str, str]:
-    """The names of source and target of a model; the code in the text selects one of several target languages."""
+    """The names of source and target of a model.
+
+    The code in the text selects one of several target languages.
+    """
     source, target = language_names(model.run)
     if not model.target_codes:
         return source, target
@@ -39,5 +46,8 @@ def target_code(model: ModelInfo | None, text: str) -> str | None:
 
 
 def language_of(code: str) -> str:
-    """The name of the target of a code such as `>>fra<<`; the letters of the code if it has none."""
+    """The name of the target of a code such as `>>fra<<`.
+
+    The letters of the code if it has none.
+    """
     return language_name(inner_code(code))

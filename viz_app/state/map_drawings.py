@@ -1,4 +1,7 @@
-"""Ways to draw the large map: the heatmap, and those that extensions add. No Qt. See docs/extending.md."""
+"""Ways to draw the large map: the heatmap, and those that extensions add.
+
+No Qt. See docs/extending.md.
+"""
 
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
@@ -8,7 +11,10 @@ from typing import Any
 from augenmerk.core.registry import Registry
 
 DrawingName = str
-"""A name in `DRAWINGS`; files may also contain names that belong to extensions not installed here."""
+"""A name in `DRAWINGS`.
+
+Files may also contain names that belong to extensions not installed here.
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,9 +26,11 @@ class MapDrawing:
         order: the place in the menu.
         name, tip: on the button and in the menu.
         exported_as: in the menu of exports.
-        row: the subject of the sentence on the meaning of a query; `{row}` is its row or column in a heatmap.
+        row: the subject of the sentence on the meaning of a query; `{row}` is its row or column in
+            a heatmap.
         hint: what a click does: a whole sentence, then shorter ones, each in a line.
-        headings: of the paragraphs on queries, keys and values; `{queries}` and `{keys}` are rows and columns.
+        headings: of the paragraphs on queries, keys and values; `{queries}` and `{keys}` are rows
+            and columns.
         explain: returns sentences to come before those on the values of an `ExperimentState`.
         elsewhere: a sentence for pages and sheets, which show a heatmap; empty for none.
     """
@@ -57,5 +65,7 @@ Click a cell or a word
 Click a cell""",
     headings=("{queries}:", "{keys}:", "Cells:"),
 )
-DRAWINGS: Registry[MapDrawing] = Registry("augenmerk.drawings", MapDrawing, "drawing of maps", {"heatmap": HEATMAP})
+DRAWINGS: Registry[MapDrawing] = Registry(
+    "augenmerk.drawings", MapDrawing, "drawing of maps", {"heatmap": HEATMAP}
+)
 """Every way to draw the large map, by its name in files."""

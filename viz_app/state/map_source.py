@@ -1,4 +1,7 @@
-"""The maps shown: original, changed or their difference; labelled, merged, combined, scaled. No Qt."""
+"""The maps shown: original, changed or their difference; labelled, merged, combined, scaled.
+
+No Qt.
+"""
 
 from collections.abc import Callable, Hashable
 from contextlib import suppress
@@ -49,12 +52,15 @@ class Cache:
 
 
 class MapSource:
-    """Maps of an experiment's result, according to the settings. Purely derived, and cached while valid.
+    """Maps of an experiment's result, according to the settings.
+
+    Purely derived, and cached while valid.
 
     Attributes:
         settings, selection: of the maps; the chosen head.
         result: the result with the maps; None while nothing is shown.
-        measured: the maps of its translations in other measures as far as known, by translation and measure.
+        measured: the maps of its translations in other measures as far as known, by translation and
+            measure.
         cache: values derived from these.
     """
 
@@ -83,22 +89,30 @@ class MapSource:
         maps.measured = self.measured
         return maps
 
-    # --- which maps ----------------------------------------------------------------------------------------------
+    # --- which maps -------------------------------------------------------------------------------
 
     @property
     def shown(self) -> ShownMaps:
-        """The maps really shown: without interventions there is one translation, and one kind of maps."""
-        return self.settings.shown if self.result is not None and self.result.is_changed else "changed"
+        """The maps really shown: without interventions there is one translation, and one kind of
+        maps.
+        """
+        return (
+            self.settings.shown if self.result is not None and self.result.is_changed else "changed"
+        )
 
     @property
     def translation(self) -> Translation | None:
-        """The translation whose tokens name the maps: the changed one, unless the original maps are shown."""
+        """The translation whose tokens name the maps: the changed one, unless the original maps are
+        shown.
+        """
         if self.result is None:
             return None
         return self.result.original if self.shown == "original" else self.result.changed
 
     def is_signed(self, kind: AttentionKind) -> bool:
-        """Whether values of a kind of map lie on both sides of 0: a difference is shown, and there is one."""
+        """Whether values of a kind of map lie on both sides of 0: a difference is shown, and there
+        is one.
+        """
         return self.shown == "difference" and not self.difference_problem(kind)
 
     def difference_problem(self, kind: AttentionKind) -> str:
@@ -132,10 +146,12 @@ class MapSource:
             for head in range(heads)
         )
 
-    # --- one measure ----------------------------------------------------------------------------------------------
+    # --- one measure ------------------------------------------------------------------------------
 
     def shown_measure(self, kind: AttentionKind) -> MeasureName:
-        """The measure shown of a kind of map: the weight if the requested one does not exist, or is not known yet."""
+        """The measure shown of a kind of map: the weight if the requested one does not exist, or is
+        not known yet.
+        """
         measure = self.settings.known_measure
         if measure == "weight" or kind not in MEASURES[measure].kinds:
             return "weight"
@@ -156,14 +172,22 @@ class MapSource:
         weights = translation.maps.of_kind(kind)
         measure = self.shown_measure(kind)
         measured_maps = self.measured.get((translation, measure))
-        return weights if measured_maps is None else np.broadcast_to(measured_maps.maps[kind], weights.shape)
+        return (
+            weights
+            if measured_maps is None
+            else np.broadcast_to(measured_maps.maps[kind], weights.shape)
+        )
 
     def _translations_shown(self) -> list[Translation]:
         if self.result is None or self.translation is None:
             return []
-        return [self.result.original, self.result.changed] if self.shown == "difference" else [self.translation]
+        return (
+            [self.result.original, self.result.changed]
+            if self.shown == "difference"
+            else [self.translation]
+        )
 
-    # --- labelled maps --------------------------------------------------------------------------------------------
+    # --- labelled maps ----------------------------------------------------------------------------
 
     def heads(self) -> list[tuple[int, int]]:
         """Layer and head of all heads in the large map."""
@@ -178,7 +202,9 @@ class MapSource:
             chosen = [
                 (chosen_head.layer, chosen_head.head)
                 for chosen_head in self.settings.several
-                if chosen_head.kind == head.kind and chosen_head.layer < num_layers and chosen_head.head < num_heads
+                if chosen_head.kind == head.kind
+                and chosen_head.layer < num_layers
+                and chosen_head.head < num_heads
             ]
             if chosen:
                 return sorted(chosen)
@@ -191,21 +217,33 @@ class MapSource:
         kind = self.selection.head.kind
         heads = self.heads()
         how = self.settings.combination
-        return self._view(("large", how, tuple(heads)), kind, lambda maps: combine(maps, how, heads))
+        return self._view(
+            ("large", how, tuple(heads)), kind, lambda maps: combine(maps, how, heads)
+        )
 
     def view_all(self, kind: AttentionKind) -> MapView:
         """All maps of a kind, [L, H, Q, M]."""
         return self._view(("all",), kind, lambda maps: maps)
 
     def _view(
-        self, name: tuple[object, ...], kind: AttentionKind, choose: Callable[[FloatArray], FloatArray]
+        self,
+        name: tuple[object, ...],
+        kind: AttentionKind,
+        choose: Callable[[FloatArray], FloatArray],
     ) -> MapView:
         of_result = self.result
         translation = self.translation
         is_difference = self.shown == "difference"
         assert of_result is not None
         assert translation is not None
-        key = (*name, kind, self.shown, self.settings.selection, self.settings.transposes, self.shown_measure(kind))
+        key = (
+            *name,
+            kind,
+            self.shown,
+            self.settings.selection,
+            self.settings.transposes,
+            self.shown_measure(kind),
+        )
 
         def make() -> MapView:
             selection = self.settings.selection
@@ -250,14 +288,25 @@ def spread(map_difference: MapDifference, changed: LabelledMap) -> LabelledMap:
     return replace(changed, weights=read_only(values))
 
 
-def new_entries(map_difference: MapDifference, changed: LabelledMap) -> tuple[frozenset[int], frozenset[int]]:
+def new_entries(
+    map_difference: MapDifference, changed: LabelledMap
+) -> tuple[frozenset[int], frozenset[int]]:
     """The queries and keys of the changed map that have no partner in the original one."""
-    queries = frozenset(range(len(changed.queries))) - {query for _, query in map_difference.query_pairs}
-    return queries, frozenset(range(len(changed.keys))) - {key for _, key in map_difference.key_pairs}
+    queries = frozenset(range(len(changed.queries))) - {
+        query for _, query in map_difference.query_pairs
+    }
+    return queries, frozenset(range(len(changed.keys))) - {
+        key for _, key in map_difference.key_pairs
+    }
 
 
-def selected(selection: Selection, maps: FloatArray, translation: Translation, kind: AttentionKind) -> LabelledMap:
-    """The labelled map, merged and with hidden tokens. If no token would be left, as in “...”, none is hidden."""
+def selected(
+    selection: Selection, maps: FloatArray, translation: Translation, kind: AttentionKind
+) -> LabelledMap:
+    """The labelled map, merged and with hidden tokens.
+
+    If no token would be left, as in “...”, none is hidden.
+    """
     labelled = selection.apply(maps, translation, kind)
     if not labelled.weights.size:
         labelled = replace(selection, hide=frozenset()).apply(maps, translation, kind)
@@ -265,10 +314,14 @@ def selected(selection: Selection, maps: FloatArray, translation: Translation, k
 
 
 def hides_nothing(maps: MapSource) -> bool:
-    """Whether no token of the large map would be left, so that none is hidden although this was requested."""
+    """Whether no token of the large map would be left, so that none is hidden although this was
+    requested.
+    """
     view = maps.view()
     kinds = maps.settings.selection.hide
-    return view is not None and any(is_hidden(label, kinds) for label in (*view.query_labels, *view.key_labels))
+    return view is not None and any(
+        is_hidden(label, kinds) for label in (*view.query_labels, *view.key_labels)
+    )
 
 
 def color_scale(maps: MapSource, head: Head, values: FloatArray) -> ColorScale:
@@ -279,7 +332,10 @@ def color_scale(maps: MapSource, head: Head, values: FloatArray) -> ColorScale:
 def color_scales(maps: MapSource, kind: AttentionKind) -> tuple[tuple[ColorScale, ...], ...]:
     """The colours of each head's map, by layer and head."""
     is_signed = maps.is_signed(kind)
-    return tuple(tuple(ColorScale(top, is_signed) for top in layer) for layer in top_values(maps, kind).tolist())
+    return tuple(
+        tuple(ColorScale(top, is_signed) for top in layer)
+        for layer in top_values(maps, kind).tolist()
+    )
 
 
 def top_value(maps: MapSource, head: Head, values: FloatArray) -> float:
@@ -296,15 +352,23 @@ def top_values(maps: MapSource, kind: AttentionKind) -> FloatArray:
     is_signed = maps.is_signed(kind)
 
     def make() -> FloatArray:
-        if scale == "shared" and not is_signed and MEASURES[maps.shown_measure(kind)].rows_sum_to_one:
+        if (
+            scale == "shared"
+            and not is_signed
+            and MEASURES[maps.shown_measure(kind)].rows_sum_to_one
+        ):
             return np.ones(values.shape[:2], dtype=np.float32)
         axes = {"own": (-2, -1), "layer": (-3, -2, -1), "shared": (-4, -3, -2, -1)}[scale]
-        return np.broadcast_to(_largest(values, axes, is_signed=is_signed)[..., 0, 0], values.shape[:2])
+        return np.broadcast_to(
+            _largest(values, axes, is_signed=is_signed)[..., 0, 0], values.shape[:2]
+        )
 
     return maps.cache.kept(("tops", id(values), scale), make)
 
 
 def _largest(values: FloatArray, axes: tuple[int, ...], *, is_signed: bool) -> FloatArray:
     """The largest absolute value along some axes, which stay; 1 if none is above 0."""
-    largest = np.nanmax(np.abs(values), axis=axes, initial=LEAST_DIFFERENCE if is_signed else 0.0, keepdims=True)
+    largest = np.nanmax(
+        np.abs(values), axis=axes, initial=LEAST_DIFFERENCE if is_signed else 0.0, keepdims=True
+    )
     return np.where(largest > 0, largest, np.float32(1))

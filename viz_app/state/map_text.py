@@ -23,7 +23,11 @@ from .map_view_settings import ShownMaps
 from .marks import marks_of_large_map, query_sum
 from .sentence_text import elided
 
-KIND_NAMES: dict[AttentionKind, str] = {"encoder": "Encoder", "decoder": "Decoder", "cross": "Cross"}
+KIND_NAMES: dict[AttentionKind, str] = {
+    "encoder": "Encoder",
+    "decoder": "Decoder",
+    "cross": "Cross",
+}
 KIND_DIRECTIONS: dict[AttentionKind, str] = {
     "encoder": "source → source",
     "decoder": "target → target",
@@ -48,8 +52,13 @@ def counted_title(state: ExperimentState) -> CountedText:
     how = COMBINATION_NAMES[settings.combination]
     kind = KIND_TITLES[head.kind]
     if settings.scope == "layer":
-        return CountedText(f"{kind} · layer {{layer}} · {how} of {num_heads} heads", layer=Index(head.layer))
-    return CountedText(f"{kind} · {how} of {num_heads} heads" + (" in all layers" if settings.scope == "all" else ""))
+        return CountedText(
+            f"{kind} · layer {{layer}} · {how} of {num_heads} heads", layer=Index(head.layer)
+        )
+    return CountedText(
+        f"{kind} · {how} of {num_heads} heads"
+        + (" in all layers" if settings.scope == "all" else "")
+    )
 
 
 def titles(state: ExperimentState) -> list[str]:
@@ -87,16 +96,33 @@ def row_meaning(
     """The same for a kind of map with names of source and target."""
     source, target = languages
     if kind == "encoder":
-        return f"{row}: where the encoder looks in the whole {source} sentence while it reads that {source} token."
-    where = f"at the {target}{'' if lifts_mask else ' so far'}" if kind == "decoder" else f"at the {source}"
+        return (
+            f"{row}: where the encoder looks in the whole {source} sentence while it reads that "
+            f"{source} token."
+        )
+    where = (
+        f"at the {target}{'' if lifts_mask else ' so far'}"
+        if kind == "decoder"
+        else f"at the {source}"
+    )
     if label_mode == "read":
-        return f"{row}: where the model looks {where} while it reads that {target} token, to predict the next."
+        return (
+            f"{row}: where the model looks {where} while it reads that {target} token, to "
+            "predict the next."
+        )
     return f"{row}: where the model looks {where} while it predicts that {target} token."
 
 
 def off_note(state: ExperimentState) -> str:
-    """One sentence on why a head that is off still has a map; empty if the large map shows none such."""
-    is_shown = state.result is not None and state.settings.scope == "head" and state.maps.shown != "original"
+    """One sentence on why a head that is off still has a map.
+
+    Empty if the large map shows none such.
+    """
+    is_shown = (
+        state.result is not None
+        and state.settings.scope == "head"
+        and state.maps.shown != "original"
+    )
     if not (is_shown and state.selection.head in state.experiment_of_marks.heads_off):
         return ""
     return OFF_NOTE
@@ -107,7 +133,9 @@ def drawing_note(state: ExperimentState) -> str:
     name = state.settings.picture
     if name in DRAWINGS:
         return ""
-    return f"There is no drawing “{name}” here: its extension is not installed. The heatmap is shown."
+    return (
+        f"There is no drawing “{name}” here: its extension is not installed. The heatmap is shown."
+    )
 
 
 def measure_note(state: ExperimentState) -> str:
@@ -117,16 +145,24 @@ def measure_note(state: ExperimentState) -> str:
     if state.result is None or measure == "weight":
         return ""
     if measure not in MEASURES:
-        return f"There is no measure “{measure}” here: its extension is not installed. The weights are shown."
+        return (
+            f"There is no measure “{measure}” here: its extension is not installed. The weights "
+            "are shown."
+        )
     if kind not in MEASURES[measure].kinds:
         return f"There is no {MEASURES[measure].name} for these maps: the weights are shown."
     if state.maps.shown_measure(kind) != measure:
         if state.measuring.request.problem:
-            return f"{MEASURES[measure].name.capitalize()} could not be computed; the weights are shown."
+            return (
+                f"{MEASURES[measure].name.capitalize()} could not be computed; the weights are "
+                "shown."
+            )
         return f"Computing: {MEASURES[measure].name}…"
     description = MEASURES[measure]
     one = "" if kind in description.per_head else " One map per layer, the same for all heads."
-    return f"{MEASURES[measure].name}: {description.meaning[0].lower()}{description.meaning[1:]}{one}"
+    return (
+        f"{MEASURES[measure].name}: {description.meaning[0].lower()}{description.meaning[1:]}{one}"
+    )
 
 
 def hiding_note(state: ExperimentState) -> str:
@@ -137,7 +173,9 @@ def hiding_note(state: ExperimentState) -> str:
         return ""
     if hides_nothing(state.maps):
         ends = "start, end and" if settings.hides_punctuation else "start and end"
-        kinds = f"{ends * settings.hides_wrapping}{' punctuation' * settings.hides_punctuation}".strip()
+        kinds = (
+            f"{ends * settings.hides_wrapping}{' punctuation' * settings.hides_punctuation}".strip()
+        )
         return f"Without {kinds} nothing would be left of this map, so nothing is hidden."
     return f"{percent(view.hidden_share)} of their attention lies on hidden tokens."
 
@@ -149,7 +187,9 @@ SHOWN_NOTES: dict[ShownMaps, str] = {
 }
 HATCHED = "Hatched: tokens that the original lacks."
 NO_DIFFERENCE = "There is no difference to show; these are the changed maps."
-MERGING_TIP = "Words instead of pieces: summed over the pieces of a key, averaged over those of a query"
+MERGING_TIP = (
+    "Words instead of pieces: summed over the pieces of a key, averaged over those of a query"
+)
 
 
 def difference_note(state: ExperimentState) -> str:
@@ -166,14 +206,20 @@ def difference_note(state: ExperimentState) -> str:
 
 def value_name(state: ExperimentState) -> str:
     """The short name of a cell's value in the large map."""
-    how = "" if state.settings.scope == "head" else f"{COMBINATION_NAMES[state.settings.combination]} "
+    how = (
+        ""
+        if state.settings.scope == "head"
+        else f"{COMBINATION_NAMES[state.settings.combination]} "
+    )
     change = "change of " if state.maps.is_signed(state.selection.head.kind) else ""
     return change + how + MEASURES[state.maps.shown_measure(state.selection.head.kind)].name
 
 
 @dataclass(frozen=True)
 class CellText:
-    """A cell in words: changes of its query, names of query and key, name and value of the number."""
+    """A cell in words: changes of its query, names of query and key, name and value of the
+    number.
+    """
 
     verb: str
     query: str
@@ -193,7 +239,9 @@ def cell_text(state: ExperimentState, pair: Pair) -> CellText | None:
     cell = view.cell(pair) if view is not None else None
     if cell is None:
         return None
-    is_predicting = state.settings.label_mode == "predicted" and state.selection.head.kind != "encoder"
+    is_predicting = (
+        state.settings.label_mode == "predicted" and state.selection.head.kind != "encoder"
+    )
     verb = "predicting" if is_predicting else "reading"
     query, key, value = cell
     if np.isnan(value):
@@ -211,7 +259,8 @@ def describe(state: ExperimentState, pair: Pair) -> tuple[str, str] | None:
 def marks_in_words(state: ExperimentState) -> str:
     """The pinned cell or picked tokens in words; empty if there are none.
 
-    Lines after the first are ever shorter forms, for use if there is too little room. Each has the value.
+    Lines after the first are ever shorter forms, for use if there is too little room. Each has the
+    value.
     """
     selection = state.selection
     total = query_sum(state)
@@ -220,10 +269,14 @@ def marks_in_words(state: ExperimentState) -> str:
     cell = cell_text(state, selection.pinned) if selection.pinned is not None else None
     if cell is not None:
         words = f"{cell.query} → {cell.key}"
-        shortened = (f"{elided(cell.query, length)} → {elided(cell.key, length)}" for length in SHORTENED)
+        shortened = (
+            f"{elided(cell.query, length)} → {elided(cell.key, length)}" for length in SHORTENED
+        )
         forms = (f"Pinned: {cell.verb} {words}", f"{cell.verb} {words}", words, *shortened)
         named = [f"{' '.join(form.split())}, {cell.valued}" for form in forms]
-        return "\n".join(dict.fromkeys((*named, f"{named[-1].rpartition(', ')[0]}, {cell.value}", cell.value)))
+        return "\n".join(
+            dict.fromkeys((*named, f"{named[-1].rpartition(', ')[0]}, {cell.value}", cell.value))
+        )
     return "The picked tokens are highlighted in rows and columns." if selection.has_marks else ""
 
 
@@ -233,20 +286,24 @@ def label_tip(view: MapView, band: Band) -> str:
     if not view.is_query(band):
         return f"{view.label_of(band)}\nClick: mark this {name} here and in all heads."
     return (
-        f"{view.label_of(band)}\nClick: pick this {name}. With Ctrl: one more {name}. With Shift: up to here. "
-        f"Picked {name}s are summed."
+        f"{view.label_of(band)}\n"
+        f"Click: pick this {name}. With Ctrl: one more {name}. With Shift: up to here. Picked "
+        f"{name}s are summed."
     )
 
 
 def splits_words(state: ExperimentState) -> bool:
     """Whether any word shown is made of several tokens."""
     shown = state.maps.translation
-    return shown is not None and any(word.end - word.start > 1 for word in (*shown.source_words, *shown.target_words))
+    return shown is not None and any(
+        word.end - word.start > 1 for word in (*shown.source_words, *shown.target_words)
+    )
 
 
 BEWARE = (
-    "Weights show where the model looks, not why it chose a word. To see what a head does, switch it off. Large "
-    "weights on the start, the end or the full stop often mean that a head has nothing to do there."
+    "Weights show where the model looks, not why it chose a word. To see what a head does, "
+    "switch it off. Large weights on the start, the end or the full stop often mean that a head "
+    "has nothing to do there."
 )
 SHARES = {
     "head": "{when}, this head gives {share} of its attention to “{key}”.",
@@ -254,11 +311,12 @@ SHARES = {
     "mean": "{when}, these {num_heads} heads give on average {share} of their attention to “{key}”.",
 }
 CHANGES = {
-    "head": "{when}, this head gives “{key}” {points} percentage points {more} of its attention than in the original.",
-    "max": "{when}, one of these {num_heads} heads gives “{key}” {points} percentage points {more} of its attention "
+    "head": "{when}, this head gives “{key}” {points} percentage points {more} of its attention "
     "than in the original.",
-    "mean": "{when}, these {num_heads} heads give “{key}” on average {points} percentage points {more} of their "
-    "attention than in the original.",
+    "max": "{when}, one of these {num_heads} heads gives “{key}” {points} percentage points "
+    "{more} of its attention than in the original.",
+    "mean": "{when}, these {num_heads} heads give “{key}” on average {points} percentage points "
+    "{more} of their attention than in the original.",
 }
 
 
@@ -287,13 +345,19 @@ def explain(state: ExperimentState) -> tuple[Part, ...]:
     if settings.scope == "head":
         parts.append(Part("This head:", _head(state)))
     if settings.merges_words and splits_words(state):
-        merged = "A word of several pieces has the sum of its pieces as a key, and their mean as a query."
+        merged = (
+            "A word of several pieces has the sum of its pieces as a key, and their mean as a "
+            "query."
+        )
         parts.append(Part("Words:", merged))
     if settings.selection.hide and hides_nothing(state.maps):
         parts.append(Part("Hidden:", hiding_note(state)))
     elif settings.selection.hide:
         share = percent_in_words(view.hidden_share)
-        hidden = f"The hidden tokens received {share} of the attention. The rest is scaled up to its full sum."
+        hidden = (
+            f"The hidden tokens received {share} of the attention. The rest is scaled up to its "
+            "full sum."
+        )
         parts.append(Part("Hidden:", hidden))
     parts.append(Part("Beware:", BEWARE))
     return tuple(parts)
@@ -313,7 +377,9 @@ def _example(state: ExperimentState, view: MapView) -> str:
     settings = state.settings
     head = state.selection.head
     weights, query_labels, key_labels = view.weights, view.query_labels, view.key_labels
-    words = np.outer([_is_word(label) for label in query_labels], [_is_word(label) for label in key_labels])
+    words = np.outer(
+        [_is_word(label) for label in query_labels], [_is_word(label) for label in key_labels]
+    )
     sizes = np.abs(np.nan_to_num(weights))
     sizes = np.where(words, sizes, -1) if words.any() else sizes
     query, key = np.unravel_index(int(sizes.argmax()), sizes.shape)
@@ -328,13 +394,19 @@ def _example(state: ExperimentState, view: MapView) -> str:
         name = MEASURES[measure].name
         if not _is_signed(state):
             return f"{when}, “{looked_at}” counts most: {value:.2f} by {name}."
-        return f"{when}, “{looked_at}” counts {abs(value):.2f} {more} than in the original by {name}."
+        return (
+            f"{when}, “{looked_at}” counts {abs(value):.2f} {more} than in the original by {name}."
+        )
     num_heads = len(state.maps.heads())
     heads = "head" if settings.scope == "head" or num_heads == 1 else settings.combination
     if not _is_signed(state):
-        return SHARES[heads].format(when=when, num_heads=num_heads, share=percent_in_words(value), key=looked_at)
+        return SHARES[heads].format(
+            when=when, num_heads=num_heads, share=percent_in_words(value), key=looked_at
+        )
     points = f"{100 * abs(value):.0f}"
-    return CHANGES[heads].format(when=when, num_heads=num_heads, points=points, more=more, key=looked_at)
+    return CHANGES[heads].format(
+        when=when, num_heads=num_heads, points=points, more=more, key=looked_at
+    )
 
 
 def _is_word(label: str) -> bool:
@@ -349,7 +421,10 @@ def _head(state: ExperimentState) -> str:
     head = state.selection.head
     text = role_in_words(state.roles, head)
     if head in state.experiment_of_marks.heads_off and state.maps.shown != "original":
-        text += " It is switched off: the model computes these weights but does not use the head's output."
+        text += (
+            " It is switched off: the model computes these weights but does not use the head's "
+            "output."
+        )
     return text
 
 
@@ -357,14 +432,19 @@ def _cells(state: ExperimentState) -> str:
     description = MEASURES[_measure(state)]
     num_heads = len(state.maps.heads())
     if _is_signed(state):
-        value = f"Each value is the change in {description.name} from the original to the changed translation."
+        value = (
+            f"Each value is the change in {description.name} from the original to the changed "
+            "translation."
+        )
     else:
         value = f"Each value is the {description.name}."
     sentences = [value, description.meaning, description.caveat]
     if state.settings.scope != "head" and num_heads > 1:
         is_mean = state.settings.combination == "mean"
         over_heads = f"The mean over {num_heads} heads is shown."
-        sentences.append(over_heads if is_mean else f"The largest value among {num_heads} heads is shown.")
+        sentences.append(
+            over_heads if is_mean else f"The largest value among {num_heads} heads is shown."
+        )
     return " ".join(sentences)
 
 
@@ -377,8 +457,14 @@ def _queries(state: ExperimentState) -> str:
     if state.selection.head.kind == "encoder":
         return f"These are the {source} tokens that the encoder reads."
     if state.settings.label_mode == "predicted":
-        return f"Each is named by the {target} token that the decoder predicts there, after reading the previous one."
-    return f"Each is named by the {target} token that the decoder reads there, before predicting the next one."
+        return (
+            f"Each is named by the {target} token that the decoder predicts there, after reading "
+            "the previous one."
+        )
+    return (
+        f"Each is named by the {target} token that the decoder reads there, before predicting "
+        "the next one."
+    )
 
 
 def _keys(state: ExperimentState) -> str:

@@ -1,7 +1,8 @@
-"""A labelled map as drawn, and the cells, rows and columns that are chosen, pinned and picked on it. No Qt.
+"""A labelled map as drawn, and the cells, rows and columns that are chosen, pinned and picked on
+it. No Qt.
 
-Query and key are positions in the model's whole map. An entry is an index among the queries or the keys shown.
-Row and column are places in the drawing. Only this module translates between them.
+Query and key are positions in the model's whole map. An entry is an index among the queries or the
+keys shown. Row and column are places in the drawing. Only this module translates between them.
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -42,7 +43,8 @@ class Band:
 
 
 PointerTarget = Literal["cell", "row", "head", "word"]
-"""The pinned cell, the row of its query, the chosen head, or the word of the translation that the query belongs to."""
+"""The pinned cell, the row of its query, the chosen head, or the word of the translation that the
+query belongs to."""
 PointerStyle = Literal["ring", "arrow", "dim"]
 """A ring, an arrow, or everything else dimmed."""
 
@@ -61,7 +63,8 @@ class Pointed:
 
     Attributes:
         style: of the pointer.
-        row, column: of a cell; one of them is None for a whole row or column, both are None for the whole map.
+        row, column: of a cell; one of them is None for a whole row or column, both are None for the
+            whole map.
     """
 
     style: PointerStyle
@@ -134,7 +137,8 @@ class Strip:
 
 @dataclass(frozen=True, eq=False)
 class MapView:
-    """One map [Q, M], or several of the same tokens, drawn with queries in rows and keys in columns, or transposed.
+    """One map [Q, M], or several of the same tokens, drawn with queries in rows and keys in
+    columns, or transposed.
 
     Attributes:
         labelled: the map, its queries and keys.
@@ -182,7 +186,10 @@ class MapView:
 
     @property
     def all_labels(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Those of rows and of columns. If they are equal, a place means the same in two drawings."""
+        """Those of rows and of columns.
+
+        If they are equal, a place means the same in two drawings.
+        """
         return self.row_labels, self.column_labels
 
     @property
@@ -203,7 +210,8 @@ class MapView:
     @property
     def hidden_share(self) -> float:
         """The part of the shown queries' attention that lay on hidden keys, from 0 to 1."""
-        return min(1.0, max(0.0, float(self.labelled.hidden_mass_in_all)))  # float32 rounds past the ends
+        # float32 rounds past the ends
+        return min(1.0, max(0.0, float(self.labelled.hidden_mass_in_all)))
 
     def pair_at(self, cell: Place) -> Pair:
         """The query and the key of a cell; of a word made of several tokens, the first."""
@@ -256,19 +264,33 @@ class MapView:
         return "key \\ query" if self.is_transposed else "query \\ key", *self.column_labels
 
     def sum_of(self, queries: Iterable[int]) -> "QuerySum | None":
-        """The sum of these queries of a map [Q, M]; None if all of them, or all keys, are hidden."""
+        """The sum of these queries of a map [Q, M].
+
+        None if all of them, or all keys, are hidden.
+        """
         entries = self.query_entries(queries)
         if not entries or not self.key_labels:
             return None
         names = tuple(self.query_labels[entry] for entry in entries)
-        return QuerySum(sum_queries(self.labelled, entries).weights[0], names, self.key_labels, self.query_band_name)
+        return QuerySum(
+            sum_queries(self.labelled, entries).weights[0],
+            names,
+            self.key_labels,
+            self.query_band_name,
+        )
 
     def strip_of(self, total: "QuerySum | None") -> Strip | None:
-        """The sum as it is drawn along the keys; None if there is none, or if the keys are in rows."""
+        """The sum as it is drawn along the keys.
+
+        None if there is none, or if the keys are in rows.
+        """
         return total.strip if total is not None and not self.is_transposed else None
 
     def bands(self, queries: Iterable[int] = (), keys: Iterable[int] = ()) -> list[Band]:
-        """The rows and columns of these queries and these keys, in order; hidden ones are left out."""
+        """The rows and columns of these queries and these keys, in order.
+
+        Hidden ones are left out.
+        """
         return self.bands_at(self.query_entries(queries), self.key_entries(keys))
 
     def query_entries(self, queries: Iterable[int]) -> list[int]:
@@ -287,19 +309,33 @@ class MapView:
 
     @cached_property
     def _queries(self) -> dict[int, int]:
-        return {query: entry for entry, queries in enumerate(self.labelled.queries.positions) for query in queries}
+        return {
+            query: entry
+            for entry, queries in enumerate(self.labelled.queries.positions)
+            for query in queries
+        }
 
     @cached_property
     def _keys(self) -> dict[int, int]:
-        return {key: entry for entry, keys in enumerate(self.labelled.keys.positions) for key in keys}
+        return {
+            key: entry for entry, keys in enumerate(self.labelled.keys.positions) for key in keys
+        }
 
 
 TextSide = Literal["source", "target"]
 SelectionMode = Literal["alone", "also", "through"]
 """A plain click, one with Ctrl, one with Shift."""
 
-QUERY_SIDES: dict[AttentionKind, TextSide] = {"encoder": "source", "decoder": "target", "cross": "target"}
-KEY_SIDES: dict[AttentionKind, TextSide] = {"encoder": "source", "decoder": "target", "cross": "source"}
+QUERY_SIDES: dict[AttentionKind, TextSide] = {
+    "encoder": "source",
+    "decoder": "target",
+    "cross": "target",
+}
+KEY_SIDES: dict[AttentionKind, TextSide] = {
+    "encoder": "source",
+    "decoder": "target",
+    "cross": "source",
+}
 NUM_NAMED = 3
 NUM_LISTED = 4
 SHORTENED = range(24, 3, -1)
@@ -312,7 +348,8 @@ class PickedTokens:
 
     Attributes:
         side: source or target.
-        tokens: positions in `source_tokens`, or in `predicted_tokens`; −1 is the start token of the target.
+        tokens: positions in `source_tokens`, or in `predicted_tokens`; −1 is the start token of the
+            target.
         last: the one picked last, from which a Shift-click reaches.
     """
 
@@ -320,7 +357,9 @@ class PickedTokens:
     tokens: frozenset[int] = frozenset()
     last: int | None = None
 
-    def pick(self, side: TextSide, tokens: Collection[int], mode: SelectionMode = "alone") -> "PickedTokens":
+    def pick(
+        self, side: TextSide, tokens: Collection[int], mode: SelectionMode = "alone"
+    ) -> "PickedTokens":
         """The selection after a click on a query or word; on all picked tokens, none."""
         new = frozenset(tokens)
         if not new:
@@ -328,7 +367,9 @@ class PickedTokens:
         here = self.tokens if side == self.side else frozenset()
         anchor = self.last if side == self.side else None
         if mode == "through" and anchor is not None:
-            return PickedTokens(side, here | frozenset(range(min(anchor, *new), max(anchor, *new) + 1)), anchor)
+            return PickedTokens(
+                side, here | frozenset(range(min(anchor, *new), max(anchor, *new) + 1)), anchor
+            )
         if mode != "alone":
             new = here - new if new <= here else here | new
         picked = new if new != here else frozenset()
@@ -354,7 +395,11 @@ class QuerySum:
     def name(self) -> str:
         """The query, or the number of queries."""
         labels = self.query_labels
-        return f"{self.band_name.capitalize()} {labels[0]}" if len(labels) == 1 else f"Sum of {self._count}"
+        return (
+            f"{self.band_name.capitalize()} {labels[0]}"
+            if len(labels) == 1
+            else f"Sum of {self._count}"
+        )
 
     @property
     def _count(self) -> str:
@@ -365,7 +410,11 @@ class QuerySum:
         """The number of queries, and the first of them by name."""
         labels = self.query_labels
         more = f" … ({len(labels) - NUM_NAMED} more)" if len(labels) > NUM_NAMED else ""
-        return self.name if len(labels) == 1 else f"{self.name}: {' + '.join(labels[:NUM_NAMED])}{more}"
+        return (
+            self.name
+            if len(labels) == 1
+            else f"{self.name}: {' + '.join(labels[:NUM_NAMED])}{more}"
+        )
 
     @property
     def strip(self) -> Strip:
@@ -380,7 +429,11 @@ class QuerySum:
         Fewer keys are listed, and then tokens shortened, but never the numbers.
         """
         order = sorted(range(len(self.weights)), key=lambda key: -float(self.weights[key]))
-        best = [(self.key_labels[key], f"{self.weights[key]:.2f}") for key in order if self.weights[key] >= 0.005]
+        best = [
+            (self.key_labels[key], f"{self.weights[key]:.2f}")
+            for key in order
+            if self.weights[key] >= 0.005
+        ]
         if not best:
             return [f"{self.title} → nothing"]
         listed = [
@@ -394,7 +447,17 @@ class QuerySum:
         return listed
 
 
-MARKS = ("hovered", "pinned", "pointer", "picked", "picked_key", "hovered_word", "hovered_label", "hovered_sum", "step")
+MARKS = (
+    "hovered",
+    "pinned",
+    "pointer",
+    "picked",
+    "picked_key",
+    "hovered_word",
+    "hovered_label",
+    "hovered_sum",
+    "step",
+)
 """The fields of `MapSelection` that marks on the large map follow."""
 
 
@@ -404,10 +467,12 @@ class MapSelection:
 
     Attributes:
         head: the chosen head.
-        was_chosen: whether a person chose it; if not, the first translation of a model picks one that shows something.
+        was_chosen: whether a person chose it; if not, the first translation of a model picks one
+            that shows something.
         hovered, pinned: a query and a key of the large map.
         pointer: directs the eye of an audience; None for none.
-        hovered_label: the query or key whose label is under the mouse, where the map is drawn as lines.
+        hovered_label: the query or key whose label is under the mouse, where the map is drawn as
+            lines.
         hovered_sum: an entry of the keys of the large map under the mouse, in the strip of the sum.
         hovered_word: a word of the translation under the mouse.
         picked: tokens of which the queries are summed, and which light up in all maps.
@@ -457,9 +522,13 @@ class MapSelection:
         """Pins a pair, or unpins it if it is pinned."""
         self.pinned = None if pair == self.pinned else pair
 
-    def pick_queries(self, queries: Sequence[int], shift: int, mode: SelectionMode = "alone") -> None:
+    def pick_queries(
+        self, queries: Sequence[int], shift: int, mode: SelectionMode = "alone"
+    ) -> None:
         """A click on the label of queries of the chosen map; see `token_shift_of_queries`."""
-        self.picked = self.picked.pick(QUERY_SIDES[self.head.kind], [query - shift for query in queries], mode)
+        self.picked = self.picked.pick(
+            QUERY_SIDES[self.head.kind], [query - shift for query in queries], mode
+        )
 
     def pick_word(self, word: Word, mode: SelectionMode = "alone") -> None:
         """A click on a word of the translation."""
@@ -468,11 +537,15 @@ class MapSelection:
     def pick_keys(self, keys: Sequence[int]) -> None:
         """A click on the label of keys of the chosen map."""
         shift = token_shift_of_keys(self.head.kind)
-        self.picked_key = self.picked_key.pick(KEY_SIDES[self.head.kind], [key - shift for key in keys])
+        self.picked_key = self.picked_key.pick(
+            KEY_SIDES[self.head.kind], [key - shift for key in keys]
+        )
 
     def is_picked(self, word: Word) -> bool:
         """Whether a word of the translation is picked."""
-        return self.picked.side == "target" and self.picked.tokens.issuperset(range(word.start, word.end))
+        return self.picked.side == "target" and self.picked.tokens.issuperset(
+            range(word.start, word.end)
+        )
 
 
 def token_shift_of_queries(kind: AttentionKind, label_mode: Literal["read", "predicted"]) -> int:
@@ -486,9 +559,16 @@ def token_shift_of_keys(kind: AttentionKind) -> int:
 
 
 def queries_of_tokens(
-    translation: Translation, kind: AttentionKind, side: TextSide, tokens: "range | frozenset[int]", shift: int
+    translation: Translation,
+    kind: AttentionKind,
+    side: TextSide,
+    tokens: "range | frozenset[int]",
+    shift: int,
 ) -> tuple[int, ...]:
-    """The queries of tokens of one side in the whole maps of a kind; tokens that have none are left out."""
+    """The queries of tokens of one side in the whole maps of a kind.
+
+    Tokens that have none are left out.
+    """
     if QUERY_SIDES[kind] != side:
         return ()
     num_queries = translation.maps.of_kind(kind).shape[-2]

@@ -1,6 +1,7 @@
 """Settings of the maps: labels, words, hidden tokens, scale, heads, original or changed. No Qt.
 
-Each option is declared once: its default, its key in the settings file, and the parts to redraw when it changes.
+Each option is declared once: its default, its key in the settings file, and the parts to redraw
+when it changes.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -35,13 +36,16 @@ def option(default: Any, *redraws: Redraws, key: str = "") -> Any:
     Args:
         default: its value until the user chooses another.
         redraws: the parts to redraw when it changes.
-        key: of the settings file; empty if it is not remembered. It keeps flags, and one of the texts of a `Literal`.
+        key: of the settings file; empty if it is not remembered. It keeps flags, and one of the
+            texts of a `Literal`.
 
     Raises:
         TypeError: the settings file cannot keep a value like the default.
     """
     if key and not isinstance(default, bool | str):
-        raise TypeError(f"The settings file keeps flags and texts, so not the option {key!r}. Omit its key.")
+        raise TypeError(
+            f"The settings file keeps flags and texts, so not the option {key!r}. Omit its key."
+        )
     return field(default=default, metadata={"redraws": frozenset(redraws), "key": key})
 
 
@@ -89,24 +93,29 @@ class MapViewSettings:
     """Choices about how maps are shown. Each change of a field is an event of that name.
 
     Attributes:
-        label_mode: whether a query of the decoder is named by the token read or by the token predicted there.
-        scale: "shared": colours run from 0 to 1 everywhere; "layer": up to the largest weight in a layer; "own": up to
-            each map's own maximum.
-        hides_wrapping, hides_punctuation: the tokens left out of the maps; the rest of a query is renormalised.
+        label_mode: whether a query of the decoder is named by the token read or by the token
+            predicted there.
+        scale: "shared": colours run from 0 to 1 everywhere; "layer": up to the largest weight in a
+            layer; "own": up to each map's own maximum.
+        hides_wrapping, hides_punctuation: the tokens left out of the maps; the rest of a query is
+            renormalised.
         merges_words: words instead of pieces.
         transposes: keys in rows and queries in columns.
-        measure: the meaning of a cell; if it does not exist or is not known yet, the weight is shown. It may be one of
-            an extension that is not installed: files keep it.
-        scope: the heads in the large map: the chosen one, all of its layer, all of its kind, or a set.
+        measure: the meaning of a cell; if it does not exist or is not known yet, the weight is
+            shown. It may be one of an extension that is not installed: files keep it.
+        scope: the heads in the large map: the chosen one, all of its layer, all of its kind, or a
+            set.
         combination: mean or maximum of these.
         several: the set, all of one kind.
         shown: the maps of the original translation, of the changed one, or their difference.
-        picture: how the large map is drawn: a name in `DRAWINGS`; if it does not exist, as a heatmap.
+        picture: how the large map is drawn: a name in `DRAWINGS`; if it does not exist, as a
+            heatmap.
         zoom: the size of the cells of the large map, see `Zoom`.
         line_threshold: lines for less than this part of the last colour's weight are left out.
         order: of the heads in the grid: by layer, by role, or the clearest first.
         shown_role: heads with another role are pale in the grid; None: none is.
-        folds_encoder, folds_decoder, folds_cross: whether the grid shows of this kind of attention its header alone.
+        folds_encoder, folds_decoder, folds_cross: whether the grid shows of this kind of attention
+            its header alone.
     """
 
     events: ClassVar[SignalGroupDescriptor] = SignalGroupDescriptor()
@@ -161,7 +170,8 @@ class MapViewSettings:
     def with_changes(self, **changes: Any) -> "MapViewSettings":
         """A copy with other values of some fields, to be read once: it has no signals.
 
-        `dataclasses.replace` would make their signals, and psygnal 0.16 keeps a string of each forever.
+        `dataclasses.replace` would make their signals, and psygnal 0.16 keeps a string of each
+        forever.
 
         Raises:
             TypeError: there is no such field.
@@ -189,5 +199,7 @@ class MapViewSettings:
 
 
 def zoomed(side: float, num_steps: float) -> Zoom:
-    """The zoom after a number of steps, negative ones for smaller cells, from the current height."""
+    """The zoom after a number of steps, negative ones for smaller cells, from the current
+    height.
+    """
     return float(min(side * ZOOM_STEP**num_steps, MAX_CELL_PX))

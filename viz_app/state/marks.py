@@ -1,4 +1,7 @@
-"""Marks on maps: changes of the experiment, pinned and picked tokens, also in both sentences. No Qt."""
+"""Marks on maps: changes of the experiment, pinned and picked tokens, also in both sentences.
+
+No Qt.
+"""
 
 from collections.abc import Collection
 from dataclasses import replace
@@ -43,10 +46,13 @@ def marks_of_experiment(
     rows = [
         attention_row.row
         for attention_row in experiment.attention_rows
-        if attention_row.head.kind == kind and (attention_row.head.layer, attention_row.head.head) in heads
+        if attention_row.head.kind == kind
+        and (attention_row.head.layer, attention_row.head.head) in heads
     ]
     steps = frozenset(forced_token.step for forced_token in experiment.forced)
-    forced = queries_of_tokens(translation, kind, "target", steps, token_shift_of_queries(kind, label_mode))
+    forced = queries_of_tokens(
+        translation, kind, "target", steps, token_shift_of_queries(kind, label_mode)
+    )
     return Marks(
         factor=_factor_of(experiment, kind, heads),
         set=frozenset(view.bands(queries=rows)),
@@ -54,7 +60,9 @@ def marks_of_experiment(
     )
 
 
-def _factor_of(experiment: Experiment, kind: AttentionKind, heads: Collection[tuple[int, int]]) -> float:
+def _factor_of(
+    experiment: Experiment, kind: AttentionKind, heads: Collection[tuple[int, int]]
+) -> float:
     """The factor of the output of all these heads; 1 if they have several."""
     factors = factors_of(experiment.scalings)
     head_factors = {factors.get(Head(kind, *head), 1.0) for head in heads}
@@ -70,11 +78,15 @@ def marks_of_large_map(state: ExperimentState, view: MapView) -> Marks:
     heads = maps.heads()
     if state.result is not None and state.result.is_changed and maps.translation is not None:
         if maps.shown != "original":
-            marks = marks_of_experiment(view, maps.translation, kind, heads, state.settings.label_mode)
+            marks = marks_of_experiment(
+                view, maps.translation, kind, heads, state.settings.label_mode
+            )
         marks = replace(marks, changed=frozenset(view.bands_at(*maps.new_entries(kind))))
     return replace(
         marks,
-        factor=_factor_of(state.experiment_of_marks, kind, heads) if maps.shown != "original" else 1.0,
+        factor=_factor_of(state.experiment_of_marks, kind, heads)
+        if maps.shown != "original"
+        else 1.0,
         pinned=view.place_of(pinned) if pinned is not None else None,
         lit=lit_bands(state, kind, view),
         pointed=pointed_at(view, state.selection.pointer, pinned),
@@ -89,7 +101,11 @@ def pointed_at(view: MapView, pointer: Pointer | None, pinned: Pair | None) -> P
     if pointer.target == "cell":
         return Pointed(pointer.style, *cell)
     band = view.query_band(cell)
-    return Pointed(pointer.style, row=band.index) if band.is_row else Pointed(pointer.style, column=band.index)
+    return (
+        Pointed(pointer.style, row=band.index)
+        if band.is_row
+        else Pointed(pointer.style, column=band.index)
+    )
 
 
 def pointed_word(state: ExperimentState) -> Word | None:
@@ -107,18 +123,26 @@ def marks_of_heads(state: ExperimentState, kind: AttentionKind) -> dict[tuple[in
     if translation is None:
         return {}
     view = maps.view_all(kind)
-    of_all = Marks(lit=lit_bands(state, kind, view), changed=frozenset(view.bands_at(*maps.new_entries(kind))))
+    of_all = Marks(
+        lit=lit_bands(state, kind, view), changed=frozenset(view.bands_at(*maps.new_entries(kind)))
+    )
     factors = factors_of(state.experiment_of_marks.scalings)
     pointer = state.selection.pointer
     head_shown = state.selection.head
     at_head = pointer if pointer is not None and pointer.target == "head" else None
-    has_changes = maps.shown != "original" and (translation.experiment.attention_rows or translation.experiment.forced)
+    has_changes = maps.shown != "original" and (
+        translation.experiment.attention_rows or translation.experiment.forced
+    )
     num_layers, num_heads = maps.shape(kind)
     marks_by_head = {}
-    for layer_and_head in ((layer, head) for layer in range(num_layers) for head in range(num_heads)):
+    for layer_and_head in (
+        (layer, head) for layer in range(num_layers) for head in range(num_heads)
+    ):
         marks = of_all
         if has_changes:
-            changes = marks_of_experiment(view, translation, kind, [layer_and_head], state.settings.label_mode)
+            changes = marks_of_experiment(
+                view, translation, kind, [layer_and_head], state.settings.label_mode
+            )
             marks = replace(of_all, set=changes.set, forced=changes.forced)
         marks = replace(marks, factor=factors.get(Head(kind, *layer_and_head), 1.0))
         if at_head is not None and Head(kind, *layer_and_head) == head_shown:
@@ -143,7 +167,10 @@ def lit_bands(state: ExperimentState, kind: AttentionKind, view: MapView) -> fro
 
 
 def queries_of_word(state: ExperimentState, word: Word) -> tuple[int, ...]:
-    """The queries of the chosen map in which a word of the translation is read, or predicted; none in encoder maps."""
+    """The queries of the chosen map in which a word of the translation is read, or predicted.
+
+    None in encoder maps.
+    """
     if state.selection.head.kind == "encoder":
         return ()
     return _queries(state, state.selection.head.kind, "target", range(word.start, word.end))
@@ -154,16 +181,23 @@ def word_of_query(state: ExperimentState, query: int) -> Word | None:
     translation = state.maps.translation
     if translation is None:
         return None
-    return next((word for word in translation.target_words if query in queries_of_word(state, word)), None)
+    return next(
+        (word for word in translation.target_words if query in queries_of_word(state, word)), None
+    )
 
 
 def lit_queries(state: ExperimentState, kind: AttentionKind) -> tuple[int, ...]:
     """The queries of a kind of map that belong to pinned and picked tokens.
 
-    Without a pinned query of this kind (the encoder, while a cross map is pinned) it is the pinned key.
+    Without a pinned query of this kind (the encoder, while a cross map is pinned) it is the pinned
+    key.
     """
     selections = [*_pinned_queries(state), state.selection.picked]
-    queries = {query for picked in selections for query in _queries(state, kind, picked.side, picked.tokens)}
+    queries = {
+        query
+        for picked in selections
+        for query in _queries(state, kind, picked.side, picked.tokens)
+    }
     if not queries:
         queries = {
             query
@@ -177,7 +211,9 @@ def lit_keys(state: ExperimentState, kind: AttentionKind) -> tuple[int, ...]:
     """The keys of a kind of map that are pinned or picked."""
     shift = token_shift_of_keys(kind)
     keys = [pinned_key for pinned_key in _pinned_keys(state) if pinned_key.side == KEY_SIDES[kind]]
-    return tuple(sorted({token + shift for key in keys for token in key.tokens if token + shift >= 0}))
+    return tuple(
+        sorted({token + shift for key in keys for token in key.tokens if token + shift >= 0})
+    )
 
 
 def query_sum(state: ExperimentState) -> QuerySum | None:
@@ -190,7 +226,10 @@ def query_sum(state: ExperimentState) -> QuerySum | None:
 
 
 def key_shares(state: ExperimentState, side: TextSide) -> dict[Word, float]:
-    """The share of each word of one side in the picked queries, from 0 to 1; empty if its words are not keys."""
+    """The share of each word of one side in the picked queries, from 0 to 1.
+
+    Empty if its words are not keys.
+    """
     total = query_sum(state)
     kind = state.selection.head.kind
     if total is None or KEY_SIDES[kind] != side:
@@ -207,7 +246,10 @@ def key_shares(state: ExperimentState, side: TextSide) -> dict[Word, float]:
     }
     shift = token_shift_of_keys(kind)
     words = translation.source_words if side == "source" else translation.target_words
-    return {word: sum(share.get(token + shift, 0.0) for token in range(word.start, word.end)) for word in words}
+    return {
+        word: sum(share.get(token + shift, 0.0) for token in range(word.start, word.end))
+        for word in words
+    }
 
 
 def _pinned_queries(state: ExperimentState) -> list[PickedTokens]:
@@ -224,7 +266,9 @@ def _pinned_keys(state: ExperimentState) -> list[PickedTokens]:
     kind = state.selection.head.kind
     keys = [state.selection.picked_key]
     if pinned is not None:
-        keys.append(PickedTokens(KEY_SIDES[kind], frozenset({pinned.key - token_shift_of_keys(kind)})))
+        keys.append(
+            PickedTokens(KEY_SIDES[kind], frozenset({pinned.key - token_shift_of_keys(kind)}))
+        )
     return keys
 
 
@@ -234,4 +278,6 @@ def _queries(
     translation = state.maps.translation
     if translation is None:
         return ()
-    return queries_of_tokens(translation, kind, side, tokens, token_shift_of_queries(kind, state.settings.label_mode))
+    return queries_of_tokens(
+        translation, kind, side, tokens, token_shift_of_queries(kind, state.settings.label_mode)
+    )

@@ -25,7 +25,8 @@ class ModelInfo:
         roles: of its heads over a sample; None if no file with them is next to it.
         digest: of weights and vocabularies; experiment files name models by it.
         vocabulary_sizes: V of source and target.
-        target_codes: tokens at the beginning of a sentence that choose the target language; empty for one pair.
+        target_codes: tokens at the beginning of a sentence that choose the target language; empty
+            for one pair.
         history: the course of its training; empty if unknown.
     """
 

@@ -1,4 +1,7 @@
-"""A table of numbers for files: what an analysis tab shows. Its numbers and texts may be `Counted`. No Qt."""
+"""A table of numbers for files: what an analysis tab shows.
+
+Its numbers and texts may be `Counted`. No Qt.
+"""
 
 from dataclasses import dataclass
 

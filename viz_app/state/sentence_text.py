@@ -1,4 +1,7 @@
-"""Sentences as text: their length, invisible letters, places of words, and words that changed. No Qt."""
+"""Sentences as text: their length, invisible letters, places of words, and words that changed.
+
+No Qt.
+"""
 
 import difflib
 import unicodedata
@@ -8,11 +11,17 @@ from functools import lru_cache
 from typing import TypeVar
 
 from augenmerk.core.text.codec import CONTINUATION
-from augenmerk.core.translation.result import ExperimentResult, RareWord, RespelledWord, Translation, Word
+from augenmerk.core.translation.result import (
+    ExperimentResult,
+    RareWord,
+    RespelledWord,
+    Translation,
+    Word,
+)
 
 MAX_CHARACTERS = 5_000
-"""Ten times the longest sentence of any corpus here. Beyond it, laying out the text and cutting it into words take
-seconds: the time grows with the square of the length where there are no spaces."""
+"""Ten times the longest sentence of any corpus here. Beyond it, laying out the text and cutting it
+into words take seconds: the time grows with the square of the length where there are no spaces."""
 LOW_PROBABILITY = 0.5
 """Words below it are marked."""
 
@@ -25,15 +34,19 @@ def limited(text: str) -> str:
 def left_out(num_characters: int, what: str = "sentence") -> str:
     """The message for characters of a sentence, or of something else, that were left out."""
     noun = "character was" if num_characters == 1 else "characters were"
-    return f"A {what} can have at most {MAX_CHARACTERS:,} characters; {num_characters:,} more {noun} left out."
+    return (
+        f"A {what} can have at most {MAX_CHARACTERS:,} characters; {num_characters:,} more "
+        f"{noun} left out."
+    )
 
 
 def not_shown(num_characters: int) -> str:
     """The message for a translation that is longer than the line of text shows."""
     noun = "character is" if num_characters == 1 else "characters are"
     return (
-        f"The translation is longer than {MAX_CHARACTERS:,} characters: its last {num_characters:,} {noun} not shown "
-        "in the sentence. Maps and words include all of them."
+        f"The translation is longer than {MAX_CHARACTERS:,} characters: its last "
+        f"{num_characters:,} {noun} not shown in the sentence. Maps and words include all of "
+        "them."
     )
 
 
@@ -83,7 +96,9 @@ def unknown_spans(translation: Translation) -> tuple[Span, ...]:
     """Places in the typed text of words with a token that is not in the vocabulary."""
     unknown = set(translation.unknown_source_positions)
     return tuple(
-        span for word, span in word_spans(translation).items() if unknown.intersection(range(word.start, word.end))
+        span
+        for word, span in word_spans(translation).items()
+        if unknown.intersection(range(word.start, word.end))
     )
 
 
@@ -94,7 +109,9 @@ def rare_spans(translation: Translation) -> dict[Span, RareWord]:
 
 def respelled_spans(translation: Translation) -> dict[Span, RespelledWord]:
     """Places in the typed text of words that were read in another spelling."""
-    return _spans_of(translation.coverage.respelled_words, translation) if translation.coverage else {}
+    return (
+        _spans_of(translation.coverage.respelled_words, translation) if translation.coverage else {}
+    )
 
 
 def left_out_spans(result: ExperimentResult, words: Collection[Word]) -> dict[Span, Word]:
@@ -114,7 +131,9 @@ def left_out_spans(result: ExperimentResult, words: Collection[Word]) -> dict[Sp
 def word_spans(translation: Translation) -> dict[Word, Span]:
     """Places in the typed text of the source words; words that are not found are left out."""
     text = translation.source_text
-    return {word: _to_utf16(text, *word_range) for word, word_range in word_ranges(translation).items()}
+    return {
+        word: _to_utf16(text, *word_range) for word, word_range in word_ranges(translation).items()
+    }
 
 
 def _spans_of(words: tuple[_Word, ...], translation: Translation) -> dict[Span, _Word]:
@@ -131,7 +150,9 @@ def edited_spans(result: ExperimentResult) -> tuple[Span, ...]:
     spans = word_spans(result.original)
     original = result.original
     numbered_words = zip(original.source_places, original.source_words, strict=True)
-    return tuple(spans[word] for position, word in numbered_words if position in places and word in spans)
+    return tuple(
+        spans[word] for position, word in numbered_words if position in places and word in spans
+    )
 
 
 def ignored_span(translation: Translation) -> Span | None:
@@ -143,13 +164,19 @@ def ignored_span(translation: Translation) -> Span | None:
 
 
 def target_span(translation: Translation, word: Word) -> tuple[int, int]:
-    """The place of a target word in the text of the translation, in characters; its end if the word is not found."""
+    """The place of a target word in the text of the translation, in characters.
+
+    Its end if the word is not found.
+    """
     end = len(translation.text)
     return _ranges_in(translation.text, translation.target_words).get(word, (end, end))
 
 
 def word_ranges(translation: Translation) -> dict[Word, tuple[int, int]]:
-    """Places in the typed text of the source words, in characters; words that are not found are left out."""
+    """Places in the typed text of the source words, in characters.
+
+    Words that are not found are left out.
+    """
     return _ranges_in(translation.source_text, translation.source_words)
 
 
@@ -166,7 +193,9 @@ def _ranges_in(text: str, words: Iterable[Word]) -> dict[Word, tuple[int, int]]:
 
 
 def _same_length_lower(text: str) -> str:
-    """Lower case, character by character: a letter whose lower case is longer (İ) stays unchanged."""
+    """Lower case, character by character: a letter whose lower case is longer (İ) stays
+    unchanged.
+    """
     return "".join(low if len(low := letter.lower()) == 1 else letter for letter in text)
 
 
@@ -184,4 +213,6 @@ def new_words(before: Translation, after: Translation) -> frozenset[Word]:
     new = [word.text for word in after.target_words]
     blocks = difflib.SequenceMatcher(None, old, new, autojunk=False).get_matching_blocks()
     common_indices = {block.b + offset for block in blocks for offset in range(block.size)}
-    return frozenset(word for index, word in enumerate(after.target_words) if index not in common_indices)
+    return frozenset(
+        word for index, word in enumerate(after.target_words) if index not in common_indices
+    )

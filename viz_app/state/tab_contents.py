@@ -1,4 +1,6 @@
-"""The contents of the analysis tabs, which scenes of lessons keep: choices that `Tab.contents` declares. No Qt."""
+"""The contents of the analysis tabs, which scenes of lessons keep: choices that `Tab.contents`
+declares. No Qt.
+"""
 
 import re
 from collections.abc import Mapping
@@ -12,12 +14,21 @@ _OF_MISSING_TAB = re.compile(r"([a-z][a-z0-9-]{0,59})_[a-z][a-z0-9_]{0,59}")
 
 
 def declared_contents() -> Mapping[str, Content]:
-    """The contents of all tabs by their names in files: the name of the tab, an underscore, the name of the choice."""
-    return {f"{tab}_{name}": content for tab, declared in TABS.items() for name, content in declared.contents.items()}
+    """The contents of all tabs by their names in files: the name of the tab, an underscore, the
+    name of the choice.
+    """
+    return {
+        f"{tab}_{name}": content
+        for tab, declared in TABS.items()
+        for name, content in declared.contents.items()
+    }
 
 
 def missing_tab(name: str) -> str:
-    """The tab of a content that files keep although its extension is not installed; empty if `name` is no such name."""
+    """The tab of a content that files keep although its extension is not installed.
+
+    Empty if `name` is no such name.
+    """
     match = _OF_MISSING_TAB.fullmatch(name)
     return match[1] if match is not None and match[1] not in TABS else ""
 
@@ -26,7 +37,8 @@ class TabContents:
     """The values of all contents, by their names in files.
 
     Attributes:
-        of_missing_tabs: those of the file opened last whose extensions are not installed; files keep them.
+        of_missing_tabs: those of the file opened last whose extensions are not installed; files
+            keep them.
 
     Signals:
         changed(str): the content of this name.
@@ -49,4 +61,7 @@ class TabContents:
 
 def content(name: str) -> Any:
     """A property for the state of a tab: the content `name` of its `state.tabs`."""
-    return property(lambda part: part.state.tabs[name], lambda part, value: part.state.tabs.__setitem__(name, value))
+    return property(
+        lambda part: part.state.tabs[name],
+        lambda part, value: part.state.tabs.__setitem__(name, value),
+    )

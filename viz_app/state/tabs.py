@@ -10,11 +10,12 @@ from augenmerk.core.registry import Registry
 
 @dataclass(frozen=True)
 class Content:
-    """A choice in a tab that scenes of lessons and the next start keep, such as a word or a second sentence.
+    """A choice in a tab that scenes of lessons and the next start keep, such as a word or a second
+    sentence.
 
     Attributes:
-        default: its value until the user chooses another: a flag, a text, a number from 0 to 1, or a position, which
-            counts from 0. None is a position that nobody has chosen.
+        default: its value until the user chooses another: a flag, a text, a number from 0 to 1, or
+            a position, which counts from 0. None is a position that nobody has chosen.
         choices: its possible values; empty if there are more than a few.
     """
 
@@ -33,7 +34,8 @@ class Tab:
         code: the full name of its class, as “module:Class”.
         order: its place among the buttons, from small to large.
         search_words: of the command that opens the tab; see `Command`.
-        has_sentences: whether it shows sentences and translations itself. Presented, it takes the width of the screen.
+        has_sentences: whether it shows sentences and translations itself. Presented, it takes the
+            width of the screen.
         follows_head: whether it shows something about the chosen head.
         explains_words: whether it overrides `explain_word`.
         contents: its choices that files keep, by name; see `viz_app.state.tab_contents`.

@@ -1,4 +1,7 @@
-"""The origin of the pinned pair's weight: query times key, by dimension or by component. No Qt, no torch."""
+"""The origin of the pinned pair's weight: query times key, by dimension or by component.
+
+No Qt, no torch.
+"""
 
 import math
 from dataclasses import dataclass
@@ -31,7 +34,8 @@ class WeightExplanation:
         is_open: whether it is; a field with an event, as the next three.
         view: by dimension of the head, or by component of query and key.
         baseline: the subtrahend of the score that is split into components.
-        opened: names of the groups of the query's and the key's components that are open; empty for none.
+        opened: names of the groups of the query's and the key's components that are open; empty for
+            none.
         request: the queries and keys that are awaited.
     """
 
@@ -55,11 +59,17 @@ class WeightExplanation:
     def row_of(self, translation: Translation, head: Head, query: int) -> RowParts | None:
         """The parts of a query's scores; None if they are not known."""
         known = self._row
-        is_it = known is not None and known[0] is translation and (known[1].head, known[1].query) == (head, query)
+        is_it = (
+            known is not None
+            and known[0] is translation
+            and (known[1].head, known[1].query) == (head, query)
+        )
         return known[1] if known is not None and is_it else None
 
     def take(self, translation: Translation, answer: Trace | RowParts) -> None:
-        """Queries and keys of a translation, or the parts of a query's scores, have become known."""
+        """Queries and keys of a translation, or the parts of a query's scores, have become
+        known.
+        """
         if isinstance(answer, Trace):
             self._known = translation, answer
         else:
@@ -73,8 +83,8 @@ class QueryKeyView:
     Attributes:
         detail: of one query and one key token.
         tokens: the two, in words.
-        row_scores: [M], the attention scores of all keys of this query as the softmax takes them, divided by the
-            head's temperature; −∞ where the mask hides a key.
+        row_scores: [M], the attention scores of all keys of this query as the softmax takes them,
+            divided by the head's temperature; −∞ where the mask hides a key.
         whose: names the explained one of two translations; empty if there is only one.
     """
 
@@ -90,13 +100,17 @@ class QueryKeyView:
 
     @property
     def sentence(self) -> str:
-        """The meaning of the numbers, and the step from the score to the weight, to be checked by calculator."""
+        """The meaning of the numbers, and the step from the score to the weight, to be checked by
+        calculator.
+        """
         detail = self.detail
         width = len(self.detail.products)
         temperature = self.detail.temperature
         score = number(detail.score, SCORE_DECIMALS)
         sums = f"Σ of {width} products qᵢ·kᵢ / √{width} = attention score {score}."
-        biases = " ".join(filter(None, ("q and k include their biases; nothing else is added.", self.whose)))
+        biases = " ".join(
+            filter(None, ("q and k include their biases; nothing else is added.", self.whose))
+        )
         if not detail.is_visible:
             return f"{sums} The mask hides this key from the query: its weight is 0. {biases}"
         visible = self.row_scores[np.isfinite(self.row_scores)]
@@ -106,7 +120,10 @@ class QueryKeyView:
             scores = f"exp(scores of {len(visible)} keys / {temperature:g})"
         power = np.exp(detail.score / temperature)
         total = np.exp(visible).sum()
-        softmax = f"exp({score}) / Σ {scores} = {_digits(power)} / {_digits(total)} = weight {detail.weight:.3f}"
+        softmax = (
+            f"exp({score}) / Σ {scores} = {_digits(power)} / {_digits(total)} = weight "
+            f"{detail.weight:.3f}"
+        )
         return f"{sums} Softmax: {softmax}. {biases}"
 
     def tip(self, dimension: int) -> str:
@@ -115,7 +132,8 @@ class QueryKeyView:
         root = len(self.detail.products)
         return (
             f"dimension {dimension + 1}: {number(detail.query_vector[dimension])} × "
-            f"{number(detail.key_vector[dimension])} / √{root} = {number(detail.products[dimension], 3)}\n"
+            f"{number(detail.key_vector[dimension])} / √{root} = "
+            f"{number(detail.products[dimension], 3)}\n"
             f"sum up to here {number(self.running[dimension], 3)}"
         )
 
@@ -127,7 +145,8 @@ class ComponentsView:
     Attributes:
         cell: the parts of the score.
         table: these in groups.
-        tokens: the query, whose components are rows, and the key, whose components are columns, in words.
+        tokens: the query, whose components are rows, and the key, whose components are columns, in
+            words.
         temperature: the head's.
         opened: the names of the open groups of query and key; empty for none.
         keys: the visible keys, in words.
@@ -165,21 +184,35 @@ class ComponentsView:
         if cell.baseline == "mean":
             total += f", {lead} the mean of {len(scores)} keys ({number(float(scores.mean()))})"
         elif cell.baseline != "none":
-            total += f", {lead} that of “{self.keys[cell.baseline]}” ({number(float(scores[cell.baseline]))})"
-        rest = f" Remainder: {number(cell.remainder)}." if abs(cell.remainder) >= LEAST_REMAINDER else ""
+            total += (
+                f", {lead} that of “{self.keys[cell.baseline]}” "
+                f"({number(float(scores[cell.baseline]))})"
+            )
+        rest = (
+            f" Remainder: {number(cell.remainder)}."
+            if abs(cell.remainder) >= LEAST_REMAINDER
+            else ""
+        )
         return " ".join(filter(None, (f"{total}: the sum of this table.{rest}", self.whose)))
 
     def tip(self, row: int, column: int) -> str:
         """One cell of the table in words."""
         value = number(float(self.table.values[row, column]), signed=True)
-        query, key = map(display_text, (self.table.rows[row].title, self.table.columns[column].title))
+        query, key = map(
+            display_text, (self.table.rows[row].title, self.table.columns[column].title)
+        )
         hint = CLOSE_GROUPS if any(self.opened) else OPEN_GROUPS
-        return f"Query: {query}\nKey: {key}\n{value} of {number(self.cell.total, signed=True)}\n{hint}"
+        return (
+            f"Query: {query}\nKey: {key}\n{value} of {number(self.cell.total, signed=True)}\n{hint}"
+        )
 
 
 LEAST_REMAINDER = 0.005
 """A smaller one would be shown as 0.00."""
-OPEN_GROUPS, CLOSE_GROUPS = "Click a label or a cell to open its groups.", "Click again to close the groups."
+OPEN_GROUPS, CLOSE_GROUPS = (
+    "Click a label or a cell to open its groups.",
+    "Click again to close the groups.",
+)
 Subject = tuple[Translation, Pair, Head]
 
 
@@ -198,13 +231,17 @@ def explained_pair(state: ExperimentState) -> Subject | str:
     num_queries, num_keys = translation.maps.of_kind(head.kind).shape[-2:]
     if pair.query >= num_queries or pair.key >= num_keys:
         return "The pinned cell is not in the current map."
-    if any(row.head == head and row.row == pair.query for row in translation.experiment.attention_rows):
+    if any(
+        row.head == head and row.row == pair.query for row in translation.experiment.attention_rows
+    ):
         return "These weights were set by hand: they do not come from queries and keys."
     return translation, pair, head
 
 
 def query_key_view(state: ExperimentState, explanation: WeightExplanation) -> QueryKeyView | str:
-    """The products of dimensions that give the pinned pair's weight, or a sentence on the missing part."""
+    """The products of dimensions that give the pinned pair's weight, or a sentence on the missing
+    part.
+    """
     subject = explained_pair(state)
     if isinstance(subject, str):
         return subject
@@ -214,7 +251,9 @@ def query_key_view(state: ExperimentState, explanation: WeightExplanation) -> Qu
         return _awaited(state, explanation)
     detail = query_key_detail(trace, head, pair.query, pair.key)
     keys = trace.of_kind(head.kind).keys[head.layer, head.head]
-    scores = (keys.astype(np.float64) @ detail.query_vector.astype(np.float64)) / np.sqrt(len(detail.query_vector))
+    scores = (keys.astype(np.float64) @ detail.query_vector.astype(np.float64)) / np.sqrt(
+        len(detail.query_vector)
+    )
     scores /= detail.temperature
     if head.kind == "decoder" and not trace.lifts_mask:
         scores[pair.query + 1 :] = -np.inf
@@ -222,7 +261,9 @@ def query_key_view(state: ExperimentState, explanation: WeightExplanation) -> Qu
 
 
 def components_view(state: ExperimentState, explanation: WeightExplanation) -> ComponentsView | str:
-    """The components that give the pinned pair's attention score, or a sentence on the missing part."""
+    """The components that give the pinned pair's attention score, or a sentence on the missing
+    part.
+    """
     subject = explained_pair(state)
     if isinstance(subject, str):
         return subject
@@ -233,16 +274,23 @@ def components_view(state: ExperimentState, explanation: WeightExplanation) -> C
     num_visible = len(row.scores)
     if pair.key >= num_visible:
         return "The mask hides this key from the query: its attention score has no effect."
-    keys = (translation.read_tokens if head.kind == "decoder" else translation.source_tokens)[:num_visible]
+    keys = (translation.read_tokens if head.kind == "decoder" else translation.source_tokens)[
+        :num_visible
+    ]
     baseline = explanation.baseline
     if isinstance(baseline, int) and (baseline >= num_visible or baseline == pair.key):
         baseline = "mean"
     cell = row.of_cell(pair.key, baseline)
     query, key = (
         name if any(name == group.name for group in group_components(components)) else ""
-        for name, components in zip(explanation.opened, (row.query_components, row.key_components), strict=True)
+        for name, components in zip(
+            explanation.opened, (row.query_components, row.key_components), strict=True
+        )
     )
-    temperatures = {temperature.head: temperature.temperature for temperature in translation.experiment.temperatures}
+    temperatures = {
+        temperature.head: temperature.temperature
+        for temperature in translation.experiment.temperatures
+    }
     return ComponentsView(
         cell,
         cell.table(query, key),
@@ -263,7 +311,11 @@ def _awaited(state: ExperimentState, explanation: WeightExplanation) -> str:
 def _whose(state: ExperimentState) -> str:
     if state.maps.shown == "difference":
         return "This explains the weight of the changed translation, not the difference."
-    return "This explains the weight of the original translation." if state.maps.shown == "original" else ""
+    return (
+        "This explains the weight of the original translation."
+        if state.maps.shown == "original"
+        else ""
+    )
 
 
 def _tokens(state: ExperimentState, translation: Translation) -> tuple[str, str]:

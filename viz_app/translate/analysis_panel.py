@@ -28,14 +28,16 @@ MIN_WIDTH, USUAL_WIDTH = 340, 430
 class AnalysisPanel(QFrame):
     """Shows one of its tabs. Each is created when it is first shown.
 
-    Keyboard focus in a tab, or on its button, moves to the button of the next tab shown. When the panel is hidden,
-    focus returns to its previous widget.
+    Keyboard focus in a tab, or on its button, moves to the button of the next tab shown. When the
+    panel is hidden, focus returns to its previous widget.
 
     Attributes:
-        focus_next: gets focus when the panel is hidden and the previous widget is gone; None for the window.
+        focus_next: gets focus when the panel is hidden and the previous widget is gone; None for
+            the window.
         buttons: one per tab, in lines that wrap.
         close_button: hides the panel.
-        missing_tab: the name of the tab that was last open, if its extension is not installed; else empty.
+        missing_tab: the name of the tab that was last open, if its extension is not installed; else
+            empty.
 
     Signals:
         opened(), closed(): the user wants to see the panel, or to hide it.
@@ -46,7 +48,8 @@ class AnalysisPanel(QFrame):
     def __init__(self, context: AnalysisContext, tabs: Mapping[str, Tab] = TABS) -> None:
         super().__init__()
         self.setProperty("role", "panel")
-        self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)  # a click on a tab, or into it, makes it the view to present
+        # a click on a tab, or into it, makes it the view to present
+        self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
         self._preferences = context.preferences
         self._context = context
         self._index = 0
@@ -54,7 +57,9 @@ class AnalysisPanel(QFrame):
         self._names = tuple(self.tabs_by_name)
         self._made: dict[int, AnalysisTab] = {}
         self._pages = QStackedWidget()
-        self.close_button = flat_button("✕", TOGGLE_ANALYSIS.tip_with_keys("Hide the analysis panel"))
+        self.close_button = flat_button(
+            "✕", TOGGLE_ANALYSIS.tip_with_keys("Hide the analysis panel")
+        )
         self.close_button.setAccessibleName("Hide the analysis panel")
         self.close_button.clicked.connect(self.closed)
         self._focus_before: QWidget | None = None
@@ -118,7 +123,9 @@ class AnalysisPanel(QFrame):
         self.opened.emit()
 
     def show_alone(self, name: str) -> QWidget:
-        """Shows a tab in the widget that holds all of them, which another part of the window may borrow."""
+        """Shows a tab in the widget that holds all of them, which another part of the window may
+        borrow.
+        """
         self.show_tab(self._names.index(name))
         self._pages.setCurrentWidget(self.tab)
         return self._pages
@@ -160,7 +167,12 @@ class AnalysisPanel(QFrame):
         if not self._has_focus_in(self):
             return
         before = self._focus_before
-        if before is not None and shiboken6.isValid(before) and before.isVisible() and before.isEnabled():
+        if (
+            before is not None
+            and shiboken6.isValid(before)
+            and before.isVisible()
+            and before.isEnabled()
+        ):
             before.setFocus()
         else:
             (self.focus_next or self.window()).setFocus()
@@ -185,7 +197,10 @@ class AnalysisPanel(QFrame):
             self._focus_before = old
 
     def _lay_out(self) -> None:
-        names = [(tab.name, f"<p>{tab.tip}.</p><p>{tab.meaning}</p>") for tab in self.tabs_by_name.values()]
+        names = [
+            (tab.name, f"<p>{tab.tip}.</p><p>{tab.meaning}</p>")
+            for tab in self.tabs_by_name.values()
+        ]
         self.buttons = [*choice_buttons(self, dict(enumerate(names)), self.show_tab).values()]
         for button in (*self.buttons, self.close_button):
             button.setProperty("isDense", True)

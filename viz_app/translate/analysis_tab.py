@@ -54,7 +54,9 @@ class AnalysisTab(LivePanel):
 
     @property
     def is_low(self) -> bool:
-        """Whether the tab needs the room of the explanation, which is also the tool tip of its button."""
+        """Whether the tab needs the room of the explanation, which is also the tool tip of its
+        button.
+        """
         return self.is_presented or self.height() < scaled(LOW_TAB)
 
     def stop(self) -> bool:
@@ -68,9 +70,12 @@ class AnalysisTab(LivePanel):
     def set_presented(self, is_presented: bool) -> None:
         """The tab fills the screen from now on, or no longer."""
         self.is_presented = is_presented
-        presented = 0 if self.tab.has_sentences else PANEL_MARGIN, 0, 0, 0  # the sentences of others are at their left
+        # the sentences of others are at their left
+        presented = 0 if self.tab.has_sentences else PANEL_MARGIN, 0, 0, 0
         scales(self.column.setContentsMargins, *(presented if is_presented else MARGINS))
         self.redraw_in_sight()
 
     def explain_word(self, step: int, rival: str) -> None:
-        """Shows why the token of a step was chosen rather than `rival`, if the tab explains words."""
+        """Shows why the token of a step was chosen rather than `rival`, if the tab explains
+        words.
+        """

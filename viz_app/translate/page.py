@@ -1,4 +1,6 @@
-"""The Translate page: a sentence, its translation, all heads, one head large, and the analysis tabs."""
+"""The Translate page: a sentence, its translation, all heads, one head large, and the analysis
+tabs.
+"""
 
 from collections.abc import Callable
 from functools import partial
@@ -36,15 +38,15 @@ class TranslatePage(QWidget):
         controller: computes the experiment.
         state: the experiment, and the settings of its maps.
         sentence, heads, head: the three panels.
-        analysis: the tabs next to them; `analysis_button` opens and closes them, `thumbnails_button` restores the
-            heads that they replaced.
-        message: replaces the maps while there are none; `model_buttons` offer a model there, the first by opening one,
-            and `cancel_button` cancels the first translation.
+        analysis: the tabs next to them; `analysis_button` opens and closes them,
+            `thumbnails_button` restores the heads that they replaced.
+        message: replaces the maps while there are none; `model_buttons` offer a model there, the
+            first by opening one, and `cancel_button` cancels the first translation.
         analysis_numbers: returns the numbers of the visible analysis tab; None if there are none.
         stop_analysis: cancels the work of the visible analysis tab; returns whether there was any.
         own_settings: the user's map settings, which scenes of a lesson do not change.
-        key_commands: those of extensions that come before the commands on heads with the same keys, and return whether
-            there was something to do.
+        key_commands: those of extensions that come before the commands on heads with the same keys,
+            and return whether there was something to do.
 
     Signals:
         failed(Failure): an experiment was refused.
@@ -52,7 +54,9 @@ class TranslatePage(QWidget):
 
     failed = Signal(object)
 
-    def __init__(self, controller: ExperimentController, analysis: QWidget, preferences: Preferences) -> None:
+    def __init__(
+        self, controller: ExperimentController, analysis: QWidget, preferences: Preferences
+    ) -> None:
         super().__init__()
         self._preferences = preferences
         self.controller, self.analysis = controller, analysis
@@ -75,7 +79,9 @@ class TranslatePage(QWidget):
         self._lay_out()
         sentence = self.sentence
         of_the_result = (sentence.sentence, sentence.original_line, sentence.chips_area)
-        self._overlays = [DimmingOverlay(part) for part in (*of_the_result, self.heads, self.head, self.analysis)]
+        self._overlays = [
+            DimmingOverlay(part) for part in (*of_the_result, self.heads, self.head, self.analysis)
+        ]
         self._left_out = RequestState()
         self._connect()
         self.show_message("")
@@ -112,8 +118,12 @@ class TranslatePage(QWidget):
         else:
             self._show_hint()
 
-    def show_message(self, text: str, *, offers_models: bool = False, offers_cancel: bool = False) -> None:
-        """Shows a message in place of the maps, perhaps with buttons that open or train a model, or cancel."""
+    def show_message(
+        self, text: str, *, offers_models: bool = False, offers_cancel: bool = False
+    ) -> None:
+        """Shows a message in place of the maps, perhaps with buttons that open or train a model, or
+        cancel.
+        """
         for button in self.model_buttons:
             button.setVisible(offers_models)
         self.cancel_button.setVisible(offers_cancel)
@@ -169,7 +179,9 @@ class TranslatePage(QWidget):
 
     def _lay_out(self) -> None:
         self.sentence.rows.add_button(self._arrangement.buttons)
-        self._column = column_of(self.sentence, (self._arrangement, 1), (self.message, 1), spacing=GAP, within=self)
+        self._column = column_of(
+            self.sentence, (self._arrangement, 1), (self.message, 1), spacing=GAP, within=self
+        )
 
     def _connect(self) -> None:
         state = self.state
@@ -184,7 +196,10 @@ class TranslatePage(QWidget):
         self.controller.failed.connect(self._on_failed)
 
     def _on_text(self, text: str, is_asked: bool) -> None:
-        """Requests the text; `is_asked`: explicitly, so that an unchanged text is translated again."""
+        """Requests the text.
+
+        `is_asked`: explicitly, so that an unchanged text is translated again.
+        """
         if self.state.model is None:
             self.state.prepare_text(text)  # requested once a model is open
         elif not text.strip():
@@ -297,14 +312,18 @@ class Arrangement(QSplitter):
         buttons: both, one of them shown: closing tabs that replaced the heads restores the heads.
     """
 
-    def __init__(self, heads: QWidget, head: QWidget, analysis: QWidget, preferences: Preferences) -> None:
+    def __init__(
+        self, heads: QWidget, head: QWidget, analysis: QWidget, preferences: Preferences
+    ) -> None:
         super().__init__(Qt.Orientation.Horizontal)
         self._preferences = preferences
         self._heads, self._head = heads, head
         self._sizes_beside: tuple[list[int], list[int]] = ([], [])
         self._has_analysis = True
         self.analysis = analysis
-        self.analysis_button = flat_button("", TOGGLE_ANALYSIS.tip_with_keys("Analysis tabs next to the maps"))
+        self.analysis_button = flat_button(
+            "", TOGGLE_ANALYSIS.tip_with_keys("Analysis tabs next to the maps")
+        )
         self.thumbnails_button = flat_button("Thumbnails ▸", THUMBNAILS_TIP)
         self.thumbnails_button.setVisible(False)
         self.buttons = QWidget()
@@ -347,7 +366,9 @@ class Arrangement(QSplitter):
         self._fit()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """A narrow page has no room for thumbnails next to the tabs, a very narrow one for anything next to the map."""
+        """A narrow page has no room for thumbnails next to the tabs, a very narrow one for anything
+        next to the map.
+        """
         super().resizeEvent(event)
         self._stack(self.width() < scaled(STACKED))
         self._fit()
@@ -363,13 +384,16 @@ class Arrangement(QSplitter):
         self._keep_heights()
 
     def _keep_heights(self) -> None:
-        for part, height in zip((self._head, self._heads, self.analysis), HEIGHTS_STACKED, strict=True):
+        for part, height in zip(
+            (self._head, self._heads, self.analysis), HEIGHTS_STACKED, strict=True
+        ):
             part.setMinimumHeight(scaled(height) if self.is_stacked and self.isVisible() else 0)
 
     @property
     def is_stacked(self) -> bool:
         """Whether all parts are in one column."""
-        return self.maps.indexOf(self._head) == 0  # a restored state has its own direction, not its order
+        # a restored state has its own direction, not its order
+        return self.maps.indexOf(self._head) == 0
 
     def _stack(self, is_stacked: bool) -> None:
         if is_stacked == self.is_stacked:
@@ -390,7 +414,9 @@ class Arrangement(QSplitter):
             self.setSizes(self._sizes_beside[1])
 
     def _fit(self) -> None:
-        """On a narrow page the tabs replace the thumbnails: the large map and the texts keep their room."""
+        """On a narrow page the tabs replace the thumbnails: the large map and the texts keep their
+        room.
+        """
         has_room = self.analysis.isHidden() or self.width() >= scaled(NARROW)
         set_visible(self._heads, has_room, focus_to=self._head)
         shown, hidden = self.analysis_button, self.thumbnails_button

@@ -1,4 +1,7 @@
-"""Context menus: of the large map, with actions on its head and the query under the mouse; and of the grid of heads."""
+"""Context menus: of the large map, with actions on its head and the query under the mouse.
+
+And of the grid of heads.
+"""
 
 import math
 from collections.abc import Callable, Iterable, Sequence
@@ -43,7 +46,9 @@ class CellMenu(QMenu):
         self.place = point
         if pair is not None:
             is_pinned = state.selection.pinned == pair
-            self.addAction("Unpin" if is_pinned else "Pin").triggered.connect(lambda: state.selection.pin(pair))
+            self.addAction("Unpin" if is_pinned else "Pin").triggered.connect(
+                lambda: state.selection.pin(pair)
+            )
         for offer in offers:
             offer(self)
         if state.settings.scope == "head" and state.result is not None:
@@ -64,12 +69,19 @@ class PartsMenu(QMenu):
     """
 
     def __init__(
-        self, state: ExperimentState, groups: Sequence[HeadGroup], point: QPoint, parent: QWidget | None = None
+        self,
+        state: ExperimentState,
+        groups: Sequence[HeadGroup],
+        point: QPoint,
+        parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
         for group in groups:
             add_switch(
-                self, state, display_text(group.in_words), *(head for head in state.maps.all_heads if head in group)
+                self,
+                state,
+                display_text(group.in_words),
+                *(head for head in state.maps.all_heads if head in group),
             )
         for group in groups:
             if group.layer is not None:
@@ -78,7 +90,9 @@ class PartsMenu(QMenu):
                 name = f"the {display_text(network)}"
                 add_switch(self, state, name, network)
                 self.addAction(f"Scale {name}…").triggered.connect(
-                    lambda _=False, network=network: PartEditor(state, network, self.parentWidget()).open_at(point)
+                    lambda _=False, network=network: PartEditor(
+                        state, network, self.parentWidget()
+                    ).open_at(point)
                 )
 
 
@@ -113,7 +127,10 @@ class Popup(QFrame):
 
 EDITOR_WIDTH, NAME_WIDTH, FIELD_WIDTH = 360, 90, 95
 SLIDER_STEP = 0.05
-"""The change of a factor from one position of its slider to the next; of a temperature's logarithm."""
+"""The change of a factor from one position of its slider to the next.
+
+Of a temperature's logarithm.
+"""
 
 
 @dataclass(frozen=True)
@@ -133,7 +150,12 @@ class Scale:
     position: Callable[[float], int]
 
 
-FACTORS = Scale(-20, 40, lambda position: round(position * SLIDER_STEP, 6), lambda number: round(number / SLIDER_STEP))
+FACTORS = Scale(
+    -20,
+    40,
+    lambda position: round(position * SLIDER_STEP, 6),
+    lambda number: round(number / SLIDER_STEP),
+)
 TEMPERATURES = Scale(
     -20,
     20,
@@ -144,19 +166,24 @@ TEMPERATURES = Scale(
 
 
 class PartEditor(Popup):
-    """The factor of a head or feed-forward network, and the temperature of a head: as sliders and exact numbers.
+    """The factor of a head or feed-forward network, and the temperature of a head: as sliders and
+    exact numbers.
 
     Attributes:
         part: the head or network.
         factor, temperature: the numbers with their sliders; no temperature of a network.
     """
 
-    def __init__(self, state: ExperimentState, part: Head | Network, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, state: ExperimentState, part: Head | Network, parent: QWidget | None = None
+    ) -> None:
         super().__init__(parent)
         self.part = part
         factors = {scaling.part: scaling.factor for scaling in state.experiment.scalings}
         what = "head" if isinstance(part, Head) else "network"
-        self.factor = NumberSlider("Output times", factors.get(part, 1.0), (-MAX_FACTOR, MAX_FACTOR), FACTORS)
+        self.factor = NumberSlider(
+            "Output times", factors.get(part, 1.0), (-MAX_FACTOR, MAX_FACTOR), FACTORS
+        )
         self.factor.chosen.connect(lambda factor: state.submit(scale(part, factor)))
         self.temperature: NumberSlider | None = None
         title = label("heading", display_text(part.title), wraps=True)
@@ -164,12 +191,21 @@ class PartEditor(Popup):
         tip.setText(f"0 switches the {what} off; 1 is the model's own.")
         widgets: list[QWidget] = [title, tip, self.factor]
         if isinstance(part, Head):
-            temperatures = {change.head: change.temperature for change in state.experiment.temperatures}
+            temperatures = {
+                change.head: change.temperature for change in state.experiment.temperatures
+            }
             self.temperature = NumberSlider(
-                "Temperature", temperatures.get(part, 1.0), (MIN_TEMPERATURE, MAX_TEMPERATURE), TEMPERATURES
+                "Temperature",
+                temperatures.get(part, 1.0),
+                (MIN_TEMPERATURE, MAX_TEMPERATURE),
+                TEMPERATURES,
             )
-            self.temperature.chosen.connect(lambda temperature: state.submit(temper(part, temperature)))
-            tip.setText(f"{tip.text()} A temperature above 1 makes its weights more even, below 1 sharper.")
+            self.temperature.chosen.connect(
+                lambda temperature: state.submit(temper(part, temperature))
+            )
+            tip.setText(
+                f"{tip.text()} A temperature above 1 makes its weights more even, below 1 sharper."
+            )
             widgets.append(self.temperature)
         column_of(*widgets, margins=(12, 10, 12, 10), within=self)
         scales(self.setFixedWidth, EDITOR_WIDTH)
@@ -205,7 +241,9 @@ class NumberSlider(QWidget):
         self.slider.setValue(scale.position(number))
         for widget in (self.slider, self.field):
             widget.setAccessibleName(name)
-        self.slider.valueChanged.connect(lambda position: self.field.setValue(scale.number(position)))
+        self.slider.valueChanged.connect(
+            lambda position: self.field.setValue(scale.number(position))
+        )
         self.field.valueChanged.connect(self._choose)
         title = label("muted", name)
         scales(title.setFixedWidth, NAME_WIDTH)

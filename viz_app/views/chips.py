@@ -15,7 +15,13 @@ from augenmerk.core.model.heads import Head, Network
 from augenmerk.core.quantities import number, percent
 from augenmerk.core.text.phrases import phrase
 from augenmerk.core.text.vocabulary import STARTS
-from augenmerk.core.translation.experiment import Experiment, GivenTarget, Intervention, in_groups, scaling
+from augenmerk.core.translation.experiment import (
+    Experiment,
+    GivenTarget,
+    Intervention,
+    in_groups,
+    scaling,
+)
 from augenmerk.core.translation.result import ExperimentResult, Translation, Word
 
 from ..heatmap.drawing import DIMMED_OPACITY, POINTER_PX, Box, pointer_shapes
@@ -52,16 +58,19 @@ BAR_HEIGHT = 3
 LINE_GAP = 6
 MAX_SHADE = 0.55
 EXPLANATION = (
-    "A word of the translation. The bar below it is the word's probability: full at 1, orange below 0.5. "
-    "Point at the word to choose another, click it to see its row."
+    "A word of the translation. The bar below it is the word's probability: full at 1, orange "
+    "below 0.5. Point at the word to choose another, click it to see its row."
 )
 
 
 class WordChips(Canvas):
-    """Draws one chip for each word, in lines that wrap; pointing at one shows the model's alternatives.
+    """Draws one chip for each word, in lines that wrap.
 
-    Words that the original translation does not have are marked. A first symbol that is given rather than predicted
-    (the copy task) comes first, pale and named as given; its tool tip gives the reason.
+    Pointing at one shows the model's alternatives.
+
+    Words that the original translation does not have are marked. A first symbol that is given
+    rather than predicted (the copy task) comes first, pale and named as given; its tool tip gives
+    the reason.
     """
 
     def __init__(self, state: ExperimentState) -> None:
@@ -94,7 +103,11 @@ class WordChips(Canvas):
         self.card.hide()
         self._hovered = None
         translation, original = self._state.translation, self._state.original
-        self._new = frozenset() if translation is None or original is None else new_words(original, translation)
+        self._new = (
+            frozenset()
+            if translation is None or original is None
+            else new_words(original, translation)
+        )
         self._start, self._chips = self._flow(self.width()) if translation else (None, [])
         self.setAccessibleDescription(translation.text if translation else "")
         self.updateGeometry()
@@ -132,7 +145,9 @@ class WordChips(Canvas):
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         """Shows the alternatives of the word under the mouse."""
         point = event.position().toPoint()
-        word, box = next(((word, box) for word, box in self._chips if box.contains(point)), (None, None))
+        word, box = next(
+            ((word, box) for word, box in self._chips if box.contains(point)), (None, None)
+        )
         if word == self._hovered:
             return
         self._hovered = word
@@ -197,7 +212,9 @@ class WordChips(Canvas):
             outlined.add(word_of_query(self._state, selection.hovered.query))
         return outlined
 
-    def _paint_box(self, painter: QPainter, word: Word, box: QRect, share: float, *, is_outlined: bool) -> None:
+    def _paint_box(
+        self, painter: QPainter, word: Word, box: QRect, share: float, *, is_outlined: bool
+    ) -> None:
         """Paints the ground of a chip, shaded by its word's `share` in the picked rows."""
         theme = current_theme()
         is_picked = self._state.selection.is_picked(word)
@@ -246,10 +263,13 @@ class WordChips(Canvas):
         assert translation is not None
         theme = current_theme()
         words = translation.target_words
-        plain, bold = (QFontMetrics(theme.font(self._font_size(), bold=is_bold)) for is_bold in (False, True))
+        plain, bold = (
+            QFontMetrics(theme.font(self._font_size(), bold=is_bold)) for is_bold in (False, True)
+        )
         widths = [
             max(
-                (bold if word in self._new else plain).horizontalAdvance(_shortened(word.text)) + 2 * scaled(PADDING),
+                (bold if word in self._new else plain).horizontalAdvance(_shortened(word.text))
+                + 2 * scaled(PADDING),
                 22,
             )
             for word in words
@@ -260,7 +280,11 @@ class WordChips(Canvas):
         height = self._chip_height()
         sizes = [QSize(chip_width, height) for chip_width in widths]
         places = flow(
-            sizes, width, spacing=scaled(SPACING), line_spacing=self.line_height - height, inset=scaled(INSET)
+            sizes,
+            width,
+            spacing=scaled(SPACING),
+            line_spacing=self.line_height - height,
+            inset=scaled(INSET),
         )
         start = places.pop(0) if has_start else None
         return start, list(zip(words, places, strict=True))
@@ -288,8 +312,8 @@ def _given(translation: Translation) -> str:
 def given_tip(translation: Translation) -> str:
     """The reason why the first symbol is not predicted."""
     return (
-        f"Given, not predicted: every sequence of the copy task starts with {translation.read_tokens[0]} instead of a "
-        "start token."
+        "Given, not predicted: every sequence of the copy task starts with "
+        f"{translation.read_tokens[0]} instead of a start token."
     )
 
 
@@ -314,8 +338,8 @@ class AlternativesCard(QFrame):
 
     Signals:
         force_requested(int, str): the user chose this entry of the vocabulary for this step.
-        why_requested(int, str): the user asks why the token of this step was chosen rather than this entry of the
-            vocabulary; empty for the next best.
+        why_requested(int, str): the user asks why the token of this step was chosen rather than
+            this entry of the vocabulary; empty for the next best.
     """
 
     force_requested = Signal(int, str)
@@ -337,14 +361,23 @@ class AlternativesCard(QFrame):
         self._timer.timeout.connect(self.hide)
 
     def show_word(self, translation: Translation, word: Word, position: QPoint, color: str) -> None:
-        """Fills and shows the card at a global position, moved to stay on the screen; links have this colour."""
+        """Fills and shows the card at a global position, moved to stay on the screen.
+
+        Links have this colour.
+        """
         self._timer.stop()
         self._translation = translation
-        self.label.setText(alternatives_html(translation, word, color, explains_words=self.explains_words))
+        self.label.setText(
+            alternatives_html(translation, word, color, explains_words=self.explains_words)
+        )
         self.adjustSize()
         screen = self._chips.screen().availableGeometry()
         x = min(position.x(), screen.right() - self.width())
-        y = position.y() if position.y() + self.height() < screen.bottom() else position.y() - self.height() - 50
+        y = (
+            position.y()
+            if position.y() + self.height() < screen.bottom()
+            else position.y() - self.height() - 50
+        )
         self.move(max(x, screen.left()), max(y, screen.top()))
         self.show()
         self.raise_()
@@ -374,11 +407,13 @@ class AlternativesCard(QFrame):
             (self.why_requested if why else self.force_requested).emit(int(step), entry)
 
 
-def alternatives_html(translation: Translation, word: Word, color: str, *, explains_words: bool = False) -> str:
+def alternatives_html(
+    translation: Translation, word: Word, color: str, *, explains_words: bool = False
+) -> str:
     """The text of the card; each token but the chosen one is a link "step:rank".
 
-    With `explains_words`, "step:rank:why" asks why the word was chosen rather than this token, "step::why" rather than
-    the next best.
+    With `explains_words`, "step:rank:why" asks why the word was chosen rather than this token,
+    "step::why" rather than the next best.
     """
     log_probability = translation.word_log_probability(word)
     title = html.escape(visible(word.text))
@@ -392,20 +427,26 @@ def alternatives_html(translation: Translation, word: Word, color: str, *, expla
                 f"{number(translation.log_probabilities[step])}</p>"
             )
         rows = "".join(
-            f"<tr><td>{_name(alternative.token, chosen, f'{step}:{rank}', color)}</td>"
-            f"<td align='right' style='padding-left:18px'>{number(alternative.log_probability)}</td>"
-            f"<td align='right' style='padding-left:12px'>{_percent(alternative.log_probability)}</td>"
+            f"<tr><td>{_name(alternative.token, chosen, f'{step}:{rank}', color)}</td><td "
+            f"align='right' style='padding-left:18px'>{number(alternative.log_probability)}</td>"
+            "<td align='right' "
+            f"style='padding-left:12px'>{_percent(alternative.log_probability)}</td>"
             f"{_why_not(alternative.token, chosen, f'{step}:{rank}:why', color) if explains_words else ''}</tr>"
             for rank, alternative in enumerate(translation.alternatives[step][:NUM_SHOWN])
         )
-        lines.append(f"<table cellspacing='0' cellpadding='1' style='margin-top:4px'>{rows}</table>")
+        lines.append(
+            f"<table cellspacing='0' cellpadding='1' style='margin-top:4px'>{rows}</table>"
+        )
     why = f"{_link(WHY, f'{word.start}::why', color)} &nbsp; " if explains_words else ""
     lines.append(f"<p style='margin:6px 0 0 0'>{why}{FORCE_HINT}</p>")
     return "".join(lines)
 
 
 def _why_not(token: str, chosen: str, link: str, color: str) -> str:
-    return f"<td style='padding-left:12px'>{_link(WHY_NOT, link, color) if token != chosen else ''}</td>"
+    return (
+        "<td "
+        f"style='padding-left:12px'>{_link(WHY_NOT, link, color) if token != chosen else ''}</td>"
+    )
 
 
 def _link(text: str, link: str, color: str) -> str:
@@ -425,7 +466,10 @@ def _percent(log_probability: float) -> str:
 CHIP_SPACING = 5
 MAX_ROWS, MAX_ROWS_LOW = 3, 2
 """Of chips in sight at once, and on a low page; the others scroll."""
-HINT = "Try it: right-click a head to switch it off, point at a word to choose another, or edit the translation."
+HINT = (
+    "Try it: right-click a head to switch it off, point at a word to choose another, or edit the "
+    "translation."
+)
 
 
 GIVEN = "translation given"
@@ -434,17 +478,22 @@ GIVEN = "translation given"
 class InterventionChips(QWidget):
     """The interventions as chips: one line for a few, several lines for many.
 
-    Keyboard focus stays here when the chip or button that has it goes: on the next chip, or on undo or redo.
+    Keyboard focus stays here when the chip or button that has it goes: on the next chip, or on undo
+    or redo.
 
     Attributes:
         hint: shown while nothing is changed.
-        chips: one button for each intervention or group of heads, in their order; the last one for a given translation.
+        chips: one button for each intervention or group of heads, in their order; the last one for
+            a given translation.
         suggestion: switches off the part that matters most, if the changes left all words the same.
         undo_button, redo_button, reset_button: for undo, redo, and resetting all changes.
     """
 
     def __init__(self, state: ExperimentState, *, undo: Callable[[], None] | None = None) -> None:
-        """`undo`: the action of the button; None for the state's own, which ignores text being typed."""
+        """`undo`: the action of the button.
+
+        None for the state's own, which ignores text being typed.
+        """
         super().__init__()
         self._state = state
         self.hint = label("small", HINT, wraps=True)
@@ -455,7 +504,11 @@ class InterventionChips(QWidget):
         self.undo_button = flat_button("↶", UNDO.tip_with_keys())
         self.redo_button = flat_button("↷", REDO.tip_with_keys())
         self.reset_button = flat_button("Reset", "Reset all changes")
-        for button, name in ((self.undo_button, "Undo"), (self.redo_button, "Redo"), (self.reset_button, "Reset")):
+        for button, name in (
+            (self.undo_button, "Undo"),
+            (self.redo_button, "Redo"),
+            (self.reset_button, "Reset"),
+        ):
             button.setAccessibleName(name)
         self.undo_button.clicked.connect(undo or (lambda: state.submit(edits.undo)))
         self.redo_button.clicked.connect(lambda: state.submit(edits.redo))
@@ -481,18 +534,23 @@ class InterventionChips(QWidget):
         self._suggested = part
         self.suggestion.setText(f"Try {display_text(part.short_name)} off")
         self.suggestion.setToolTip(
-            f"No word changed. Of all heads and networks, the {display_text(part)} adds most to “{word}” directly: "
-            "switch it off too"
+            f"No word changed. Of all heads and networks, the {display_text(part)} adds most to "
+            f"“{word}” directly: switch it off too"
         )
-        self.suggestion.setVisible(self.width_in_one_line() <= self.width())  # more rows would move the heads
+        # more rows would move the heads
+        self.suggestion.setVisible(self.width_in_one_line() <= self.width())
 
     def _take_suggestion(self) -> None:
         if self._suggested is not None:
             self._state.submit(edits.intervene(scaling(self._suggested)))
 
     def put_beside(self, widget: QWidget | None) -> None:
-        """Puts another widget into the space that the chips leave in their line; None frees it again."""
-        self._row.setStretchFactor(self._flow_area, 0 if widget is not None else 1)  # 0: only the width they need
+        """Puts another widget into the space that the chips leave in their line.
+
+        None frees it again.
+        """
+        # 0: only the width they need
+        self._row.setStretchFactor(self._flow_area, 0 if widget is not None else 1)
         if widget is not None:
             take_out(widget)
             self._row.insertWidget(self._row.indexOf(self._flow_area) + 1, widget, 1)
@@ -505,7 +563,11 @@ class InterventionChips(QWidget):
         """The width of all chips and buttons side by side."""
         buttons = (self.suggestion, self.undo_button, self.redo_button, self.reset_button)
         spacing = self._row.spacing() * (len(buttons) + 1)
-        return self._flow.sizeHint().width() + sum(button.sizeHint().width() for button in buttons) + spacing
+        return (
+            self._flow.sizeHint().width()
+            + sum(button.sizeHint().width() for button in buttons)
+            + spacing
+        )
 
     def rebuild(self) -> None:
         """Updates chips and buttons to the experiment."""
@@ -513,11 +575,15 @@ class InterventionChips(QWidget):
         experiment = self._state.experiment
         focused = self.window().focusWidget()
         set_visible(self.suggestion, False, focus_to=self.undo_button)
-        focused_chip = next((index for index, chip in enumerate(self.chips) if chip is focused), None)
+        focused_chip = next(
+            (index for index, chip in enumerate(self.chips) if chip is focused), None
+        )
         old = self.chips
         groups = in_groups(experiment.interventions, state.maps.all_heads)
         texts = change_texts(state)
-        self.chips = [self._chip(text, changes) for text, (_, changes) in zip(texts, groups, strict=False)]
+        self.chips = [
+            self._chip(text, changes) for text, (_, changes) in zip(texts, groups, strict=False)
+        ]
         if isinstance(experiment.output, GivenTarget):
             chip = _button(GIVEN, "Show the model's own translation again")
             chip.clicked.connect(lambda: state.submit(edits.use_own_decoding))
@@ -525,7 +591,8 @@ class InterventionChips(QWidget):
         replace_widgets(self._flow, old, self.chips)
         is_changed = bool(self.chips)
         self._flow_area.setVisible(is_changed)
-        self._flow_area.updateGeometry()  # a scroll area does not notice that its content needs another width
+        # a scroll area does not notice that its content needs another width
+        self._flow_area.updateGeometry()
         self.hint.setVisible(not is_changed and state.result is not None)
         if focused is self.undo_button and not state.editor.can_undo:
             self.redo_button.setEnabled(True)
@@ -533,18 +600,29 @@ class InterventionChips(QWidget):
         elif focused is self.redo_button and not state.editor.can_redo:
             self.undo_button.setEnabled(True)
             self.undo_button.setFocus()
-        for button, can in ((self.undo_button, state.editor.can_undo), (self.redo_button, state.editor.can_redo)):
+        for button, can in (
+            (self.undo_button, state.editor.can_undo),
+            (self.redo_button, state.editor.can_redo),
+        ):
             button.setEnabled(can)
             button.setVisible(state.editor.can_undo or state.editor.can_redo)
         set_visible(self.reset_button, bool(experiment.interventions), focus_to=self.undo_button)
         if focused_chip is not None:
-            after = self.chips[min(focused_chip, len(self.chips) - 1)] if self.chips else self.undo_button
+            after = (
+                self.chips[min(focused_chip, len(self.chips) - 1)]
+                if self.chips
+                else self.undo_button
+            )
             after.setFocus()
         self.updateGeometry()
 
     def _chip(self, text: str, interventions: tuple[Intervention, ...]) -> QToolButton:
         is_unreached = _is_unreached(interventions[0], self._state.result)
-        tip = "Take this change back" if len(interventions) == 1 else f"Take these {len(interventions)} changes back"
+        tip = (
+            "Take this change back"
+            if len(interventions) == 1
+            else f"Take these {len(interventions)} changes back"
+        )
         if is_unreached:
             tip = f"{phrase('no_effect')} {tip}"
         chip = _button(text, tip)
@@ -574,7 +652,9 @@ class _ChipRows(LinesScrollArea):
 
     def __init__(self, content: QWidget, flow: FlowLayout) -> None:
         self._flow = flow
-        super().__init__(content, lambda: flow.sizeHint().height() + CHIP_SPACING, MAX_ROWS, CHIP_SPACING)
+        super().__init__(
+            content, lambda: flow.sizeHint().height() + CHIP_SPACING, MAX_ROWS, CHIP_SPACING
+        )
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
 
     def sizeHint(self) -> QSize:
@@ -607,10 +687,12 @@ TIPS: dict[ShownMaps, str] = {
 
 
 class ShownMapsSwitch(QWidget):
-    """Three buttons of which one is pressed; the key D goes from one to the next. Hidden without changes.
+    """Three buttons of which one is pressed; the key D goes from one to the next.
 
-    The pressed button names the maps drawn. For a head without a difference, its button is disabled and gives the
-    reason.
+    Hidden without changes.
+
+    The pressed button names the maps drawn. For a head without a difference, its button is disabled
+    and gives the reason.
 
     Attributes:
         buttons: by the maps that they show.
@@ -620,7 +702,9 @@ class ShownMapsSwitch(QWidget):
         super().__init__()
         self._state = state
         self.setAccessibleName("Which maps are shown")
-        texts: dict[ShownMaps, tuple[str, str]] = {shown: (shown.capitalize(), "") for shown in SHOWN_MAPS}
+        texts: dict[ShownMaps, tuple[str, str]] = {
+            shown: (shown.capitalize(), "") for shown in SHOWN_MAPS
+        }
         self.buttons = choice_buttons(self, texts, partial(setattr, state.settings, "shown"))
         row_of(*self.buttons.values(), spacing=0, within=self)
         self._key = add_shortcut(self, NEXT_MAPS.on(state), NEXT_MAPS.keys)
@@ -642,7 +726,9 @@ class ShownMapsSwitch(QWidget):
         if not is_changed:
             return
         problem = state.maps.difference_problem(state.selection.head.kind)
-        shown_now = "changed" if problem and state.settings.shown == "difference" else state.settings.shown
+        shown_now = (
+            "changed" if problem and state.settings.shown == "difference" else state.settings.shown
+        )
         self.buttons[shown_now].setChecked(True)
         self.buttons["difference"].setEnabled(not problem)
         for shown, button in self.buttons.items():

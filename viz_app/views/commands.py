@@ -19,7 +19,10 @@ SENTENCE, MAPS = "Sentence", "Maps, also in the presentation"
 
 
 def show_next_maps(state: ExperimentState) -> bool:
-    """Shows the next of original, changed and difference, in a cycle; False if nothing is changed."""
+    """Shows the next of original, changed and difference, in a cycle.
+
+    False if nothing is changed.
+    """
     if not _is_changed(state):
         return False
     shown = SHOWN_MAPS.index(state.settings.shown)
@@ -115,7 +118,10 @@ RESET = Command[ExperimentState](
     is_offered=lambda state: bool(state.experiment.interventions),
 )
 TOGGLE_ANALYSIS = Command[Pages](
-    "Open or close the analysis panel", lambda pages: pages.toggle_analysis(), keys=("Ctrl+4",), group="Pages"
+    "Open or close the analysis panel",
+    lambda pages: pages.toggle_analysis(),
+    keys=("Ctrl+4",),
+    group="Pages",
 )
 SWITCH_HEAD = Command[ExperimentState](
     "Switch the chosen head off or on",
@@ -143,21 +149,29 @@ HEAD_COMMANDS = (
 )
 _GROUPS: dict[str, Callable[[Head], HeadGroup]] = {
     "Switch all heads of the chosen layer off or on": lambda head: HeadGroup(head.kind, head.layer),
-    "Switch the chosen head off or on in all layers": lambda head: HeadGroup(head.kind, None, head.head),
+    "Switch the chosen head off or on in all layers": lambda head: HeadGroup(
+        head.kind, None, head.head
+    ),
     "Switch all heads of the chosen kind off or on": lambda head: HeadGroup(head.kind),
 }
 PART_COMMANDS = (
     *(
-        Command[ExperimentState](title, partial(_switch_group, group_of=group_of), is_offered=_has_result)
+        Command[ExperimentState](
+            title, partial(_switch_group, group_of=group_of), is_offered=_has_result
+        )
         for title, group_of in _GROUPS.items()
     ),
     Command[ExperimentState](
-        "Switch the feed-forward network of the chosen layer off or on", _switch_network, is_offered=_has_result
+        "Switch the feed-forward network of the chosen layer off or on",
+        _switch_network,
+        is_offered=_has_result,
     ),
 )
 """Commands on more than one head, and on networks."""
 HEAD_PANEL_COMMANDS = (
-    Command[LargeHead]("Scale the chosen head or change its temperature…", lambda panel: panel.scale_head()),
+    Command[LargeHead](
+        "Scale the chosen head or change its temperature…", lambda panel: panel.scale_head()
+    ),
     Command[LargeHead](
         "Why does this head look there? Explain the pinned weight",
         lambda panel: panel.explain_weight(),

@@ -19,7 +19,8 @@ class ExportSource:
         large_map: the widget that draws the large map; None if there is none.
         model: the name of the model that made the maps, for captions.
         caption: of a picture of the whole page; empty for a description of the large map.
-        run: the training run in sight, a `viz_app.extensions.pictures.saving.RunSource`; None if there is none.
+        run: the training run in sight, a `viz_app.extensions.pictures.saving.RunSource`; None if
+            there is none.
         table: the numbers of the analysis tab in sight; None if there are none.
     """
 

@@ -37,7 +37,14 @@ from augenmerk.core.model.heads import KIND_TITLES, AttentionKind
 from augenmerk.core.quantities import number
 
 from ..heatmap.heatmap import Heatmap, LargeMap, least_height
-from ..heatmap.labelled_matrix import IN_TABLES, WALK, LabelledMatrix, Matrix, MatrixCell, MatrixStyle
+from ..heatmap.labelled_matrix import (
+    IN_TABLES,
+    WALK,
+    LabelledMatrix,
+    Matrix,
+    MatrixCell,
+    MatrixStyle,
+)
 from ..state import map_text
 from ..state.experiment_editor import switch_text, toggle
 from ..state.experiment_state import ExperimentState
@@ -82,27 +89,38 @@ SCOPES = {
 }
 QUESTION = "What am I looking at?"
 LOW_PANEL = 560
-"""Pixels of height below which the map gets more room: the tools have one line, a menu replaces the controls, and the
-meaning of a row is one paragraph."""
+"""Pixels of height below which the map gets more room: the tools have one line, a menu replaces the
+controls, and the meaning of a row is one paragraph."""
 LEAST_NAME, ROLE_WIDTH, LEAST_NAME_AND_ROLE, QUESTION_WIDTH = 225, 110, 570, 130
-"""Pixels that the name of a head needs with the buttons at the right end; with its role; and the question in full."""
+"""Pixels that the name of a head needs with the buttons at the right end.
+
+With its role; and the question in full.
+"""
 EXPLANATION_SHARE, LEAST_EXPLANATION = 0.33, 36
-"""The greatest share of the panel's height, so that the map stays in sight; the least height: two lines."""
+"""The greatest share of the panel's height, so that the map stays in sight.
+
+The least height: two lines.
+"""
 _LOG = logging.getLogger(__name__)
 COMBINATIONS = {"mean": ("mean", "Their mean"), "max": ("maximum", "Their maximum, cell by cell")}
 MeaningLayout = Literal["whole", "one line", "hidden"]
-"""The meaning of a row: its whole text, one line that ends in an ellipsis, or nothing, so that the map has room."""
+"""The meaning of a row: its whole text, one line that ends in an ellipsis, or nothing, so that the
+map has room."""
 
 
 class HeadPanel(QFrame):
-    """The chosen head, large, with its controls and the meaning of its rows. It passes keyboard focus to the map.
+    """The chosen head, large, with its controls and the meaning of its rows.
+
+    It passes keyboard focus to the map.
 
     Attributes:
-        drawings: the map in each way to draw it, by name; `heatmap` is the kernel's own, `map` holds all.
+        drawings: the map in each way to draw it, by name; `heatmap` is the kernel's own, `map`
+            holds all.
         query_key: explains the pinned weight, over the map.
         pick_line: the pinned cell and picked tokens, in words.
         sizes: the size of the cells, or the controls of another drawing.
-        controls: the names of rows and columns, and the hidden ones; a low panel shows their menu instead.
+        controls: the names of rows and columns, and the hidden ones; a low panel shows their menu
+            instead.
         switch_button: switches the head off, or on again.
         export_button: saves the map as a picture; extensions put a larger menu on it.
         measure_menu: the measure of the cells.
@@ -119,7 +137,10 @@ class HeadPanel(QFrame):
         self.setProperty("role", "panel")
         self._state = state
         self.heatmap = Heatmap(state)
-        self.drawings: dict[DrawingName, LargeMap] = {"heatmap": self.heatmap, **_added_drawings(state)}
+        self.drawings: dict[DrawingName, LargeMap] = {
+            "heatmap": self.heatmap,
+            **_added_drawings(state),
+        }
         self.map = QStackedWidget()
         self._frames = {name: drawing.framed() for name, drawing in self.drawings.items()}
         for frame in self._frames.values():
@@ -135,7 +156,9 @@ class HeadPanel(QFrame):
         self.explanation_text = label("", wraps=True)
         self.explanation_text.setTextFormat(Qt.TextFormat.RichText)
         self.explanation_text.setAlignment(Qt.AlignmentFlag.AlignTop)
-        self.explanation = ContentHeightScrollArea(self.explanation_text, self._height_for_explanation)
+        self.explanation = ContentHeightScrollArea(
+            self.explanation_text, self._height_for_explanation
+        )
         self.cell_menu: CellMenu | None = None
         self.cell_offers: list[Callable[[CellMenu], object]] = []
         self._meanings = ("", "", "")
@@ -154,7 +177,9 @@ class HeadPanel(QFrame):
             SWITCH_HEAD.tip_with_keys("See the translation without this head"),
         )
         self.switch_button.clicked.connect(lambda: state.submit(toggle(state.selection.head)))
-        names = {measure: (described.name, described.name) for measure, described in MEASURES.items()}
+        names = {
+            measure: (described.name, described.name) for measure, described in MEASURES.items()
+        }
         self.measure_menu = ChoiceMenu("The measure of the cells", names)
         for measure, action in self.measure_menu.actions_by_name.items():
             described = MEASURES[measure]
@@ -168,7 +193,9 @@ class HeadPanel(QFrame):
         self.picture_menu.chosen.connect(state.selection.clear_hovered)
         for name in ("measure", "picture", "scope", "combination"):
             self._menus[name].chosen.connect(partial(setattr, settings, name))
-        self.export_button = MenuButton("Export ▾", "Save or copy the map, all heads, the page, the numbers")
+        self.export_button = MenuButton(
+            "Export ▾", "Save or copy the map, all heads, the page, the numbers"
+        )
         pictures = QMenu(self)
         pictures.addAction("The large map (PNG)…").triggered.connect(self.ask_where_to_save)
         self.export_button.setMenu(pictures)
@@ -212,7 +239,8 @@ class HeadPanel(QFrame):
         self._header.addLayout(row_of(self.title, self.role, 1, spacing=8), 0, 0)
         self._header.addWidget(self._tools, 0, 1)
         self._header.addWidget(self._ends, 0, 2)
-        self.pick_line.row.insertWidget(2, self.controls.menu_button)  # after the stretch and the label
+        # after the stretch and the label
+        self.pick_line.row.insertWidget(2, self.controls.menu_button)
         self.pick_line.row.addWidget(self.sizes)
         column_of(
             self._header,
@@ -260,7 +288,11 @@ class HeadPanel(QFrame):
         """Updates the texts around the map."""
         state = self._state
         self._name_head()
-        notes = map_text.off_note(state), map_text.difference_note(state), map_text.hiding_note(state)
+        notes = (
+            map_text.off_note(state),
+            map_text.difference_note(state),
+            map_text.hiding_note(state),
+        )
         meaning = map_text.meaning_of_query(state, state.settings.known_picture)
         missing = map_text.measure_note(state), map_text.drawing_note(state)
         self._meanings = " ".join(filter(None, notes)), meaning, " ".join(filter(None, missing))
@@ -295,13 +327,18 @@ class HeadPanel(QFrame):
         if self.query_key.explanation.is_open:
             pinned = self._state.selection.pinned
             cell = self.heatmap.cell_rect(pinned) if pinned is not None else None
-            self.query_key.stand_over(self.map.geometry(), cell.center().y() if cell is not None else None)
+            self.query_key.stand_over(
+                self.map.geometry(), cell.center().y() if cell is not None else None
+            )
 
     def _place_card_soon(self) -> None:
         QTimer.singleShot(0, self, self._place_card)  # the map has its place only then
 
     def explain_weight(self) -> None:
-        """Opens the explanation of the pinned weight by components; without a pinned cell, it asks for one."""
+        """Opens the explanation of the pinned weight by components.
+
+        Without a pinned cell, it asks for one.
+        """
         self._state.settings.picture = "heatmap"
         self.query_key.explanation.view = "components"
         self.query_key.explanation.is_open = True
@@ -316,7 +353,9 @@ class HeadPanel(QFrame):
         at = QPointF(point)
         pair = widget.pair_at(at)
         screen_point = widget.mapToGlobal(point)
-        self.cell_menu = CellMenu(self._state, widget.queries_at(at), pair, screen_point, self, self.cell_offers)
+        self.cell_menu = CellMenu(
+            self._state, widget.queries_at(at), pair, screen_point, self, self.cell_offers
+        )
         self.query_key.offer_baseline(self.cell_menu, pair)
         if self.cell_menu.actions():
             self.cell_menu.popup(screen_point)
@@ -341,7 +380,10 @@ class HeadPanel(QFrame):
 
     def _height_for_explanation(self) -> int:
         others = _least_height(self) - self.explanation.minimumHeight()
-        return max(min(int(self.height() * EXPLANATION_SHARE), self.height() - others), scaled(LEAST_EXPLANATION))
+        return max(
+            min(int(self.height() * EXPLANATION_SHARE), self.height() - others),
+            scaled(LEAST_EXPLANATION),
+        )
 
     def _fit(self) -> None:
         """Gives the texts their room: the meaning of a row is never cut off."""
@@ -368,9 +410,14 @@ class HeadPanel(QFrame):
         return with_notes(notes), with_notes(map_text.OFF_NOTE if may_be_off else notes)
 
     def _choose_layout(self, meaning: str, width: int) -> MeaningLayout:
-        """Chooses the layout of the longest meaning; without room for it, also tightens the line of picked tokens."""
+        """Chooses the layout of the longest meaning.
+
+        Without room for it, also tightens the line of picked tokens.
+        """
         self.meaning.setText(meaning)
-        has_room = self._leaves_room(self.meaning.heightForWidth(width), self.pick_line.whole_height)
+        has_room = self._leaves_room(
+            self.meaning.heightForWidth(width), self.pick_line.whole_height
+        )
         self.pick_line.set_tight(not has_room)
         if has_room:
             return "whole"
@@ -390,7 +437,9 @@ class HeadPanel(QFrame):
         elif not is_whole:
             elide = self.meaning.fontMetrics().elidedText
             text = elide(text.replace("\n", " "), Qt.TextElideMode.ElideRight, width)
-        self.meaning.setTextFormat(Qt.TextFormat.RichText if self._offers_cancel else Qt.TextFormat.PlainText)
+        self.meaning.setTextFormat(
+            Qt.TextFormat.RichText if self._offers_cancel else Qt.TextFormat.PlainText
+        )
         self._meaning_room.show_text(text, width, when_off, max_lines=0 if is_whole else 1)
 
     def _leaves_room(self, meaning: int, picked: int) -> bool:
@@ -399,7 +448,11 @@ class HeadPanel(QFrame):
         is_shown = self._meaning_room.isVisibleTo(self)
         gap = layout.spacing() if layout is not None else 0
         parts = (widget.minimumSizeHint().height() for widget in (self.map, self.pick_line))
-        others = _least_height(self) - sum(parts) - (gap + self._meaning_room.minimumHeight() if is_shown else 0)
+        others = (
+            _least_height(self)
+            - sum(parts)
+            - (gap + self._meaning_room.minimumHeight() if is_shown else 0)
+        )
         texts = picked + (gap + meaning if meaning else 0)
         return self.height() - others - texts >= least_height(self._state.maps.view())
 
@@ -419,7 +472,9 @@ class HeadPanel(QFrame):
         self.role.setVisible(bool(role) and has_room_for_role)
         with_role = (f"{self._forms[0]} · {role}",) if role and not has_room_for_role else ()
         self.title.setText("\n".join((*with_role, *self._forms)))
-        has_room = (width if is_split else beside_tools) >= scaled(LEAST_NAME_AND_ROLE + QUESTION_WIDTH)
+        has_room = (width if is_split else beside_tools) >= scaled(
+            LEAST_NAME_AND_ROLE + QUESTION_WIDTH
+        )
         arrow = "▾" if self.explain_button.isChecked() else "▸"
         self.explain_button.setText(f"{QUESTION if has_room else '?'} {arrow}")
         if is_split != self._is_split:
@@ -443,7 +498,10 @@ def with_cancel(text: str) -> str:
 
 
 def _added_drawings(state: ExperimentState) -> dict[DrawingName, LargeMap]:
-    """The map in each way to draw it that extensions add; one that is broken is left out and reported by name."""
+    """The map in each way to draw it that extensions add.
+
+    One that is broken is left out and reported by name.
+    """
     drawings: dict[DrawingName, LargeMap] = {}
     for name, declaration in list(DRAWINGS.items()):
         if declaration is not HEATMAP:
@@ -493,7 +551,10 @@ class SizeControls(QWidget):
 
 
 LEAST_WORDS = 150
-"""Minimum width of the words in pixels; with less room next to the buttons, they have a line of their own."""
+"""Minimum width of the words in pixels.
+
+With less room next to the buttons, they have a line of their own.
+"""
 _DIRECT = Qt.FindChildOption.FindDirectChildrenOnly
 
 
@@ -515,7 +576,8 @@ class PickLine(QWidget):
         keep_room(self.clear_button)  # the map must not jump when a cell is pinned
         self.clear_button.clicked.connect(state.selection.clear_marks)
         self.explain_button = flat_button(
-            "Explain this weight", "The origin of the pinned weight: query times key, by dimension or by component"
+            "Explain this weight",
+            "The origin of the pinned weight: query times key, by dimension or by component",
         )
         self.explain_button.setCheckable(True)
         self.explain_button.toggled.connect(partial(setattr, explanation, "is_open"))
@@ -544,24 +606,39 @@ class PickLine(QWidget):
         return super().event(event)
 
     def set_tight(self, is_tight: bool) -> None:
-        """Without room for a second line, words that do not fit next to the buttons are left out."""
+        """Without room for a second line, words that do not fit next to the buttons are left
+        out.
+        """
         self._is_tight = is_tight
         self._fit()
 
     @property
     def whole_height(self) -> int:
         """With all words in sight."""
-        return self.row.sizeHint().height() + (self.label.sizeHint().height() if self._needs_split else 0)
+        return self.row.sizeHint().height() + (
+            self.label.sizeHint().height() if self._needs_split else 0
+        )
 
     @property
     def _needs_split(self) -> bool:
-        buttons = [child for child in self.findChildren(QWidget, options=_DIRECT) if child is not self.label]
-        shown = [button for button in buttons if not button.isHidden() or button.sizePolicy().retainSizeWhenHidden()]
+        buttons = [
+            child
+            for child in self.findChildren(QWidget, options=_DIRECT)
+            if child is not self.label
+        ]
+        shown = [
+            button
+            for button in buttons
+            if not button.isHidden() or button.sizePolicy().retainSizeWhenHidden()
+        ]
         taken = sum(button.sizeHint().width() + self.row.spacing() for button in shown)
         return self.width() - taken < scaled(LEAST_WORDS)
 
     def _fit(self) -> None:
-        """Puts the words next to the buttons, or above them; their length does not count, so nothing jumps."""
+        """Puts the words next to the buttons, or above them.
+
+        Their length does not count, so nothing jumps.
+        """
         needs_split = self._needs_split
         is_split = needs_split and not self._is_tight
         self.label.setVisible(is_split or not needs_split)
@@ -580,7 +657,11 @@ class PickLine(QWidget):
         state = self._state
         drawing = DRAWINGS[self._state.settings.known_picture]
         parent = self.parentWidget()  # the panel of the map, which passes focus to the map
-        set_visible(self.clear_button, state.selection.has_marks, focus_to=parent if parent is not None else self)
+        set_visible(
+            self.clear_button,
+            state.selection.has_marks,
+            focus_to=parent if parent is not None else self,
+        )
         self.label.setText(map_text.marks_in_words(state) or drawing.hint)
         self.explain_button.setVisible(drawing is HEATMAP)
         self.explain_button.setChecked(self._explanation.is_open)
@@ -591,7 +672,10 @@ MAX_WIDTH, HEIGHT, MIN_HEIGHT = 600, 178, 90
 
 VIEWS = {
     "dimensions": ("dimensions", "The products of the head's dimensions"),
-    "components": ("components", "What query and key are made of: token, position, heads, networks"),
+    "components": (
+        "components",
+        "What query and key are made of: token, position, heads, networks",
+    ),
 }
 COMPONENTS_STYLE = MatrixStyle(
     colors="signed",
@@ -605,7 +689,9 @@ COMPONENTS_STYLE = MatrixStyle(
 
 
 class QueryKeyCard(QFrame):
-    """Explains the pinned weight. Opened with nothing pinned, it waits for a pin; it closes when its pin is cleared.
+    """Explains the pinned weight.
+
+    Opened with nothing pinned, it waits for a pin; it closes when its pin is cleared.
 
     Attributes:
         explanation: whether it is open, and the queries and keys.
@@ -621,7 +707,12 @@ class QueryKeyCard(QFrame):
 
     rebuilt = Signal()
 
-    def __init__(self, state: ExperimentState, controller: ExperimentController, parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        state: ExperimentState,
+        controller: ExperimentController,
+        parent: QWidget | None = None,
+    ) -> None:
         super().__init__(parent)
         self._state, self._controller = state, controller
         self.explanation = WeightExplanation()
@@ -635,7 +726,8 @@ class QueryKeyCard(QFrame):
         self.text = label("small", wraps=True)
         self.view_buttons = choice_buttons(self, VIEWS, partial(setattr, self.explanation, "view"))
         self.baseline_menu = ChoiceMenu(
-            "The score minus that of the mean, or of another key: the softmax ignores what all keys share",
+            "The score minus that of the mean, or of another key: the softmax ignores what all "
+            "keys share",
             {},
             "minus: ",
             has_arrow_keys=True,
@@ -648,7 +740,15 @@ class QueryKeyCard(QFrame):
             button.setProperty("isDense", True)
         header = row_of((self.title, 1), *buttons, spacing=4)
         footer = row_of((self.text, 1), self.baseline_menu, spacing=4)
-        column_of(header, (self.bars, 1), self.table, footer, spacing=2, margins=(12, 4, 6, 6), within=self)
+        column_of(
+            header,
+            (self.bars, 1),
+            self.table,
+            footer,
+            spacing=2,
+            margins=(12, 4, 6, 6),
+            within=self,
+        )
         self.hide()
         self._follow()
 
@@ -662,7 +762,9 @@ class QueryKeyCard(QFrame):
         for changed in (selection.head, settings.scope, settings.label_mode, settings.shown):
             changed.connect(self.rebuild, max_args=0)
         explanation = self.explanation
-        for changed in (getattr(explanation.events, name) for name in ("is_open", "view", "baseline", "opened")):
+        for changed in (
+            getattr(explanation.events, name) for name in ("is_open", "view", "baseline", "opened")
+        ):
             changed.connect(self.rebuild, max_args=0)
         explanation.request.changed.connect(self.rebuild)
         self.baseline_menu.chosen.connect(self._choose_baseline)
@@ -685,7 +787,10 @@ class QueryKeyCard(QFrame):
             self.title.setText("Explain this weight")
             self.text.setText(view)
         else:
-            name = f"Query times key: {view.tokens} · {display_text(self._state.selection.head.short_name)}"
+            name = (
+                f"Query times key: {view.tokens} · "
+                f"{display_text(self._state.selection.head.short_name)}"
+            )
             self.title.setText(view.tokens if is_by_component else name)
             self.text.setText(view.sentence)
         if self._components is not None:
@@ -698,7 +803,8 @@ class QueryKeyCard(QFrame):
 
     def _show_components(self, view: ComponentsView) -> None:
         rows, columns = (
-            [display_text(group.name) for group in groups] for groups in (view.table.rows, view.table.columns)
+            [display_text(group.name) for group in groups]
+            for groups in (view.table.rows, view.table.columns)
         )
         values = view.table.values.astype("float32")
         matrix = Matrix(values, tuple(rows), tuple(columns))
@@ -709,7 +815,9 @@ class QueryKeyCard(QFrame):
         self.baseline_menu.show_choice(str(view.cell.baseline))
 
     def offer_baseline(self, menu: QMenu, pair: Pair | None) -> None:
-        """Adds to the menu of a cell in the row of the pinned one: subtract the score of its key."""
+        """Adds to the menu of a cell in the row of the pinned one: subtract the score of its
+        key.
+        """
         pinned = self._state.selection.pinned
         if self._components is None or pair is None or pinned is None or pair.query != pinned.query:
             return
@@ -718,7 +826,9 @@ class QueryKeyCard(QFrame):
             action.triggered.connect(lambda: self._choose_baseline(str(pair.key)))
 
     def _choose_baseline(self, name: str) -> None:
-        self.explanation.baseline = int(name) if name.isdecimal() else "none" if name == "none" else "mean"
+        self.explanation.baseline = (
+            int(name) if name.isdecimal() else "none" if name == "none" else "mean"
+        )
 
     def _open_groups(self, cell: MatrixCell) -> None:
         """Opens the groups of a cell, or of a label; closes those that are open."""
@@ -740,7 +850,11 @@ class QueryKeyCard(QFrame):
         self.resize(width, self.height())
         if (layout := self.layout()) is not None:
             layout.activate()  # the height of the table depends on its width
-        height = max(self.heightForWidth(width), scaled(MIN_HEIGHT)) if self.bars.isHidden() else scaled(HEIGHT)
+        height = (
+            max(self.heightForWidth(width), scaled(MIN_HEIGHT))
+            if self.bars.isHidden()
+            else scaled(HEIGHT)
+        )
         height = min(height, area.height())
         is_below = pinned_y is None or pinned_y < area.height() / 2
         top = area.bottom() - height if is_below else area.top()
@@ -751,7 +865,9 @@ class QueryKeyCard(QFrame):
         """Requests the missing queries and keys, unless they are requested already."""
         explanation = self.explanation
         job = self._missing_job()
-        if job is None or (self._asked == job and (explanation.request.is_running or explanation.request.problem)):
+        if job is None or (
+            self._asked == job and (explanation.request.is_running or explanation.request.problem)
+        ):
             return
         self._asked = job
 
@@ -837,7 +953,11 @@ class ProductBars(Canvas):
             last = len(self._view.detail.products) - 1
             self.reached = 0 if self.reached is None else max(0, min(last, self.reached + by))
             x = scaled(EDGE) + (self.reached + 0.5) * self._step()
-            QToolTip.showText(self.mapToGlobal(QPoint(round(x), self.height())), self._view.tip(self.reached), self)
+            QToolTip.showText(
+                self.mapToGlobal(QPoint(round(x), self.height())),
+                self._view.tip(self.reached),
+                self,
+            )
             self.update()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -877,13 +997,18 @@ class ProductBars(Canvas):
         for index, product in enumerate(products.tolist()):
             painter.setBrush(theme.color("warm" if product > 0 else "accent"))
             top, bottom = sorted((zero, y_of(product)))
-            painter.drawRect(QRectF(scaled(EDGE) + index * step + step * 0.15, top, step * 0.7, bottom - top))
+            painter.drawRect(
+                QRectF(scaled(EDGE) + index * step + step * 0.15, top, step * 0.7, bottom - top)
+            )
         painter.setPen(QPen(theme.color("border"), 1))
-        painter.drawLine(QPointF(scaled(EDGE), zero), QPointF(scaled(EDGE) + step * len(products), zero))
+        painter.drawLine(
+            QPointF(scaled(EDGE), zero), QPointF(scaled(EDGE) + step * len(products), zero)
+        )
         painter.setPen(QPen(theme.color("text", 0.75), 1.4))
         painter.setBrush(Qt.BrushStyle.NoBrush)
         points = [
-            QPointF(scaled(EDGE) + (index + 0.5) * step, y_of(value)) for index, value in enumerate(running.tolist())
+            QPointF(scaled(EDGE) + (index + 0.5) * step, y_of(value))
+            for index, value in enumerate(running.tolist())
         ]
         painter.drawPolyline(QPolygonF(points))
         painter.setFont(theme.font("small"))

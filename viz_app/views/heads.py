@@ -19,7 +19,10 @@ from ..widgets.layouts import column_of, row_of, wrapping_row
 from .cell_menu import PartsMenu
 
 SCALES = {
-    "shared": ("shared", "Shared: the last colour stands for weight 1 everywhere (for norms: the largest of a kind)"),
+    "shared": (
+        "shared",
+        "Shared: the last colour stands for weight 1 everywhere (for norms: the largest of a kind)",
+    ),
     "layer": ("per layer", "Per layer: the last colour stands for the largest weight in the layer"),
     "own": ("each its own", "Each head: the last colour stands for its largest weight"),
 }
@@ -98,12 +101,18 @@ class HeadsPanel(QFrame):
         shown_role = self._state.settings.shown_role
         offered = (roles.maps.translation, shown_role, roles.sample)
         sample = roles.sample
-        if offered[0] is self._offered[0] and offered[1] == self._offered[1] and sample is self._offered[2]:
+        if (
+            offered[0] is self._offered[0]
+            and offered[1] == self._offered[1]
+            and sample is self._offered[2]
+        ):
             return
         self._offered = offered
         where = roles.where_they_hold
         self.role_menu.setToolTip(f"Show only heads with one role {where}")
-        self.order_menu.setToolTip(f"The order of the heads of a kind; a role is what a head does {where}")
+        self.order_menu.setToolTip(
+            f"The order of the heads of a kind; a role is what a head does {where}"
+        )
         counts = roles.count()
         entries = {ANY_ROLE: ("any role", "Any role")}
         for role, text in ROLES.items():

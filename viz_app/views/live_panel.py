@@ -1,4 +1,6 @@
-"""The base class of analysis tabs and of the figures of chapters, which show one experiment while they are visible."""
+"""The base class of analysis tabs and of the figures of chapters, which show one experiment while
+they are visible.
+"""
 
 from collections.abc import Callable
 from typing import Any, ClassVar
@@ -17,19 +19,25 @@ from ..worker.jobs import Job
 
 
 class LivePanel(QFrame):
-    """A column of widgets about one experiment. It requests answers and draws only while it is in sight.
+    """A column of widgets about one experiment.
+
+    It requests answers and draws only while it is in sight.
 
     Subclasses override some of:
 
-    - `refresh`: the panel has come into sight, or another result is shown: request missing answers, then draw;
+    - `refresh`: the panel has come into sight, or another result is shown: request missing answers,
+      then draw;
     - `redraw`: draw the known parts; also called after the theme changed;
     - `show_head`: another head was chosen: draw it, which needs less than `redraw`;
-    - `forget_result`: another result is shown, or none, in sight or not; questions about the old one are cancelled;
+    - `forget_result`: another result is shown, or none, in sight or not; questions about the old
+      one are cancelled;
     - `begin_model`: another model answers from now on.
 
     Attributes:
-        stops_when_left: whether leaving the panel cancels its request; returning to the panel repeats it.
-        follows_style: whether a new theme needs no `redraw`, because the style sheet covers all of it.
+        stops_when_left: whether leaving the panel cancels its request; returning to the panel
+            repeats it.
+        follows_style: whether a new theme needs no `redraw`, because the style sheet covers all of
+            it.
         state: the experiment that is shown.
         controller: answers questions about it.
         request: the answer that the panel waits for.
@@ -41,7 +49,11 @@ class LivePanel(QFrame):
     follows_style: ClassVar[bool] = False
 
     def __init__(
-        self, state: ExperimentState, controller: ExperimentController, heading: QWidget, parent: QWidget | None = None
+        self,
+        state: ExperimentState,
+        controller: ExperimentController,
+        heading: QWidget,
+        parent: QWidget | None = None,
     ) -> None:
         """Builds the column: `heading`, then the problem."""
         super().__init__(parent)
@@ -71,7 +83,10 @@ class LivePanel(QFrame):
 
     @property
     def translation_to_ask_about(self) -> Translation | None:
-        """The translation shown, if the model in use made it; else None, as it cannot answer questions about it."""
+        """The translation shown, if the model in use made it.
+
+        Else None, as it cannot answer questions about it.
+        """
         return self.state.current.changed if self.state.current is not None else None
 
     def refresh(self) -> None:
@@ -92,7 +107,11 @@ class LivePanel(QFrame):
         """Another model answers from now on."""
 
     def ask(
-        self, job: Job, on_result: Callable[[Any], object], *, on_partial: Callable[[Any], object] | None = None
+        self,
+        job: Job,
+        on_result: Callable[[Any], object],
+        *,
+        on_partial: Callable[[Any], object] | None = None,
     ) -> None:
         """Submits a job to the worker for `request`; the previous one is cancelled."""
         self.cancel()
@@ -125,9 +144,14 @@ class LivePanel(QFrame):
     def changeEvent(self, event: QEvent) -> None:
         """Other colours or another scale."""
         super().changeEvent(event)
-        if is_theme_change(event) and not self.follows_style and self._drawn_theme != current_theme():
+        if (
+            is_theme_change(event)
+            and not self.follows_style
+            and self._drawn_theme != current_theme()
+        ):
             self._drawn_theme = current_theme()
-            QTimer.singleShot(0, self, self.redraw_in_sight)  # widgets that `redraw` measures have their new style then
+            # widgets that `redraw` measures have their new style then
+            QTimer.singleShot(0, self, self.redraw_in_sight)
 
     def _on_result_changed(self) -> None:
         if self._asked is not None and self._asked.job.scope in ABOUT_A_RESULT:

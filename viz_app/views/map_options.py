@@ -1,4 +1,6 @@
-"""The options below the large map: one table, from which the boxes, their menu and their tips are made."""
+"""The options below the large map: one table, from which the boxes, their menu and their tips are
+made.
+"""
 
 from dataclasses import dataclass
 from functools import partial
@@ -24,7 +26,8 @@ class MapOption:
         text: next to the box.
         tip: what it does.
         group: the name of its group of boxes; neighbouring rows with one name are one group.
-        in_menu: its text in the menu, which has no names of groups; empty if `text` is clear without one.
+        in_menu: its text in the menu, which has no names of groups; empty if `text` is clear
+            without one.
         value: the value of the setting that a button chooses; empty for a box.
     """
 
@@ -84,7 +87,8 @@ ENCODER_TIP = "The encoder predicts nothing: its queries are the tokens it reads
 
 
 class MapOptionControls(QWidget):
-    """A box or button for each of `MAP_OPTIONS`: in one line, in two if there is no room, or as a menu.
+    """A box or button for each of `MAP_OPTIONS`: in one line, in two if there is no room, or as a
+    menu.
 
     Attributes:
         boxes: the controls by `MapOption.name`.
@@ -96,7 +100,9 @@ class MapOptionControls(QWidget):
         self._state = state
         self.boxes: dict[str, QAbstractButton] = {}
         self.actions_by_name: dict[str, QAction] = {}
-        self.menu_button = MenuButton("Tokens ▾", "Which token a query is named by, and which tokens are hidden")
+        self.menu_button = MenuButton(
+            "Tokens ▾", "Which token a query is named by, and which tokens are hidden"
+        )
         menu = QMenu(self.menu_button)
         groups = list[QWidget]()
         menu.setToolTipsVisible(True)
@@ -114,14 +120,23 @@ class MapOptionControls(QWidget):
         widget = QWidget()
         one_value = QActionGroup(menu)
         for option in options:
-            box = self.boxes[option.name] = QRadioButton(option.text) if option.value else QCheckBox(option.text)
-            action = self.actions_by_name[option.name] = menu.addAction(option.in_menu or option.text.capitalize())
+            box = self.boxes[option.name] = (
+                QRadioButton(option.text) if option.value else QCheckBox(option.text)
+            )
+            action = self.actions_by_name[option.name] = menu.addAction(
+                option.in_menu or option.text.capitalize()
+            )
             action.setCheckable(True)
             if option.value:
                 one_value.addAction(action)
             box.toggled.connect(action.setChecked)
             action.toggled.connect(partial(self._choose, option))
-        row_of(label("muted", f"{name}:"), *(self.boxes[option.name] for option in options), spacing=10, within=widget)
+        row_of(
+            label("muted", f"{name}:"),
+            *(self.boxes[option.name] for option in options),
+            spacing=10,
+            within=widget,
+        )
         return widget
 
     def rebuild(self) -> None:

@@ -35,7 +35,14 @@ from ..state.sentence_text import (
 from ..theme import PANEL_MARGIN, current_theme, scaled, scales, set_role
 from ..widgets.buttons import ChoiceMenu, MenuButton, flat_button
 from ..widgets.labels import ElidingLabel, label, show_text
-from ..widgets.layouts import LinesScrollArea, column_of, labelled_row, row_of, set_visible, take_out
+from ..widgets.layouts import (
+    LinesScrollArea,
+    column_of,
+    labelled_row,
+    row_of,
+    set_visible,
+    take_out,
+)
 from .chips import InterventionChips, ShownMapsSwitch, WordChips
 from .sentence_input import SentenceInput, SentenceMarks, TargetLine
 
@@ -48,7 +55,10 @@ LOWEST_PAGE = 680
 """Below it, long sentences have small letters, and the original translation one line."""
 BUNDLED_LANGUAGE = "de"
 """Of the model that opens if no other does."""
-EDIT_TIP = "Edit the translation (or double-click it): the model then reads yours instead of choosing words"
+EDIT_TIP = (
+    "Edit the translation (or double-click it): the model then reads yours instead of choosing "
+    "words"
+)
 BUSY = "translating…"
 WIDEST_FACTS = "of the original: −00.00 → −00.00"
 BESIDE_MARGIN = 10
@@ -75,10 +85,12 @@ class SentencePanel(QFrame):
         shown_switch: the maps shown: original, changed, or difference.
         target_menu: the target language of a multilingual model.
         undo_before: called to undo if the experiment has nothing to undo.
-        other_way: returns another way to a sentence than typing, as “choose an example”; empty if there is none.
+        other_way: returns another way to a sentence than typing, as “choose an example”; empty if
+            there is none.
 
     Signals:
-        escape_pressed(): in the sentence, with nothing to cancel: the keys should go to the heads now.
+        escape_pressed(): in the sentence, with nothing to cancel: the keys should go to the heads
+            now.
     """
 
     escape_pressed = Signal()
@@ -91,7 +103,9 @@ class SentencePanel(QFrame):
         self.sentence = TargetLine()
         self.original_line = ElidingLabel("small")
         self.chips = WordChips(state)
-        self.chips_area = LinesScrollArea(self.chips, lambda: self.chips.line_height, MAX_CHIP_LINES)
+        self.chips_area = LinesScrollArea(
+            self.chips, lambda: self.chips.line_height, MAX_CHIP_LINES
+        )
         self.chips_area.setMinimumWidth(LEAST_CHIPS_WIDTH)
         self.interventions = InterventionChips(state, undo=self.undo)
         self.shown_switch = ShownMapsSwitch(state)
@@ -131,10 +145,16 @@ class SentencePanel(QFrame):
         self._show_sentence(not self.rows.is_folded or not self._has_words)
 
     def undo(self) -> None:
-        """Undoes the last change; that may be text that was typed but not yet submitted, or refused."""
+        """Undoes the last change.
+
+        That may be text that was typed but not yet submitted, or refused.
+        """
         if not self.input.is_committed:
             self.input.commit(is_asked=False)
-        if self.input.text == self.state.experiment.source_text or self.state.intents.view_next is not None:
+        if (
+            self.input.text == self.state.experiment.source_text
+            or self.state.intents.view_next is not None
+        ):
             if self.state.editor.can_undo:
                 self.state.submit(undo)
             else:
@@ -148,18 +168,24 @@ class SentencePanel(QFrame):
         self.state.submit(redo)
 
     def cancel(self) -> bool:
-        """Cancels a translation that takes long, else maps in another measure; False if neither is reported."""
+        """Cancels a translation that takes long, else maps in another measure.
+
+        False if neither is reported.
+        """
         if not self.facts.is_busy:
             return self.state.measuring.cancel()
         self.state.cancel()
         return True
 
     def fit(self, page_width: int, page_height: int) -> None:
-        """A small page leaves the maps their room: long sentences show fewer lines, and the card is folded."""
+        """A small page leaves the maps their room: long sentences show fewer lines, and the card is
+        folded.
+        """
         is_folded = page_width < scaled(NARROW_PAGE) or page_height < scaled(LOW_PAGE_TO_FOLD)
         if self.rows.fold(is_folded):
             self._show_result()
-        self.interventions.setMinimumHeight(self.shown_switch.sizeHint().height())  # with the switch nothing moves
+        # with the switch nothing moves
+        self.interventions.setMinimumHeight(self.shown_switch.sizeHint().height())
         self.interventions.set_low(page_height < scaled(LOW_PAGE))
         self._is_low = page_height < scaled(LOWEST_PAGE)
         self.rows.max_original_lines = 1 if self._is_low else MAX_ORIGINAL_LINES
@@ -169,7 +195,10 @@ class SentencePanel(QFrame):
             translated.set_max_lines(2 if page_height < scaled(LOW_PAGE) else 4)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """With another width the original line may fit elsewhere; and fonts may be others, see `Theme.apply`."""
+        """With another width the original line may fit elsewhere.
+
+        And fonts may be others, see `Theme.apply`.
+        """
         super().resizeEvent(event)
         self.rows.fit()
 
@@ -178,14 +207,16 @@ class SentencePanel(QFrame):
         super().showEvent(event)
         self.rows.fit_names()
 
-    # --- changes --------------------------------------------------------------------------------------------------
+    # --- changes ----------------------------------------------------------------------------------
 
     def _connect(self) -> None:
         state = self.state
         self.sentence.edit_wanted.connect(self.start_editing)
         self.sentence.escape_pressed.connect(self.stop_editing)
         self.sentence.text_committed.connect(self._on_target_committed)
-        self.copy_button.clicked.connect(lambda: QGuiApplication.clipboard().setText(self.sentence.text))
+        self.copy_button.clicked.connect(
+            lambda: QGuiApplication.clipboard().setText(self.sentence.text)
+        )
         self.edit_button.clicked.connect(
             lambda: self.stop_editing() if self.sentence.is_editable else self.start_editing()
         )
@@ -256,9 +287,15 @@ class SentencePanel(QFrame):
         self.rows.show_target_name(is_shown)
 
     def _show_languages(self) -> None:
-        """Names the languages: the sentence is for the model in use, the translation perhaps by the previous one."""
+        """Names the languages: the sentence is for the model in use, the translation perhaps by the
+        previous one.
+        """
         state = self.state
-        source = state.languages_without_model[0] if state.model is None else language_names(state.model.run)[0]
+        source = (
+            state.languages_without_model[0]
+            if state.model is None
+            else language_names(state.model.run)[0]
+        )
         self.rows.show_names(source.capitalize(), state.languages[1].capitalize())
         self.input.setPlaceholderText(typing_hint(state))
 
@@ -296,13 +333,22 @@ class SourceMarks:
         """Marks unknown, rare, respelled, edited and left out words, and an ignored end."""
         result = self._result
         if result is not None:
-            rare = {span: f"“{word.text}”: {word.explanation}" for span, word in rare_spans(result.original).items()}
-            respelled = {span: word.explanation for span, word in respelled_spans(result.original).items()}
+            rare = {
+                span: f"“{word.text}”: {word.explanation}"
+                for span, word in rare_spans(result.original).items()
+            }
+            respelled = {
+                span: word.explanation for span, word in respelled_spans(result.original).items()
+            }
             unknown = unknown_spans(result.original)
             ignored = ignored_span(result.changed)
-            left_out_words = left_out_spans(result, self._left_out[1] if self.knows_left_out(result) else ())
+            left_out_words = left_out_spans(
+                result, self._left_out[1] if self.knows_left_out(result) else ()
+            )
             pale = {span: left_out_note(word.text) for span, word in left_out_words.items()}
-            self._field.marker.mark(SentenceMarks(unknown, ignored, rare, respelled, edited_spans(result), pale))
+            self._field.marker.mark(
+                SentenceMarks(unknown, ignored, rare, respelled, edited_spans(result), pale)
+            )
 
     def knows_left_out(self, result: ExperimentResult) -> bool:
         """Whether the words that this result's translation left out are known."""
@@ -319,17 +365,24 @@ class SourceMarks:
         if result is not None:
             spans = word_spans(result.changed)
             shares = key_shares(self._state, "source")
-            shown = {spans[word]: share for word, share in shares.items() if word in spans and share > 0}
+            shown = {
+                spans[word]: share for word, share in shares.items() if word in spans and share > 0
+            }
             self._field.marker.shade(shown)
 
     @property
     def _result(self) -> ExperimentResult | None:
         result = self._state.result
-        return result if result is not None and self._field.text == result.changed.source_text else None
+        return (
+            result
+            if result is not None and self._field.text == result.changed.source_text
+            else None
+        )
 
 
 class SentenceRows:
-    """Places the parts of a `SentencePanel`: each in a row of its own, or folded if there is little room.
+    """Places the parts of a `SentencePanel`: each in a row of its own, or folded if there is little
+    room.
 
     Attributes:
         is_folded: whether the words replace the sentence.
@@ -340,7 +393,11 @@ class SentenceRows:
         self._panel = panel
         self.is_folded = self._is_wide = False
         self.max_original_lines = MAX_ORIGINAL_LINES
-        self._source_name, self._target_name, self._words_name = label("muted"), label("muted"), label("muted")
+        self._source_name, self._target_name, self._words_name = (
+            label("muted"),
+            label("muted"),
+            label("muted"),
+        )
         self._indents = [QWidget() for _ in range(2)]
         self._original_row, self._words_side = QWidget(), QWidget()
         self._page_button: QWidget | None = None
@@ -352,7 +409,10 @@ class SentenceRows:
         QWidget.setTabOrder(self._panel.target_menu, button)
 
     def add_button(self, button: QWidget) -> None:
-        """Puts a button at the end of the last line; folded, of the first, as the last is full then."""
+        """Puts a button at the end of the last line.
+
+        Folded, of the first, as the last is full then.
+        """
         self._page_button = button
         self._arrange()
 
@@ -365,9 +425,14 @@ class SentenceRows:
         return True
 
     def fit(self) -> None:
-        """With another width the original line may fit elsewhere; and fonts may be others, see `Theme.apply`."""
+        """With another width the original line may fit elsewhere.
+
+        And fonts may be others, see `Theme.apply`.
+        """
         self.fit_names()
-        if self.is_folded and self._is_wide != (is_wide := self._panel.width() >= scaled(NARROW_PAGE)):
+        if self.is_folded and self._is_wide != (
+            is_wide := self._panel.width() >= scaled(NARROW_PAGE)
+        ):
             self._is_wide = is_wide
             self._arrange()
         self._fit_side()
@@ -393,7 +458,8 @@ class SentenceRows:
         names = (self._source_name, self._target_name, self._words_name)
         for name in names:
             name.setMinimumWidth(0)
-            name.setIndent(name.indent())  # drops the cached size hint, which includes the old minimum
+            # drops the cached size hint, which includes the old minimum
+            name.setIndent(name.indent())
         width = max(name.sizeHint().width() for name in names)
         for part in (*names, *self._indents):
             part.setFixedWidth(width)
@@ -432,9 +498,11 @@ class SentenceRows:
         panel = self._panel
         corner = Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignRight
         policy = panel.original_line.sizePolicy()
-        # next to the chips it takes the rest; in a line of its own it keeps its width: heads must not move from under
-        # the mouse that switches them off
-        policy.setHorizontalPolicy(QSizePolicy.Policy.Ignored if self.is_folded else QSizePolicy.Policy.Preferred)
+        # next to the chips it takes the rest; in a line of its own it keeps its width: heads must
+        # not move from under the mouse that switches them off
+        policy.setHorizontalPolicy(
+            QSizePolicy.Policy.Ignored if self.is_folded else QSizePolicy.Policy.Preferred
+        )
         policy.setRetainSizeWhenHidden(not self.is_folded)
         panel.original_line.setSizePolicy(policy)
         self._original_row.setVisible(not self.is_folded)
@@ -475,7 +543,9 @@ class SentenceRows:
         self._side.setMinimumWidth(widest if self.is_folded else 0)
 
     def place_original(self) -> None:
-        """Puts the original line of a folded panel next to the chips if it fits, else below the words."""
+        """Puts the original line of a folded panel next to the chips if it fits, else below the
+        words.
+        """
         panel = self._panel
         if not self.is_folded:
             return
@@ -485,9 +555,12 @@ class SentenceRows:
         taken += panel.interventions.width_in_one_line()
         line = panel.original_line
         fits = line.whole_width() + 2 * BESIDE_MARGIN <= panel.width() - margins - taken
-        is_beside = fits or len(panel.interventions.chips) <= 1  # heads must not move from under the mouse at first
+        # heads must not move from under the mouse at first
+        is_beside = fits or len(panel.interventions.chips) <= 1
         policy = line.sizePolicy()
-        policy.setHorizontalPolicy(QSizePolicy.Policy.Ignored if is_beside else QSizePolicy.Policy.Expanding)
+        policy.setHorizontalPolicy(
+            QSizePolicy.Policy.Ignored if is_beside else QSizePolicy.Policy.Expanding
+        )
         line.setSizePolicy(policy)
         line.set_max_lines(1 if fits else self.max_original_lines)
         side = BESIDE_MARGIN if is_beside else 0
@@ -581,8 +654,10 @@ class SentenceNotes:
     def _say(self) -> None:
         state = self._state
         shown = self._state.translation
-        problem = state.request.problem if state.result is not None else ""  # else it replaces the maps
-        notes = () if shown is None else (note for note in shown.notes if note != shown.hint)  # see `CoverageNotice`
+        # else it replaces the maps
+        problem = state.request.problem if state.result is not None else ""
+        # see `CoverageNotice`
+        notes = () if shown is None else (note for note in shown.notes if note != shown.hint)
         said = (problem,) if problem else notes
         text = "\n".join(filter(None, [*self._left_out.values(), *said, state.notice]))
         role = "muted" if text and text == self._plain else "warm"
@@ -594,7 +669,8 @@ class SentenceNotes:
 class TargetMenu(ChoiceMenu):
     """The target language of a multilingual model; hidden for all others.
 
-    The sentence begins with the language's code, which is saved, undone and passed on like any other word.
+    The sentence begins with the language's code, which is saved, undone and passed on like any
+    other word.
     """
 
     def __init__(self, state: ExperimentState, field: SentenceInput) -> None:
@@ -616,8 +692,8 @@ class TargetMenu(ChoiceMenu):
 
 
 def facts_in_words(result: ExperimentResult | None) -> str:
-    """Two lines: the log-probability of the translation, then its time, or the original's log-probability after the
-    changes.
+    """Two lines: the log-probability of the translation, then its time, or the original's
+    log-probability after the changes.
     """
     if result is None:
         return ""
@@ -625,7 +701,12 @@ def facts_in_words(result: ExperimentResult | None) -> str:
     if translation.is_given:
         before = result.original.log_probability
         now = translation.log_probability
-        lines = [f"log-probability {_from_to(before, now) if result.is_changed else _per_token(translation)}"]
+        lines = [
+            (
+                "log-probability "
+                f"{_from_to(before, now) if result.is_changed else _per_token(translation)}"
+            )
+        ]
         if result.own is not None:
             lines.append(f"the model's own {_per_token(result.own)}")
         return "\n".join(lines)
@@ -642,11 +723,15 @@ def typing_hint(state: ExperimentState) -> str:
     run = state.model.run if state.model is not None else None
     if run is not None and run.is_copy_task:
         return "Type numbers separated by spaces"
-    return f"Type {a_sentence_in(run.data.source_language if run is not None else BUNDLED_LANGUAGE)}"
+    return (
+        f"Type {a_sentence_in(run.data.source_language if run is not None else BUNDLED_LANGUAGE)}"
+    )
 
 
 def original_text(result: ExperimentResult, addition: str = "") -> str:
-    """A line comparing the original translation with the changed one, and shorter forms; empty without changes.
+    """A line comparing the original translation with the changed one, and shorter forms.
+
+    Empty without changes.
 
     `addition`: what else is known about the changes; only the original is cut for it.
     """
@@ -656,7 +741,8 @@ def original_text(result: ExperimentResult, addition: str = "") -> str:
     before = result.original.log_probability
     now = sum(result.original_log_probabilities)
     digits = _digits(before, now)
-    change = round(now, digits) - round(before, digits)  # of the numbers as shown, so that they add up
+    # of the numbers as shown, so that they add up
+    change = round(now, digits) - round(before, digits)
     by = number(abs(change), digits)
     more, higher = ("more", "higher") if change > 0 else ("less", "lower")
     verdict = f"now {more} probable" if change else "equally probable"
@@ -668,15 +754,31 @@ def original_text(result: ExperimentResult, addition: str = "") -> str:
     elif result.original.text == result.changed.text:
         words = PHRASES["same_words"]
         plain = verdict.removeprefix("now ")
-        forms = [f"{words} · {measured}", f"Same words · {verdict}", f"Same words, {plain}", "Same words"]
+        forms = [
+            f"{words} · {measured}",
+            f"Same words · {verdict}",
+            f"Same words, {plain}",
+            "Same words",
+        ]
     else:
         words = f"Original: {result.original.text or 'nothing'}"
         last = f"{short} · {words}"  # a long sentence is cut
-        forms = [f"{words} · {measured}", f"{words} · {verdict}, by {by}", f"{words} · {verdict}", words, last]
-        if not change:  # only forced words differ, and they leave the original as probable as it was
+        forms = [
+            f"{words} · {measured}",
+            f"{words} · {verdict}, by {by}",
+            f"{words} · {verdict}",
+            words,
+            last,
+        ]
+        # only forced words differ, and they leave the original as probable as it was
+        if not change:
             forms = [words] * 3
     if addition:
-        forms = [f"{forms[0]} · {addition}", f"{forms[1]} · {addition}", f"{short} · {addition} · {words}"]
+        forms = [
+            f"{forms[0]} · {addition}",
+            f"{forms[1]} · {addition}",
+            f"{short} · {addition} · {words}",
+        ]
     return "\n".join(forms)
 
 
@@ -688,7 +790,8 @@ def _per_token(translation: Translation) -> str:
 
 def _from_to(before: float, now: float) -> str:
     digits = _digits(before, now)
-    return " → ".join(dict.fromkeys((number(before, digits), number(now, digits))))  # once, if they look the same
+    # once, if they look the same
+    return " → ".join(dict.fromkeys((number(before, digits), number(now, digits))))
 
 
 def _digits(before: float, now: float) -> int:
@@ -697,19 +800,23 @@ def _digits(before: float, now: float) -> int:
 
 
 class CoverageNotice(QWidget):
-    """A hint to type another sentence, or a notice on one unlike the training data. Hidden for others.
+    """A hint to type another sentence, or a notice on one unlike the training data.
+
+    Hidden for others.
 
     Attributes:
         label: the notice.
-        button: opens the menu of models. Without a menu, it is hidden and the notice mentions no other model; it is
-            also hidden with a hint.
+        button: opens the menu of models. Without a menu, it is hidden and the notice mentions no
+            other model; it is also hidden with a hint.
     """
 
     def __init__(self) -> None:
         super().__init__()
         self.label = ElidingLabel("warm")
         self.label.setProperty("terms", "training data")
-        self.button = MenuButton("Open a bigger model…", "Open a model trained on more or other text")
+        self.button = MenuButton(
+            "Open a bigger model…", "Open a model trained on more or other text"
+        )
         self.button.hide()
         row_of(self.label, self.button, 1, spacing=8, within=self)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)

@@ -1,4 +1,6 @@
-"""The field for the sentence: grows from one line to a few, requests a translation a moment after the last key."""
+"""The field for the sentence: grows from one line to a few, requests a translation a moment after
+the last key.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -36,12 +38,14 @@ class SentenceMarks:
     """Marks of words of the sentence, by their places in it.
 
     Attributes:
-        unknown: words that the vocabulary does not have; they are underlined by dots, in another colour.
+        unknown: words that the vocabulary does not have; they are underlined by dots, in another
+            colour.
         ignored: the end that was left out; it is struck out.
         rare: words that are rare in the training data, with their tool tips; underlined by dots.
-        respelled: words that were read in another spelling, with their tool tips; underlined by paler dots if they
-            are not rare.
-        edited: words that the experiment removes or replaces; they are struck out. Chips name the replacements.
+        respelled: words that were read in another spelling, with their tool tips; underlined by
+            paler dots if they are not rare.
+        edited: words that the experiment removes or replaces; they are struck out. Chips name the
+            replacements.
         left_out: words that the translation probably left out, with their tool tips; they are pale.
     """
 
@@ -59,12 +63,17 @@ class SentenceMarks:
             span: "; ".join(notes[span] for notes in (self.respelled, self.rare) if span in notes)
             for span in {*self.respelled, *self.rare, *self.left_out}
         }
-        tips = {span: "\n".join(filter(None, (tip, self.left_out.get(span)))) for span, tip in seen.items()}
+        tips = {
+            span: "\n".join(filter(None, (tip, self.left_out.get(span))))
+            for span, tip in seen.items()
+        }
         return dict(sorted(tips.items(), key=lambda entry: entry[0].start))
 
 
 class WordMarker:
-    """Marks words of a text field by colours, strikes and dotted underlines, each until the text changes."""
+    """Marks words of a text field by colours, strikes and dotted underlines, each until the text
+    changes.
+    """
 
     def __init__(self, field: QPlainTextEdit) -> None:
         self._field = field
@@ -76,13 +85,24 @@ class WordMarker:
         self.marks = marks
         field = self._field
         color = current_theme().color
-        dots = {**dict.fromkeys(marks.respelled, "muted"), **dict.fromkeys((*marks.unknown, *marks.rare), "warm")}
+        dots = {
+            **dict.fromkeys(marks.respelled, "muted"),
+            **dict.fromkeys((*marks.unknown, *marks.rare), "warm"),
+        }
         ignored = [marks.ignored] if marks.ignored is not None else []
         field.setExtraSelections(
             [
-                *(_marked(field, span, background=color("accent", MAX_SHADE * s)) for span, s in self._shades.items()),
                 *(
-                    _marked(field, span, color("warm") if span in marks.unknown else None, dots=color(name))
+                    _marked(field, span, background=color("accent", MAX_SHADE * s))
+                    for span, s in self._shades.items()
+                ),
+                *(
+                    _marked(
+                        field,
+                        span,
+                        color("warm") if span in marks.unknown else None,
+                        dots=color(name),
+                    )
                     for span, name in dots.items()
                 ),
                 *(_marked(field, span, color("muted")) for span in marks.left_out),
@@ -117,7 +137,9 @@ class WordMarker:
         if not self._field.cursorRect(cursor).adjusted(-beside, 0, beside, 0).contains(point):
             return ""
         position = cursor.position()
-        return next((tip for span, tip in self.marks.tips.items() if span.start <= position <= span.end), "")
+        return next(
+            (tip for span, tip in self.marks.tips.items() if span.start <= position <= span.end), ""
+        )
 
 
 def _marked(
@@ -160,8 +182,8 @@ class SentenceInput(QPlainTextEdit):
         marker: marks words of the text.
 
     Signals:
-        text_committed(str, bool): False after a pause in typing, True after Enter or the choice of an example; the text
-            may be empty.
+        text_committed(str, bool): False after a pause in typing, True after Enter or the choice of
+            an example; the text may be empty.
         escape_pressed(): Escape: the keys should go to the heads now.
         undo_requested(), redo_requested(): the keys for it; the field has no history of its own.
         shortened(int): the number of characters that were left out of a text that is too long.
@@ -249,7 +271,11 @@ class SentenceInput(QPlainTextEdit):
 
     def viewportEvent(self, event: QEvent) -> bool:
         """Shows why a word is marked."""
-        if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent) and self.marker.marks.tips:
+        if (
+            event.type() == QEvent.Type.ToolTip
+            and isinstance(event, QHelpEvent)
+            and self.marker.marks.tips
+        ):
             QToolTip.showText(event.globalPos(), self.marker.tip_at(event.pos()), self.viewport())
             return True
         return super().viewportEvent(event)
@@ -279,7 +305,9 @@ class SentenceInput(QPlainTextEdit):
         super().inputMethodEvent(event)
 
     def insertFromMimeData(self, source: QMimeData) -> None:
-        """Pastes text only, as far as there is room: laying out a million characters takes minutes."""
+        """Pastes text only, as far as there is room: laying out a million characters takes
+        minutes.
+        """
         text = source.text()
         taken = text[: self._room()]
         self.insertPlainText(taken)
@@ -303,17 +331,27 @@ class SentenceInput(QPlainTextEdit):
         num_lines = min(max(int(self.document().size().height()), 1), self._max_lines)
         self.setFixedHeight(num_lines * self.fontMetrics().lineSpacing() + 8)
         needs_bar = self.document().size().height() > self._max_lines
-        policy = Qt.ScrollBarPolicy.ScrollBarAsNeeded if needs_bar else Qt.ScrollBarPolicy.ScrollBarAlwaysOff
+        policy = (
+            Qt.ScrollBarPolicy.ScrollBarAsNeeded
+            if needs_bar
+            else Qt.ScrollBarPolicy.ScrollBarAlwaysOff
+        )
         if self.verticalScrollBarPolicy() != policy:
             self.setVerticalScrollBarPolicy(policy)
 
 
 INPUT_COMMANDS = (
     Command[SentenceInput](
-        "Translate what is typed", lambda field: field.commit(), local_keys=("Return", "Enter"), group=SENTENCE
+        "Translate what is typed",
+        lambda field: field.commit(),
+        local_keys=("Return", "Enter"),
+        group=SENTENCE,
     ),
     Command[SentenceInput](
-        "Go to the heads", lambda field: field.escape_pressed.emit(), local_keys=("Esc",), group=SENTENCE
+        "Go to the heads",
+        lambda field: field.escape_pressed.emit(),
+        local_keys=("Esc",),
+        group=SENTENCE,
     ),
 )
 
@@ -345,7 +383,9 @@ class TargetLine(SentenceInput):
         """Makes it editable or read-only."""
         self.cancel()
         self.setReadOnly(not is_editable)
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus if is_editable else Qt.FocusPolicy.ClickFocus)
+        self.setFocusPolicy(
+            Qt.FocusPolicy.StrongFocus if is_editable else Qt.FocusPolicy.ClickFocus
+        )
         self.viewport().update()
 
     def emphasize(self, words: Sequence[str]) -> None:
@@ -360,7 +400,10 @@ class TargetLine(SentenceInput):
             if start < 0:
                 continue
             position = start + len(word)
-            before, upto = (len(text[:end].encode("utf-16-le", "surrogatepass")) // 2 for end in (start, position))
+            before, upto = (
+                len(text[:end].encode("utf-16-le", "surrogatepass")) // 2
+                for end in (start, position)
+            )
             selections.append(_marked(self, Span(before, upto), warm, is_bold=True))
         self.setExtraSelections(selections)
 

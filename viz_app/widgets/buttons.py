@@ -13,7 +13,9 @@ ARROW_KEYS = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}
 
 
 class MenuButton(QToolButton):
-    """Opens its menu at once when it is pressed, and no longer looks hovered after the menu closes."""
+    """Opens its menu at once when it is pressed, and no longer looks hovered after the menu
+    closes.
+    """
 
     def __init__(self, text: str, tip: str) -> None:
         super().__init__()
@@ -41,20 +43,26 @@ class ChoiceMenu(MenuButton):
         tip: the subject of the choice.
         entries: by name, the text on the button and the text in the menu.
         prefix: the text on the button before the entry.
-        has_arrow_keys: whether up and down choose the neighbouring entry, and Return opens the menu. Else these keys
-            are left to the page.
+        has_arrow_keys: whether up and down choose the neighbouring entry, and Return opens the
+            menu. Else these keys are left to the page.
 
     Attributes:
         choice: the name of the entry that is shown.
 
     Signals:
-        chosen(str): the name of the entry that the user chose, also if it was shown already. Call `show_choice`.
+        chosen(str): the name of the entry that the user chose, also if it was shown already. Call
+            `show_choice`.
     """
 
     chosen = Signal(str)
 
     def __init__(
-        self, tip: str, entries: Mapping[str, tuple[str, str]], prefix: str = "", *, has_arrow_keys: bool = False
+        self,
+        tip: str,
+        entries: Mapping[str, tuple[str, str]],
+        prefix: str = "",
+        *,
+        has_arrow_keys: bool = False,
     ) -> None:
         super().__init__("", tip)
         self._prefix, self._has_arrow_keys = prefix, has_arrow_keys
@@ -68,7 +76,10 @@ class ChoiceMenu(MenuButton):
         self.setMenu(menu)
 
     def set_entries(self, entries: Mapping[str, tuple[str, str]]) -> None:
-        """Offers these entries, if they differ from the current ones. Call `show_choice` afterwards."""
+        """Offers these entries, if they differ from the current ones.
+
+        Call `show_choice` afterwards.
+        """
         if list(entries.items()) != list(self._entries.items()):
             self._entries = dict(entries)
             self._actions = None
@@ -81,7 +92,9 @@ class ChoiceMenu(MenuButton):
             self._actions = {}
             menu.clear()
             for name, (_, text) in self._entries.items():
-                action = self._actions[name] = QAction(text, menu, checkable=True, checked=name == self.choice)
+                action = self._actions[name] = QAction(
+                    text, menu, checkable=True, checked=name == self.choice
+                )
                 action.setToolTip("")
                 action.triggered.connect(partial(self._choose, name))
                 menu.addAction(self._group.addAction(action))
@@ -104,7 +117,9 @@ class ChoiceMenu(MenuButton):
         key = Qt.Key(event.key())
         names = list(self._entries)
         if self._has_arrow_keys and key in ARROW_KEYS and self.choice in names:
-            neighbour = names[max(0, min(len(names) - 1, names.index(self.choice) + ARROW_KEYS[key]))]
+            neighbour = names[
+                max(0, min(len(names) - 1, names.index(self.choice) + ARROW_KEYS[key]))
+            ]
             if neighbour != self.choice:
                 self.chosen.emit(neighbour)
         elif self._has_arrow_keys and key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):

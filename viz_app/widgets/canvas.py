@@ -8,7 +8,9 @@ from ..theme import current_theme, is_theme_change
 
 
 class Canvas(QWidget):
-    """A widget that draws itself. It follows mouse and theme, and its places have tool tips of their own.
+    """A widget that draws itself.
+
+    It follows mouse and theme, and its places have tool tips of their own.
 
     Attributes:
         theme: the colours and fonts that it was last rebuilt for.

@@ -1,4 +1,7 @@
-"""Commands: declared once with title, keys and action; menus, shortcuts, the palette and the sheet of keys follow."""
+"""Commands: declared once with title, keys and action.
+
+Menus, shortcuts, the palette and the sheet of keys follow.
+"""
 
 from collections.abc import Callable, Iterable
 from dataclasses import KW_ONLY, dataclass
@@ -23,8 +26,8 @@ class Command(Generic[PartT_contra]):
     Attributes:
         title: its name in menus and the palette.
         act: performs it. False: there is nothing to do, and a local key tries the next command.
-        keys: work wherever the keyboard focus is, while the part is on the screen. Other ways to type the first key
-            follow it.
+        keys: work wherever the keyboard focus is, while the part is on the screen. Other ways to
+            type the first key follow it.
         local_keys: work while the part has the keyboard focus.
         group: heading on the sheet of keys.
         line: text on the sheet, for commands that share a line; empty for the title.
@@ -75,14 +78,19 @@ class BoundCommand:
     @property
     def is_offered(self) -> bool:
         """Whether the command can do something now."""
-        return (self.widget is None or self.widget.isVisible()) and bool(self.command.is_offered(self.part))
+        return (self.widget is None or self.widget.isVisible()) and bool(
+            self.command.is_offered(self.part)
+        )
 
     def run(self) -> bool:
         """Runs it. Returns whether there was something to do."""
         return self.command.act(self.part) is not False
 
     def add_to(self, menu: QMenu, text: str = "") -> QAction:
-        """A menu entry that runs it, with its title or a text of its own. Its keys work without the menu."""
+        """A menu entry that runs it, with its title or a text of its own.
+
+        Its keys work without the menu.
+        """
         action = menu.addAction(with_keys(text or self.title, self.command))
         action.setToolTip(self.command.tip or self.title)
         action.triggered.connect(lambda _=False: self.run())
@@ -139,15 +147,18 @@ def add_shortcut(
     shortcut = QShortcut(widget)
     shortcut.setContext(context)
     shortcut.setKeys(list(dict.fromkeys(sequence for key in keys for sequence in _sequences(key))))
-    shortcut.activated.connect(lambda: command.run())  # Qt keeps no reference to the object of a method
+    # Qt keeps no reference to the object of a method
+    shortcut.activated.connect(lambda: command.run())
     return shortcut
 
 
 def run_by_key(event: QKeyEvent, commands: Iterable[BoundCommand]) -> bool:
-    """Runs the first command with the pressed key as a local key and something to do; False if there is none.
+    """Runs the first command with the pressed key as a local key and something to do.
 
-    A key that writes nothing, such as an arrow, counts without the modifiers that are held, unless a command names
-    them.
+    False if there is none.
+
+    A key that writes nothing, such as an arrow, counts without the modifiers that are held, unless
+    a command names them.
     """
     commands = tuple(commands)
     combination = event.keyCombination()
@@ -167,7 +178,9 @@ def shown_keys(keys: Iterable[Key]) -> str:
     """Keys as named on the sheet: arrows side by side, others with commas."""
     names: list[str] = []
     for key in keys:
-        before, plus, name = QKeySequence(key).toString(QKeySequence.SequenceFormat.PortableText).rpartition("+")
+        before, plus, name = (
+            QKeySequence(key).toString(QKeySequence.SequenceFormat.PortableText).rpartition("+")
+        )
         if not name:  # the key + itself
             before = before.removesuffix("+")
             name = plus

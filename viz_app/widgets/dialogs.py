@@ -10,10 +10,15 @@ from ..worker.inference import Failure
 
 
 def show_failure(parent: QWidget, title: str, failure: Failure) -> QMessageBox:
-    """Opens a dialog without waiting for it; unexpected errors have their traceback under Details."""
+    """Opens a dialog without waiting for it.
+
+    Unexpected errors have their traceback under Details.
+    """
     icon = QMessageBox.Icon.Critical if failure.details else QMessageBox.Icon.Warning
     return open_box(
-        QMessageBox(icon, title, title, QMessageBox.StandardButton.Ok, parent), failure.message, failure.details
+        QMessageBox(icon, title, title, QMessageBox.StandardButton.Ok, parent),
+        failure.message,
+        failure.details,
     )
 
 
@@ -50,7 +55,11 @@ def ask_what_to_open(
 
 
 def ask_where_to_save(
-    parent: QWidget, title: str, proposed: Path, act: Callable[[Path], object], formats: Mapping[str, str]
+    parent: QWidget,
+    title: str,
+    proposed: Path,
+    act: Callable[[Path], object],
+    formats: Mapping[str, str],
 ) -> QFileDialog:
     """Opens a dialog that asks for the path of a new file; `act` gets the path.
 

@@ -9,16 +9,20 @@ from .layouts import add_parts, row_of
 
 
 class ElidingLabel(QLabel):
-    """A label that prefers the width of its whole text but can be narrower; the tool tip then has the whole text.
+    """A label that prefers the width of its whole text but can be narrower.
+
+    The tool tip then has the whole text.
 
     Args:
         role: one of the roles of `viz_app.theme`.
-        text: the text. Lines after the first are shorter forms of it, longest first: where the first does not fit, the
-            longest that does is shown.
+        text: the text. Lines after the first are shorter forms of it, longest first: where the
+            first does not fit, the longest that does is shown.
         elide: the place of the ellipsis; for paths best the middle.
     """
 
-    def __init__(self, role: str, text: str = "", *, elide: Qt.TextElideMode = Qt.TextElideMode.ElideRight) -> None:
+    def __init__(
+        self, role: str, text: str = "", *, elide: Qt.TextElideMode = Qt.TextElideMode.ElideRight
+    ) -> None:
         super().__init__(text)
         self._elide = elide
         self._max_lines = 1
@@ -53,10 +57,15 @@ class ElidingLabel(QLabel):
             return -1
         margins = self.contentsMargins()
         lines = self.lines_of(width - margins.left() - margins.right())
-        return max(1, len(lines)) * self.fontMetrics().lineSpacing() + margins.top() + margins.bottom()
+        return (
+            max(1, len(lines)) * self.fontMetrics().lineSpacing() + margins.top() + margins.bottom()
+        )
 
     def lines_of(self, width: int) -> list[str]:
-        """The longest form that fits, in lines of this width; if none does, the last line of the shortest is elided."""
+        """The longest form that fits, in lines of this width.
+
+        If none does, the last line of the shortest is elided.
+        """
         lines: list[str] = []
         for form in self.text().split("\n"):
             lines = self._wrapped(form, width)
@@ -64,12 +73,16 @@ class ElidingLabel(QLabel):
                 break
         first = lines[: self._max_lines - 1]
         rest = "".join(lines[self._max_lines - 1 :])
-        return [*map(str.rstrip, first), *([self.fontMetrics().elidedText(rest, self._elide, width)] if rest else [])]
+        return [
+            *map(str.rstrip, first),
+            *([self.fontMetrics().elidedText(rest, self._elide, width)] if rest else []),
+        ]
 
     def _wrapped(self, text: str, width: int) -> list[str]:
         layout = QTextLayout(text, self.font())
         option = layout.textOption()
-        option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)  # the names in a path may be long
+        # the names in a path may be long
+        option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
         layout.setTextOption(option)
         lines: list[str] = []
         layout.beginLayout()
@@ -96,7 +109,9 @@ class ElidingLabel(QLabel):
         forms = self.text().split("\n")
         metrics = self.fontMetrics()
         width = self.contentsRect().width()
-        fitting = next((form for form in forms if metrics.horizontalAdvance(form) <= width), forms[-1])
+        fitting = next(
+            (form for form in forms if metrics.horizontalAdvance(form) <= width), forms[-1]
+        )
         return metrics.elidedText(fitting, self._elide, width)
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -108,7 +123,9 @@ class ElidingLabel(QLabel):
         painter = QPainter(self)
         painter.setPen(self.palette().windowText().color())
         painter.setFont(self.font())
-        painter.drawText(self.contentsRect(), Qt.AlignmentFlag.AlignVCenter | self.alignment(), shown)
+        painter.drawText(
+            self.contentsRect(), Qt.AlignmentFlag.AlignVCenter | self.alignment(), shown
+        )
 
 
 class StableHeightLabel(QWidget):
@@ -191,7 +208,8 @@ class EmptyState(QFrame):
         scales(self.label.setMaximumWidth, MAX_WIDTH_PX)
         self._buttons = QWidget()
         self._row = QHBoxLayout(self._buttons)
-        row = row_of(1, (self.label, 1000), 1)  # up to its greatest width; the rest is split between both sides
+        # up to its greatest width; the rest is split between both sides
+        row = row_of(1, (self.label, 1000), 1)
         add_parts(QVBoxLayout(self), 2, row, (self._buttons, 0, Qt.AlignmentFlag.AlignHCenter), 3)
         self._buttons.hide()
 

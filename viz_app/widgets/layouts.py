@@ -1,4 +1,5 @@
-"""Layouts of widgets: rows and columns, each in one expression, lines that wrap, and pages of which one is shown.
+"""Layouts of widgets: rows and columns, each in one expression, lines that wrap, and pages of which
+one is shown.
 
 Lengths in rows and columns are at 100% and follow the scale of the interface.
 """
@@ -32,16 +33,26 @@ class Space:
     pixels: int
 
 
-Part = QWidget | QLayout | Space | int | tuple[QWidget | QLayout, int] | tuple[QWidget, int, Qt.AlignmentFlag]
-"""Of a row or column: a widget or layout, with its stretch and alignment if they matter; a number is empty space that
-stretches by it."""
+Part = (
+    QWidget
+    | QLayout
+    | Space
+    | int
+    | tuple[QWidget | QLayout, int]
+    | tuple[QWidget, int, Qt.AlignmentFlag]
+)
+"""Of a row or column: a widget or layout, with its stretch and alignment if they matter; a number
+is empty space that stretches by it."""
 Margins = tuple[int, int, int, int]
 NO_MARGINS: Margins = (0, 0, 0, 0)
 Box = TypeVar("Box", bound=QBoxLayout)
 
 
 def row_of(
-    *parts: Part, spacing: int | None = None, margins: Margins = NO_MARGINS, within: QWidget | None = None
+    *parts: Part,
+    spacing: int | None = None,
+    margins: Margins = NO_MARGINS,
+    within: QWidget | None = None,
 ) -> QHBoxLayout:
     """A row of these parts, from left to right.
 
@@ -51,14 +62,21 @@ def row_of(
         margins: pixels left, above, right and below.
         within: the widget that is laid out; None for a layout inside another one.
     """
-    return _filled(QHBoxLayout() if within is None else QHBoxLayout(within), parts, spacing, margins)
+    return _filled(
+        QHBoxLayout() if within is None else QHBoxLayout(within), parts, spacing, margins
+    )
 
 
 def column_of(
-    *parts: Part, spacing: int | None = None, margins: Margins = NO_MARGINS, within: QWidget | None = None
+    *parts: Part,
+    spacing: int | None = None,
+    margins: Margins = NO_MARGINS,
+    within: QWidget | None = None,
 ) -> QVBoxLayout:
     """A column of these parts, from top to bottom; see `row_of`."""
-    return _filled(QVBoxLayout() if within is None else QVBoxLayout(within), parts, spacing, margins)
+    return _filled(
+        QVBoxLayout() if within is None else QVBoxLayout(within), parts, spacing, margins
+    )
 
 
 def _filled(layout: Box, parts: tuple[Part, ...], spacing: int | None, margins: Margins) -> Box:
@@ -92,7 +110,9 @@ def add_parts(layout: QBoxLayout, *parts: Part) -> None:
 def flow(
     sizes: Iterable[QSize], available_width: int, *, spacing: int, line_spacing: int, inset: int = 0
 ) -> list[QRect]:
-    """A place for each size, from left to right in lines that wrap; one wider than a line has a line of its own.
+    """A place for each size, from left to right in lines that wrap.
+
+    One wider than a line has a line of its own.
 
     Args:
         sizes: in pixels, like all that follows.
@@ -117,10 +137,12 @@ def flow(
 
 
 class FlowLayout(QHBoxLayout):
-    """Every widget gets the size of its hint, in the middle of its line; lines are added before one is squeezed.
+    """Every widget gets the size of its hint, in the middle of its line.
 
-    A box layout whose widgets are placed in another way: its items are Qt's from beginning to end. Those of a layout
-    written in Python are never freed, or, made by Python, freed twice.
+    Lines are added before one is squeezed.
+
+    A box layout whose widgets are placed in another way: its items are Qt's from beginning to end.
+    Those of a layout written in Python are never freed, or, made by Python, freed twice.
     """
 
     def __init__(self, spacing: int, parent: QWidget | None = None) -> None:
@@ -155,7 +177,9 @@ class FlowLayout(QHBoxLayout):
         return max((box.bottom() + 1 for box in self._flow(width)), default=0)
 
     def minimumHeightForWidth(self, width: int) -> int:
-        """Of all lines, too: the box layout's is that of a single line, or of widgets placed earlier."""
+        """Of all lines, too: the box layout's is that of a single line, or of widgets placed
+        earlier.
+        """
         return self.heightForWidth(width)
 
     def setGeometry(self, rect: QRect) -> None:
@@ -178,10 +202,15 @@ class FlowLayout(QHBoxLayout):
     def minimumSize(self) -> QSize:
         """The widest widget alone on its line."""
         sizes = self._sizes_shown()
-        return QSize(max((size.width() for size in sizes), default=0), max((s.height() for s in sizes), default=0))
+        return QSize(
+            max((size.width() for size in sizes), default=0),
+            max((s.height() for s in sizes), default=0),
+        )
 
     def _shown(self) -> list[QWidget]:
-        self._widgets = [widget for widget in self._widgets if isValid(widget) and self.indexOf(widget) >= 0]
+        self._widgets = [
+            widget for widget in self._widgets if isValid(widget) and self.indexOf(widget) >= 0
+        ]
         return [widget for widget in self._widgets if not widget.isHidden()]
 
     def _flow(self, width: int) -> list[QRect]:
@@ -189,13 +218,17 @@ class FlowLayout(QHBoxLayout):
         return flow(self._sizes_shown(), width, spacing=spacing, line_spacing=spacing)
 
     def _sizes_shown(self) -> list[QSize]:
-        """The sizes of the visible widgets, cached until one changes: a layout reads them many times."""
+        """The sizes of the visible widgets, cached until one changes: a layout reads them many
+        times.
+        """
         if self._sizes is None:
             self._sizes = [_size(widget) for widget in self._shown()]
         return self._sizes
 
 
-def wrapping_row(widgets: Iterable[QWidget], *, spacing: int, within: QWidget | None = None) -> QWidget:
+def wrapping_row(
+    widgets: Iterable[QWidget], *, spacing: int, within: QWidget | None = None
+) -> QWidget:
     """A widget, a new one or `within`, that shows these widgets in lines that wrap."""
     row = within or QWidget()
     flow_layout = FlowLayout(spacing, row)
@@ -214,10 +247,11 @@ def _size(widget: QWidget) -> QSize:
 
 
 class _CurrentPageLayout(QStackedLayout):
-    """Uses the current page alone: hidden pages may be laid out for another width or scale until they are shown.
+    """Uses the current page alone: hidden pages may be laid out for another width or scale until
+    they are shown.
 
-    It reads the widget, not the layout's item: Python's wrapper of an item can outlive the item, and then refers to a
-    widget that Qt creates at the same address.
+    It reads the widget, not the layout's item: Python's wrapper of an item can outlive the item,
+    and then refers to a widget that Qt creates at the same address.
     """
 
     def hasHeightForWidth(self) -> bool:
@@ -233,7 +267,9 @@ class _CurrentPageLayout(QStackedLayout):
     def minimumSize(self) -> QSize:
         """Of the current page."""
         page = self.currentWidget()
-        return page.minimumSizeHint().expandedTo(page.minimumSize()) if page is not None else QSize()
+        return (
+            page.minimumSizeHint().expandedTo(page.minimumSize()) if page is not None else QSize()
+        )
 
     def sizeHint(self) -> QSize:
         """Of the current page."""
@@ -295,8 +331,8 @@ def replace_widgets(layout: QLayout, old: Iterable[QWidget], new: Iterable[QWidg
 def take_out(widget: QWidget) -> None:
     """Takes a widget out of its layout, before it is put into another one.
 
-    Qt would do that itself, but Python's wrapper of the layout's item would stay, and later refer to a widget that Qt
-    creates at the same address.
+    Qt would do that itself, but Python's wrapper of the layout's item would stay, and later refer
+    to a widget that Qt creates at the same address.
     """
     parent = widget.parentWidget()
     if parent is not None and (outer := parent.layout()) is not None:
@@ -306,9 +342,16 @@ def take_out(widget: QWidget) -> None:
 
 
 def set_visible(widget: QWidget, is_visible: bool, focus_to: QWidget) -> None:
-    """Shows or hides a widget. Focus that was in it goes to another one: else Qt chooses the next of the window."""
+    """Shows or hides a widget.
+
+    Focus that was in it goes to another one: else Qt chooses the next of the window.
+    """
     focused = widget.window().focusWidget()  # also of a window that is not active now
-    if not is_visible and focused is not None and (focused is widget or widget.isAncestorOf(focused)):
+    if (
+        not is_visible
+        and focused is not None
+        and (focused is widget or widget.isAncestorOf(focused))
+    ):
         focus_to.setFocus()
     widget.setVisible(is_visible)
 
@@ -346,12 +389,13 @@ class ScrollArea(QScrollArea):
     def keep_in_sight(self, widget: QWidget | None, margin: int = 0) -> None:
         """Scrolls to a widget now and whenever it is moved or resized, until the user scrolls.
 
-        A widget whose content has just changed gets its new geometry only later, and after how many events depends on
-        the layouts around it.
+        A widget whose content has just changed gets its new geometry only later, and after how many
+        events depends on the layouts around it.
 
         Args:
             widget: in the layout of the content; None forgets the kept one.
-            margin: pixels above and below it that stay visible; of a widget that is higher than the area, only above.
+            margin: pixels above and below it that stay visible; of a widget that is higher than the
+                area, only above.
         """
         if self._kept is not None:
             self._kept.removeEventFilter(self._watch)
@@ -383,8 +427,12 @@ class ScrollArea(QScrollArea):
         if self._kept is None:
             return
         self.ensureWidgetVisible(self._kept, 0, self._kept_margin)
-        if self._kept.height() + 2 * self._kept_margin > self.viewport().height():  # Qt shows its middle
-            top = self._kept.mapTo(self.viewport(), QPoint(0, 0)).y() + self.verticalScrollBar().value()
+        # Qt shows its middle
+        if self._kept.height() + 2 * self._kept_margin > self.viewport().height():
+            top = (
+                self._kept.mapTo(self.viewport(), QPoint(0, 0)).y()
+                + self.verticalScrollBar().value()
+            )
             self.verticalScrollBar().setValue(top - self._kept_margin)
 
 
@@ -405,7 +453,9 @@ class VerticalScrollArea(ScrollArea):
         takes_keys: whether it is scrolled with the keyboard, too; else keys are left to the page.
     """
 
-    def __init__(self, content: QWidget, parent: QWidget | None = None, *, takes_keys: bool = False) -> None:
+    def __init__(
+        self, content: QWidget, parent: QWidget | None = None, *, takes_keys: bool = False
+    ) -> None:
         super().__init__(content, parent)
         self._takes_keys = takes_keys
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus if takes_keys else Qt.FocusPolicy.NoFocus)
@@ -444,11 +494,17 @@ class ContentHeightScrollArea(VerticalScrollArea):
         super().__init__(content)
 
     def fit(self) -> None:
-        """Takes the height of the content, now; it follows content, width, font and style automatically, but later."""
+        """Takes the height of the content, now.
+
+        It follows content, width, font and style automatically, but later.
+        """
         needed, most = self.content_height(), self._max_height()
-        # once there, a scroll bar that Qt shows as needed stays where only its own width makes it needed
+        # once there, a scroll bar that Qt shows as needed stays where only its own width makes it
+        # needed
         policies = Qt.ScrollBarPolicy
-        self.setVerticalScrollBarPolicy(policies.ScrollBarAsNeeded if needed > most else policies.ScrollBarAlwaysOff)
+        self.setVerticalScrollBarPolicy(
+            policies.ScrollBarAsNeeded if needed > most else policies.ScrollBarAlwaysOff
+        )
         self.setFixedHeight(max(1, min(needed, most)))
 
     def content_height(self) -> int:
@@ -488,7 +544,9 @@ class LinesScrollArea(ContentHeightScrollArea):
         spacing: the part of this distance that lies between two lines.
     """
 
-    def __init__(self, content: QWidget, line_height: Callable[[], int], max_lines: int, spacing: int = 0) -> None:
+    def __init__(
+        self, content: QWidget, line_height: Callable[[], int], max_lines: int, spacing: int = 0
+    ) -> None:
         self._max_lines = max_lines
         super().__init__(content, lambda: self._max_lines * line_height() - spacing)
 
@@ -500,10 +558,11 @@ class LinesScrollArea(ContentHeightScrollArea):
 
 
 class WindowScrollArea(ScrollArea):
-    """Shows the whole content of a window: as large as the window, unless the content's smallest size is larger.
+    """Shows the whole content of a window: as large as the window, unless the content's smallest
+    size is larger.
 
-    In a window that is narrower than its smallest width the content becomes narrower, and as high as it must be: its
-    parts are in one column then, and it scrolls up and down.
+    In a window that is narrower than its smallest width the content becomes narrower, and as high
+    as it must be: its parts are in one column then, and it scrolls up and down.
 
     Args:
         content: the widget.
@@ -511,7 +570,9 @@ class WindowScrollArea(ScrollArea):
         narrow_size: the smallest at 100% in a narrow window; higher, where its parts need more.
     """
 
-    def __init__(self, content: QWidget, size: tuple[int, int], narrow_size: tuple[int, int]) -> None:
+    def __init__(
+        self, content: QWidget, size: tuple[int, int], narrow_size: tuple[int, int]
+    ) -> None:
         self._content, self._least, self._least_if_narrow = content, size, narrow_size
         super().__init__(content)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)

@@ -15,7 +15,9 @@ class LeftOutWordsJob(TranslationJob):
 
     scope: ClassVar[JobScope] = "details"
 
-    def run(self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop) -> tuple[Word, ...]:
+    def run(
+        self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop
+    ) -> tuple[Word, ...]:
         """See `Job.run`."""
         from augenmerk.core.maps.left_out import left_out_words
 
@@ -33,4 +35,6 @@ class RowPartsJob(TranslationJob):
         """See `Job.run`."""
         from augenmerk.core.maps.query_key import query_key_parts
 
-        return query_key_parts(translator, self.translation, self.head, self.query, should_stop=should_stop)
+        return query_key_parts(
+            translator, self.translation, self.head, self.query, should_stop=should_stop
+        )

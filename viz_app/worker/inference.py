@@ -54,7 +54,9 @@ class Failure:
             return cls(display_text(error))
         logger.error("Unexpected error in a worker thread", exc_info=error)
         text = display_text(error) or type(error).__name__
-        return cls(f"An unexpected error occurred: {text}", "".join(traceback.format_exception(error)))
+        return cls(
+            f"An unexpected error occurred: {text}", "".join(traceback.format_exception(error))
+        )
 
 
 ABOUT_A_RESULT: tuple[JobScope, ...] = ("sentence", "details")
@@ -69,7 +71,8 @@ def _ignore(*_: object) -> None:
 class Request:
     """One job for the worker, and the callbacks for its outcome.
 
-    Callbacks run in the GUI thread. Once a request is cancelled, superseded or answered, none of them is called again.
+    Callbacks run in the GUI thread. Once a request is cancelled, superseded or answered, none of
+    them is called again.
 
     Attributes:
         job: the job; after an interruption its rest.
@@ -77,7 +80,8 @@ class Request:
         on_result: called with the answer.
         on_error: called with a `Failure`: there is no answer.
         on_progress: called with a `Progress`.
-        on_superseded: called if a newer request of its kind, another sentence or another model made it pointless.
+        on_superseded: called if a newer request of its kind, another sentence or another model made
+            it pointless.
         number: its place in the order of requests.
         is_over: whether it was answered, cancelled or superseded.
     """
@@ -108,7 +112,10 @@ class Request:
         return URGENCY[self.job.scope]
 
     def cancel(self) -> bool:
-        """Ends it: no callback follows, and it stops at its next chance. Returns False if it was over already."""
+        """Ends it: no callback follows, and it stops at its next chance.
+
+        Returns False if it was over already.
+        """
         was_over = self.is_over
         self.is_over = True
         return not was_over
@@ -133,7 +140,9 @@ class RequestQueue:
         with self._condition:
             self._num_requests += 1
             request.number = self._num_requests
-            superseded = [other for other in (*self._waiting, *self._answered) if other.key == request.key]
+            superseded = [
+                other for other in (*self._waiting, *self._answered) if other.key == request.key
+            ]
             self._waiting = [other for other in self._waiting if other.key != request.key]
             if self._current is not None and self._current.key == request.key:
                 superseded.append(self._current)
@@ -150,8 +159,8 @@ class RequestQueue:
     def answered(self, request: Request) -> bool:
         """Records that its answer is on the way to the GUI thread; False if the request is over.
 
-        A newer request supersedes it until it arrives, except for an opened model: the thread uses it from now on,
-        so the answer must reach the window.
+        A newer request supersedes it until it arrives, except for an opened model: the thread uses
+        it from now on, so the answer must reach the window.
         """
         with self._condition:
             if request.is_over:
@@ -178,7 +187,9 @@ class RequestQueue:
                 self._condition.wait()
             if self.is_closing:
                 return None
-            self._current = min(self._waiting, key=lambda request: (request.urgency, request.number))
+            self._current = min(
+                self._waiting, key=lambda request: (request.urgency, request.number)
+            )
             self._waiting.remove(self._current)
             return self._current
 
@@ -188,12 +199,17 @@ class RequestQueue:
             current = self._current
             if self.is_closing or current is None or current.is_over:
                 return True
-            return any(request.urgency < current.urgency for request in self._waiting if not request.is_over)
+            return any(
+                request.urgency < current.urgency
+                for request in self._waiting
+                if not request.is_over
+            )
 
     def outdated_by(self, answered: Request) -> list[Request]:
         """Removes and returns the waiting requests that `answered` has made pointless.
 
-        A new model outdates every earlier question about models; a new result those of its owner about the old result.
+        A new model outdates every earlier question about models; a new result those of its owner
+        about the old result.
         """
         with self._condition:
             earlier = (request for request in self._waiting if request.number < answered.number)
@@ -237,8 +253,9 @@ class _Opened:
 class InferenceWorker(QObject):
     """Answers `Request`s in a thread of its own; their callbacks run in the GUI thread.
 
-    If a model cannot be opened, or is superseded meanwhile, the previous one stays in use. A request gives way to
-    more urgent ones and then continues. Outcomes of requests that are over are dropped here, and nowhere else.
+    If a model cannot be opened, or is superseded meanwhile, the previous one stays in use. A
+    request gives way to more urgent ones and then continues. Outcomes of requests that are over are
+    dropped here, and nowhere else.
     """
 
     _outcome_ready = Signal()
@@ -354,8 +371,8 @@ def _load_translator(path: Path | None, device: str) -> OpenTranslator:
 def compute_on_one_thread() -> None:
     """Limits the calling thread to one processor core, unless OMP_NUM_THREADS is set. Once only.
 
-    The steps of one sentence are too small to share: during a training, several threads wait for each other twenty
-    times as long as they work.
+    The steps of one sentence are too small to share: during a training, several threads wait for
+    each other twenty times as long as they work.
     """
     compute_on(1)
 
@@ -372,7 +389,9 @@ class ExperimentController(QObject):
 
     failed = Signal(object)
 
-    def __init__(self, state: ExperimentState, worker: InferenceWorker, parent: QObject | None = None) -> None:
+    def __init__(
+        self, state: ExperimentState, worker: InferenceWorker, parent: QObject | None = None
+    ) -> None:
         super().__init__(parent)
         self.state = state
         self._worker = worker
@@ -429,7 +448,9 @@ class ExperimentController(QObject):
 
     def _compute(self, asked: ExperimentRequest) -> None:
         self._computing = self._worker.submit(
-            Request(ExperimentJob(asked), self.state, on_result=self.state.accept, on_error=self._refuse)
+            Request(
+                ExperimentJob(asked), self.state, on_result=self.state.accept, on_error=self._refuse
+            )
         )
 
     def _cancel(self) -> None:
@@ -442,7 +463,9 @@ class ExperimentController(QObject):
 
     def _measure(self, translation: Translation, measure: MeasureName) -> None:
         measuring = self.state.measuring
-        self._measuring = self.ask(MeasureJob(translation, measure), measuring.request, measuring.take)
+        self._measuring = self.ask(
+            MeasureJob(translation, measure), measuring.request, measuring.take
+        )
 
     def _cancel_measuring(self) -> None:
         if self._measuring is not None:

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from augenmerk.core.translation.translator import Translator
 
 JobScope = Literal["load", "experiment", "sentence", "model", "details"]
-"""The subject of a job, which decides how long its answer is useful: opening a model; computing an experiment; the
-result of an experiment, until the next result; the current model, until the next one; optional details of a result,
-which give way to every other job."""
+"""The subject of a job, which decides how long its answer is useful: opening a model; computing an
+experiment; the result of an experiment, until the next result; the current model, until the next
+one; optional details of a result, which give way to every other job."""
 OpenTranslator: TypeAlias = "Translator"
 """The current model. Its module imports torch, which only the worker's thread may load."""
 Tell = Callable[[Progress], None]
@@ -45,8 +45,9 @@ class Job(ABC):
         Args:
             translator: the current model, used by this job alone.
             progress: reports the progress, if the job wants to.
-            should_stop: call it at least once per sentence. If it returns True, raise `JobInterrupted` with the rest of
-                the job, or `TranslationStoppedError` to start over: something more urgent waits.
+            should_stop: call it at least once per sentence. If it returns True, raise
+                `JobInterrupted` with the rest of the job, or `TranslationStoppedError` to start
+                over: something more urgent waits.
 
         Raises:
             AugenmerkError: there is no answer; the message gives the reason.
@@ -106,12 +107,17 @@ class ModelFreeJob(Job):
 
 @dataclass(frozen=True, eq=False)
 class ExperimentJob(Job):
-    """Computes an experiment and its baseline; see `Translator.compare`. The result shown saves work as a draft."""
+    """Computes an experiment and its baseline; see `Translator.compare`.
+
+    The result shown saves work as a draft.
+    """
 
     asked: ExperimentRequest
     scope: ClassVar[JobScope] = "experiment"
 
-    def run(self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop) -> ExperimentResult:
+    def run(
+        self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop
+    ) -> ExperimentResult:
         """See `Job.run`."""
         known = self.asked.known
         return translator.compare(
@@ -130,7 +136,9 @@ class MeasureJob(TranslationJob):
 
     measure: MeasureName
 
-    def run(self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop) -> MeasuredMaps:
+    def run(
+        self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop
+    ) -> MeasuredMaps:
         """See `Job.run`."""
         model_pass = Pass.of(translator, self.translation, should_stop)
         maps = {}

@@ -1,7 +1,7 @@
 """Word links from maps, and a ranking of heads as word aligners by their links on gold pairs.
 
-Reference translations are forced, as in Kobayashi et al. 2020, section 5, and Chen et al. 2020, "Accurate Word
-Alignment Induction from Neural Machine Translation". Shape legend: `core.maps`; I
+Reference translations are forced, as in Kobayashi et al. 2020, section 5, and Chen et al. 2020,
+"Accurate Word Alignment Induction from Neural Machine Translation". Shape legend: `core.maps`; I
 source words, J target words.
 """
 
@@ -38,7 +38,8 @@ class WordLink:
 
     Attributes:
         source, target: indices into `Translation.source_words` and `Translation.target_words`.
-        share: the source word's share of the target word's row, from 0 to 1, without start and end tokens.
+        share: the source word's share of the target word's row, from 0 to 1, without start and end
+            tokens.
     """
 
     source: int
@@ -47,23 +48,31 @@ class WordLink:
 
 
 def word_maps(
-    maps: FloatArray, source_words: Sequence[Word], target_words: Sequence[Word], label_mode: LabelMode
+    maps: FloatArray,
+    source_words: Sequence[Word],
+    target_words: Sequence[Word],
+    label_mode: LabelMode,
 ) -> FloatArray:
-    """Cross maps [..., T, S] between words instead of tokens, without start and end tokens: [..., J, I].
+    """Cross maps [..., T, S] between words instead of tokens, without start and end tokens: [...,
+    J, I].
 
-    Sums over the pieces of a key word, and means over those of a query word. Rows are not renormalized, which would not
-    change the largest word. If rows are named by the token read, a word that was never read (the last one of a
-    truncated translation) has a row of zeros.
+    Sums over the pieces of a key word, and means over those of a query word. Rows are not
+    renormalized, which would not change the largest word. If rows are named by the token read, a
+    word that was never read (the last one of a truncated translation) has a row of zeros.
 
     Args:
-        maps: row t belongs to the step that predicts token t of the target and reads the previous one.
+        maps: row t belongs to the step that predicts token t of the target and reads the previous
+            one.
         source_words: ranges of columns.
         target_words: ranges of decoding steps, as in `Translation`.
         label_mode: whether a row belongs to the token read or to the token predicted.
     """
     num_steps, num_keys = maps.shape[-2:]
     shift = 1 if label_mode == "read" else 0
-    keys, queries = _membership(source_words, num_keys, 0), _membership(target_words, num_steps, shift)
+    keys, queries = (
+        _membership(source_words, num_keys, 0),
+        _membership(target_words, num_steps, shift),
+    )
     merged: FloatArray = (queries / queries.sum(axis=0).clip(1)).T @ maps @ keys
     return merged
 
@@ -76,8 +85,12 @@ def _membership(words: Sequence[Word], num_tokens: int, shift: int) -> FloatArra
     return member
 
 
-def word_links(weights: FloatArray, translation: Translation, label_mode: LabelMode) -> tuple[WordLink, ...]:
-    """One link per target word of a cross map [T, S], in the order of the target; among equal words, the first.
+def word_links(
+    weights: FloatArray, translation: Translation, label_mode: LabelMode
+) -> tuple[WordLink, ...]:
+    """One link per target word of a cross map [T, S], in the order of the target.
+
+    Among equal words, the first.
 
     A target word without weight on any source word has no link.
 
@@ -87,8 +100,8 @@ def word_links(weights: FloatArray, translation: Translation, label_mode: LabelM
     expected = (len(translation.predicted_tokens), len(translation.source_tokens))
     if weights.shape != expected:
         raise AnalysisError(
-            f"This map has the shape {list(weights.shape)}, but a cross map of this translation has {list(expected)}. "
-            "Compute it again."
+            f"This map has the shape {list(weights.shape)}, but a cross map of this translation "
+            f"has {list(expected)}. Compute it again."
         )
     words = word_maps(weights, translation.source_words, translation.target_words, label_mode)
     if not words.shape[-1]:
@@ -117,7 +130,8 @@ class Aligner(Counted, CheckedFields):
 
     Attributes:
         layer: counted from 0; None for the mean of all heads of all layers, then without a head.
-        head: counted from 0; None for the mean of all heads of the layer, or where the measure has one map a layer.
+        head: counted from 0; None for the mean of all heads of the layer, or where the measure has
+            one map a layer.
         label_mode: whether row t belongs to the token read at step t, or to the one predicted.
         measure: the measure of the map's cells.
         kind: of the maps; only cross-attention links the two sentences.
@@ -132,10 +146,13 @@ class Aligner(Counted, CheckedFields):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.kind != "cross":
-            raise AnalysisError(f'Maps of {self.kind} attention link no words of two sentences. Use "cross".')
+            raise AnalysisError(
+                f'Maps of {self.kind} attention link no words of two sentences. Use "cross".'
+            )
         if self.layer is None and self.head is not None:
             raise AnalysisError(
-                "Head {head} needs a layer. Pass one, or None for both: the mean of all heads.", head=Index(self.head)
+                "Head {head} needs a layer. Pass one, or None for both: the mean of all heads.",
+                head=Index(self.head),
             )
 
     def text_from(self, first: int) -> str:
@@ -144,7 +161,11 @@ class Aligner(Counted, CheckedFields):
         if self.head is not None:
             which = f"head {self.head + first}"
         else:
-            which = "mean of heads" if self.kind in MEASURES[self.measure].per_head else "all heads at once"
+            which = (
+                "mean of heads"
+                if self.kind in MEASURES[self.measure].per_head
+                else "all heads at once"
+            )
         return f"{where} {which}, {MEASURES[self.measure].name}, token {self.label_mode}"
 
 
@@ -207,28 +228,31 @@ def rank_aligners(
 ) -> AlignerRanking:
     """Ranks layers × heads × label modes × measures, and means of heads, by their error rate.
 
-    Gold pairs alternate: the first is for choosing, the second for reporting, and so on. Each target word gets one
-    link, also in the diagonal. Not thread-safe with other uses of the model.
+    Gold pairs alternate: the first is for choosing, the second for reporting, and so on. Each
+    target word gets one link, also in the diagonal. Not thread-safe with other uses of the model.
 
     Args:
         translator: provides the model.
         gold: manually linked pairs.
         others: baselines by name, each with its links by line of the corpus.
         changes: heads and networks that are changed throughout.
-        target_code: for a model of several target languages, the one of the pairs: see `Translator.code_of_language`.
+        target_code: for a model of several target languages, the one of the pairs: see
+            `Translator.code_of_language`.
         on_progress: called with the number of finished pairs and their total.
         should_stop: called before each pair; if True, the pairs read so far are ranked.
 
     Raises:
-        AnalysisError: the pairs have `languages` that are not the model's; it can read no pair, or lacks a scaled head;
-            or a baseline lacks the links of a pair.
+        AnalysisError: the pairs have `languages` that are not the model's; it can read no pair, or
+            lacks a scaled head; or a baseline lacks the links of a pair.
         ConfigError: the model has no such target language.
     """
     code = translator.code_of_language(target_code) if target_code else None
     for languages in {pair.languages for pair in gold if pair.languages is not None}:
         advice = "Pass pairs of its languages, such as those of a file: read_gold(path)."
         choose = "Or choose its target language: target_code."
-        require_languages_of_sample(translator, advice, choose, languages=languages, target_code=code)
+        require_languages_of_sample(
+            translator, advice, choose, languages=languages, target_code=code
+        )
     interventions = compile_general(translator.model, changes, 1)
     halves: tuple[list[Counts], list[Counts]] = [], []
     candidates: list[Aligner | str] = []
@@ -238,7 +262,9 @@ def rank_aligners(
         if should_stop():
             break
         source_text = sentence_with_code(pair.source_text, code)
-        compiled, notes_on_pair = translator.try_compile(Experiment(source_text, GivenTarget(pair.target_text)))
+        compiled, notes_on_pair = translator.try_compile(
+            Experiment(source_text, GivenTarget(pair.target_text))
+        )
         notes.append(notes_on_pair)
         forced = _force(translator, pair, compiled, interventions, has_code=code is not None)
         if forced is None:
@@ -251,8 +277,9 @@ def rank_aligners(
     num_choosing, num_reporting = map(len, halves)
     if done == len(gold) and not all(halves):
         raise AnalysisError(
-            f"The model can read {num_choosing + num_reporting} of {len(gold)} gold pairs word by word. The ranking "
-            "needs at least two. Choose pairs in the languages of the model, or another model."
+            f"The model can read {num_choosing + num_reporting} of {len(gold)} gold pairs word "
+            "by word. The ranking needs at least two. Choose pairs in the languages of the "
+            "model, or another model."
         )
     scores: list[AlignerScore] = []
     if all(halves):
@@ -260,42 +287,66 @@ def rank_aligners(
         for candidate, (choosing, reporting) in zip(candidates, columns, strict=True):
             aligner = None if isinstance(candidate, str) else candidate
             name = CountedText("{candidate}", candidate=candidate)
-            scores.append(AlignerScore(aligner, name, AlignmentScore(*choosing), AlignmentScore(*reporting)))
-    ranked = sorted((score for score in scores if score.aligner is not None), key=lambda score: score.choosing.aer)
+            scores.append(
+                AlignerScore(aligner, name, AlignmentScore(*choosing), AlignmentScore(*reporting))
+            )
+    ranked = sorted(
+        (score for score in scores if score.aligner is not None),
+        key=lambda score: score.choosing.aer,
+    )
     baselines = tuple(score for score in scores if score.aligner is None)
     counts_of_pairs = num_choosing, num_reporting, num_skipped
     is_complete = done == len(gold)
     return AlignerRanking(
-        tuple(ranked), baselines, *counts_of_pairs, is_complete, translator.digest, summaries(notes, "gold pairs")
+        tuple(ranked),
+        baselines,
+        *counts_of_pairs,
+        is_complete,
+        translator.digest,
+        summaries(notes, "gold pairs"),
     )
 
 
 def aligner_map(aligner: Aligner, model_pass: Pass) -> FloatArray:
-    """The cross map [T, S] that an aligner reads. Raises `AnalysisError` if the model has no such head."""
+    """The cross map [T, S] that an aligner reads.
+
+    Raises `AnalysisError` if the model has no such head.
+    """
     maps = measure_maps(model_pass, aligner.measure, "cross")
     layers, heads = maps.shape[:2]
     if aligner.layer is None:
         return maps.mean(axis=(0, 1))
-    if aligner.layer not in range(layers) or (aligner.head is not None and aligner.head not in range(heads)):
+    if aligner.layer not in range(layers) or (
+        aligner.head is not None and aligner.head not in range(heads)
+    ):
         last = {"last_layer": Index(layers - 1), "last_head": Index(heads - 1)}
         raise AnalysisError(
-            "This model has no {aligner}. Choose from layers {first} to {last_layer} and heads {first} to {last_head}.",
+            "This model has no {aligner}. Choose from layers {first} to {last_layer} and heads "
+            "{first} to {last_head}.",
             aligner=aligner,
             first=Index(0),
             **last,
         )
-    chosen: FloatArray = maps[aligner.layer].mean(axis=0) if aligner.head is None else maps[aligner.layer, aligner.head]
+    chosen: FloatArray = (
+        maps[aligner.layer].mean(axis=0)
+        if aligner.head is None
+        else maps[aligner.layer, aligner.head]
+    )
     return chosen
 
 
 @checks_arguments
-def align(translator: Translator, translation: Translation, aligner: Aligner) -> tuple[WordLink, ...]:
+def align(
+    translator: Translator, translation: Translation, aligner: Aligner
+) -> tuple[WordLink, ...]:
     """The word links of a translation, whose tokens are read under this model.
 
     Raises:
         AnalysisError: the model has no such head; or as `Translator.pass_over`.
     """
-    return word_links(aligner_map(aligner, Pass.of(translator, translation)), translation, aligner.label_mode)
+    return word_links(
+        aligner_map(aligner, Pass.of(translator, translation)), translation, aligner.label_mode
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -325,7 +376,9 @@ def _force(
     source_words = source.words[1:] if has_code else source.words
     if (len(source_words), len(target.words)) != (len(pair.source), len(pair.target)):
         return None
-    pair_pass = PairPass(translator.model, source.ids, translator.rules.read_ids(target.ids), interventions)
+    pair_pass = PairPass(
+        translator.model, source.ids, translator.rules.read_ids(target.ids), interventions
+    )
     return _Forced(Pass(pair_pass), source_words, target.words)
 
 
@@ -349,18 +402,28 @@ def _pair_counts(
             places += [(layer, None) for layer in range(num_layers)]
             stacked.append(maps.mean(axis=1))
         single = "cross" in MEASURES[measure].per_head
-        places += [(layer, head if single else None) for layer in range(num_layers) for head in range(num_heads)]
+        places += [
+            (layer, head if single else None)
+            for layer in range(num_layers)
+            for head in range(num_heads)
+        ]
         stacked.append(maps.reshape(-1, *maps.shape[2:]))
         for mode in LABEL_MODES:
-            words = word_maps(np.concatenate(stacked), forced.source_words, forced.target_words, mode)
+            words = word_maps(
+                np.concatenate(stacked), forced.source_words, forced.target_words, mode
+            )
             best = words.argmax(axis=-1)
             candidates += [Aligner(layer, head, mode, measure) for layer, head in places]
-            hit_counts.append(np.stack([sure[targets, best].sum(axis=-1), possible[targets, best].sum(axis=-1)]))
+            hit_counts.append(
+                np.stack([sure[targets, best].sum(axis=-1), possible[targets, best].sum(axis=-1)])
+            )
     hits = np.concatenate(hit_counts, axis=1)
     totals = np.broadcast_to(np.array([[len(pair.target)], [len(pair.sure)]]), (2, len(candidates)))
     baselines = _baselines(pair, others)
     counts = [np.array([[value] for value in astuple(score)]) for score in baselines.values()]
-    return [*candidates, *baselines], np.concatenate([np.concatenate([totals, hits]), *counts], axis=1)
+    return [*candidates, *baselines], np.concatenate(
+        [np.concatenate([totals, hits]), *counts], axis=1
+    )
 
 
 def _matrix(links: Links, pair: GoldPair) -> NDArray[np.bool_]:
@@ -371,12 +434,17 @@ def _matrix(links: Links, pair: GoldPair) -> NDArray[np.bool_]:
     return matrix
 
 
-def _baselines(pair: GoldPair, others: Mapping[str, Mapping[int, Links]]) -> dict[str, AlignmentScore]:
+def _baselines(
+    pair: GoldPair, others: Mapping[str, Mapping[int, Links]]
+) -> dict[str, AlignmentScore]:
     links_by_name = {"diagonal": diagonal_links(len(pair.source), len(pair.target))}
     for name, links in others.items():
         if pair.line not in links:
             raise AnalysisError(
-                f"{name} has no links for line {pair.line} of the gold pairs. Compute the links of all pairs again."
+                f"{name} has no links for line {pair.line} of the gold pairs. Compute the links "
+                "of all pairs again."
             )
         links_by_name[name] = links[pair.line]
-    return {name: score_links(links, pair.sure, pair.possible) for name, links in links_by_name.items()}
+    return {
+        name: score_links(links, pair.sure, pair.possible) for name, links in links_by_name.items()
+    }

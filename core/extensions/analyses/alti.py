@@ -1,23 +1,27 @@
-"""ALTI+: the share of every source and prefix token in every predicted token. Shape legend: `core.maps`.
+"""ALTI+: the share of every source and prefix token in every predicted token.
 
-Ferrando, Gállego and Costa-jussà 2022, "Measuring the Mixing of Contextual Information in the Transformer" (ALTI, for
-one stack), and Ferrando, Gállego, Alastruey, Escolano and Costa-jussà 2022, "Towards Opening the Black Box of Neural
-Machine Translation" (ALTI+, for encoder and decoder).
+Shape legend: `core.maps`.
+
+Ferrando, Gállego and Costa-jussà 2022, "Measuring the Mixing of Contextual Information in the
+Transformer" (ALTI, for one stack), and Ferrando, Gállego, Alastruey, Escolano and Costa-jussà 2022,
+"Towards Opening the Black Box of Neural Machine Translation" (ALTI+, for encoder and decoder).
 
 One attention block with its residual connection gives position i the vector
 
     y_i = Σ_j T_i(x_j) + bias,    T_i(x_j) = Σ_h α_ij^h W_O^h W_V^h x_j, plus x_i itself if j = i.
 
-This is exact if each layer norm is read as a linear map: γ ⊙ (v − mean(v)) / σ for every part v, with the σ of the norm
-in this pass; β belongs to the bias. After a post-norm block this map is applied to every part; before a
-pre-norm block it is part of the map from x_j to its value. Terms of no token (β, b_V, b_O) form the bias and get no
-share. The share of token j measures how much nearer its part brings the sum to y_i, in L1 distance:
+This is exact if each layer norm is read as a linear map: γ ⊙ (v − mean(v)) / σ for every part v,
+with the σ of the norm in this pass; β belongs to the bias. After a post-norm block this map is
+applied to every part; before a pre-norm block it is part of the map from x_j to its value. Terms of
+no token (β, b_V, b_O) form the bias and get no share. The share of token j measures how much nearer
+its part brings the sum to y_i, in L1 distance:
 
     c_ij ∝ max(0, ‖y_i‖₁ − ‖y_i − T_i(x_j)‖₁),    Σ_j c_ij = 1.
 
-In the decoder's cross-attention the residual connection is a separate part, which represents the prefix. The shares
-are multiplied from layer to layer (rollout). Feed-forward networks and final norms work on each position alone and move
-no share; they may change how much of a share survives, but this method does not measure that.
+In the decoder's cross-attention the residual connection is a separate part, which represents the
+prefix. The shares are multiplied from layer to layer (rollout). Feed-forward networks and final
+norms work on each position alone and move no share; they may change how much of a share survives,
+but this method does not measure that.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -38,7 +42,8 @@ from ...translation.translator import Translator
 from .contributions import Contributions
 
 MAX_CHUNK = 2**22
-"""Numbers of a block computed at once, to bound memory: a long text in a large model would take gigabytes."""
+"""Numbers of a block computed at once, to bound memory: a long text in a large model would take
+gigabytes."""
 Kept = TypeVar("Kept")
 
 
@@ -68,7 +73,11 @@ class BlockParts:
     def tokens_of(self, queries: slice) -> Tensor:
         """The part of each key in each of the given positions, by attention alone: [q, M, D]."""
         tokens = torch.einsum("hqm,hmd->qmd", self.weights[:, queries], self.by_head)
-        return tokens if self.norm is None else linear_norm(self.norm, tokens, self.summed[queries, None])
+        return (
+            tokens
+            if self.norm is None
+            else linear_norm(self.norm, tokens, self.summed[queries, None])
+        )
 
     def chunks(self) -> Iterator[slice]:
         """Slices that cover all positions, each as large as `MAX_CHUNK` allows."""
@@ -97,17 +106,20 @@ class BlockTrace(Generic[Kept]):
 
 @checks_arguments
 def contributions_of(
-    translator: Translator, translation: Translation, should_stop: Callable[[], bool] = lambda: False
+    translator: Translator,
+    translation: Translation,
+    should_stop: Callable[[], bool] = lambda: False,
 ) -> Contributions:
     """ALTI+ for one pair, read by teacher forcing. Not thread-safe with other uses of the model.
 
-    The prefix of the first token is `<sos>` alone; its share is information that depends on no target word.
-    The translation's experiment applies: heads that are off contribute nothing, and rows that were set are used as set.
+    The prefix of the first token is `<sos>` alone; its share is information that depends on no
+    target word. The translation's experiment applies: heads that are off contribute nothing, and
+    rows that were set are used as set.
 
     Args:
         translator: provides the model.
-        translation: by this model, written by the user, or by a model with the same vocabularies; its tokens are read
-            under this model.
+        translation: by this model, written by the user, or by a model with the same vocabularies;
+            its tokens are read under this model.
         should_stop: called before each layer; a large model takes seconds for a long sentence.
 
     Raises:
@@ -138,7 +150,8 @@ def trace_blocks(
 
     Args:
         pair: the pass.
-        keep: reduces a block to the values to keep; all parts of all blocks of a large model would take gigabytes.
+        keep: reduces a block to the values to keep; all parts of all blocks of a large model would
+            take gigabytes.
         should_stop: called before each layer.
 
     Raises:
@@ -186,8 +199,11 @@ def _parts_of(sublayer: SublayerPass, attention: AttentionPass) -> BlockParts:
     return BlockParts(attention.maps[0].double(), by_head, norm, summed, around, bias, output)
 
 
-def _attended_parts(attention: AttentionPass, values: Tensor, constant: Tensor | None) -> tuple[Tensor, Tensor]:
-    """The parts of the attention's output: [H, M, D] by heads and keys, and [D] added at every position.
+def _attended_parts(
+    attention: AttentionPass, values: Tensor, constant: Tensor | None
+) -> tuple[Tensor, Tensor]:
+    """The parts of the attention's output: [H, M, D] by heads and keys, and [D] added at every
+    position.
 
     Rows of attention sum to 1, so a constant part of the values passes unchanged.
 
@@ -203,7 +219,8 @@ def _attended_parts(attention: AttentionPass, values: Tensor, constant: Tensor |
     if constant is not None:
         shared = shared + weight @ constant
     mixing = attention.changes.scaled(module.mixing[None].double())[0]  # [H, K, D]
-    by_head = (values @ weight.t()).unflatten(1, (num_heads, -1)).transpose(0, 1) @ mixing  # [H, M, D]
+    # [H, M, D]
+    by_head = (values @ weight.t()).unflatten(1, (num_heads, -1)).transpose(0, 1) @ mixing
     bias = torch.einsum("hk,hkd->d", shared.unflatten(0, (num_heads, -1)), mixing)
     return by_head, bias + module.out_proj.bias.double()
 
@@ -211,13 +228,15 @@ def _attended_parts(attention: AttentionPass, values: Tensor, constant: Tensor |
 def shares(parts: Tensor, output: Tensor, last_resort: Tensor) -> Tensor:
     """The share of each part in the output, by how much nearer it brings the sum: [Q, N].
 
-    Rows sum to 1. `parts` is [Q, N, D], `output` [Q, D]. If no part brings the sum nearer (the output is the bias
-    alone), the part of the residual connection gets everything; its index is in `last_resort` [Q].
+    Rows sum to 1. `parts` is [Q, N, D], `output` [Q, D]. If no part brings the sum nearer (the
+    output is the bias alone), the part of the residual connection gets everything; its index is in
+    `last_resort` [Q].
     """
     length = output.abs().sum(dim=-1, keepdim=True)
     rows = zip(output, parts, strict=True)
     distances = [(row_output - row_parts).abs().sum(dim=-1) for row_output, row_parts in rows]
-    nearer = (length - torch.stack(distances)).clamp(min=0)  # row by row: all at once would be another two of `parts`
+    # row by row: all at once would be another two of `parts`
+    nearer = (length - torch.stack(distances)).clamp(min=0)
     total = nearer.sum(dim=-1, keepdim=True)
     fallback = functional.one_hot(last_resort, nearer.size(1)).to(nearer.dtype)
     return torch.where(total > 0, nearer / total.clamp(min=1e-300), fallback)

@@ -18,7 +18,8 @@ class BeamNode:
         step: of its last token, counted from 0.
         token: its last token, as shown.
         log_probability: of all its tokens together, natural log.
-        rank: its rank among those kept at this step, 0 for the best; ended hypotheses follow those that continue.
+        rank: its rank among those kept at this step, 0 for the best; ended hypotheses follow those
+            that continue.
         is_ended: whether it ends here.
         is_chosen: whether the chosen translation goes through it.
     """
@@ -83,7 +84,10 @@ def beam_tree(translator: Translator, source_text: str, beam: Beam) -> BeamTree:
             beam.length_penalty,
             on_step=steps.append,
         )
-    by_beam, greedy = translator.run(Experiment(source_text, beam)), translator.run(Experiment(source_text))
+    by_beam, greedy = (
+        translator.run(Experiment(source_text, beam)),
+        translator.run(Experiment(source_text)),
+    )
     codec = translator.checkpoint.codecs.target
     places: dict[tuple[int, ...], int] = {}
     nodes: list[BeamNode] = []
@@ -93,7 +97,11 @@ def beam_tree(translator: Translator, source_text: str, beam: Beam) -> BeamTree:
             is_chosen = tuple(chosen[: len(ids)]) == ids
             parent = places.get(ids[:-1])
             places[ids] = len(nodes)
-            nodes.append(BeamNode(parent, step, codec.label(ids[-1]), log_probability, rank, is_ended, is_chosen))
+            nodes.append(
+                BeamNode(
+                    parent, step, codec.label(ids[-1]), log_probability, rank, is_ended, is_chosen
+                )
+            )
     prefixes = (greedy.predicted_ids[:end] for end in range(1, len(greedy.predicted_ids) + 1))
     return BeamTree(
         beam.size,

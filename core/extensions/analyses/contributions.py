@@ -1,4 +1,6 @@
-"""The share of each output word that comes from the source, and from the words already written. No torch.
+"""The share of each output word that comes from the source, and from the words already written.
+
+No torch.
 
 `core.extensions.analyses.alti` computes it. Shape legend: `core.maps`.
 """
@@ -17,11 +19,12 @@ METHOD = "ALTI+ (Ferrando et al. 2022)"
 COLLAPSED_SHARE = 0.4
 """Words below this share depend on the source so little that they deserve a look.
 
-With the bundled model it is the lowest hundredth of the words in reference translations (the 72 pairs of
-`resources/alignments`, 979 words: 1% lie below 0.40, 5% below 0.51, half below 0.73; 200 other pairs of the
-validation split give 0.40, 0.50 and 0.73). The end token is excluded: it depends on what is written and has about 0.24.
-This does not detect wrong translations: with an unrelated source, the same words lose 0.07 on average, and only 6% of
-them fall this low. Other models have other distributions.
+With the bundled model it is the lowest hundredth of the words in reference translations (the 72
+pairs of `resources/alignments`, 979 words: 1% lie below 0.40, 5% below 0.51, half below 0.73; 200
+other pairs of the validation split give 0.40, 0.50 and 0.73). The end token is excluded: it depends
+on what is written and has about 0.24. This does not detect wrong translations: with an unrelated
+source, the same words lose 0.07 on average, and only 6% of them fall this low. Other models have
+other distributions.
 """
 
 
@@ -33,9 +36,10 @@ class Contributions(ReadOnlyArrays):
     Attributes:
         translation: the translation.
         source: [T, S], the share of each source token in the prediction of step t.
-        prefix: [T, T], the share of each token read up to step t; 0 above the diagonal. The rows of both together sum
-            to 1.
-        encoder: [S, S], the share of each source token in each position of the encoder's output; rows sum to 1.
+        prefix: [T, T], the share of each token read up to step t; 0 above the diagonal. The rows of
+            both together sum to 1.
+        encoder: [S, S], the share of each source token in each position of the encoder's output;
+            rows sum to 1.
         model_digest: of the model that computed them.
     """
 
@@ -51,7 +55,10 @@ class Contributions(ReadOnlyArrays):
         return self.source.sum(axis=1)
 
     def of_source(self, *, words: bool = True) -> LabelledMap:
-        """Source tokens in the columns, predicted tokens in the rows; or words: keys summed, queries averaged."""
+        """Source tokens in the columns, predicted tokens in the rows.
+
+        Or words: keys summed, queries averaged.
+        """
         labelled = label_map(self.source, self.translation, "cross", "predicted")
         return merge_words(labelled) if words else labelled
 
@@ -61,7 +68,9 @@ class Contributions(ReadOnlyArrays):
         return merge_words(labelled) if words else labelled
 
     def source_share_of_words(self) -> FloatArray:
-        """The share of the whole source in each row of `of_source`: words of the output, then the end token."""
+        """The share of the whole source in each row of `of_source`: words of the output, then the
+        end token.
+        """
         return self.of_source().weights.sum(axis=1)
 
 
@@ -83,13 +92,16 @@ class ShareWarning:
     def message(self) -> str:
         """One sentence for people."""
         return (
-            f"Only {percent(self.source_share)} of “{self.word}” comes from the source "
-            f"(less than {percent(COLLAPSED_SHARE)} is rare): the model wrote it mostly because of the words before it."
+            f"Only {percent(self.source_share)} of “{self.word}” comes from the source (less "
+            f"than {percent(COLLAPSED_SHARE)} is rare): the model wrote it mostly because of the "
+            "words before it."
         )
 
 
 def share_warnings(contributions: Contributions) -> tuple[ShareWarning, ...]:
-    """The words of a translation whose share of the source is below `COLLAPSED_SHARE`, from first to last."""
+    """The words of a translation whose share of the source is below `COLLAPSED_SHARE`, from first
+    to last.
+    """
     queries = contributions.of_source().queries
     shares = contributions.source_share_of_words()
     return tuple(

@@ -59,7 +59,9 @@ class SampleProfiler(HeadProfiler):
             tried = []
             for index in range(first, end):
                 output = Greedy() if targets is None else GivenTarget(targets[index])
-                tried.append(translator.try_compile(Experiment(sources[index], output, self.changes)))
+                tried.append(
+                    translator.try_compile(Experiment(sources[index], output, self.changes))
+                )
             batch = [compiled for compiled, _ in tried if compiled is not None]
             for translation in list(translator.run_many(batch, should_stop=should_stop)):
                 self.add(translation)
@@ -71,11 +73,14 @@ class SampleProfiler(HeadProfiler):
         """The means over all sentences. Raises `AnalysisError` if none could be read."""
         if not self.num_sentences:
             raise AnalysisError(
-                f"The model could not read any sentence of the sample ({self.num_skipped} were refused). "
-                "Choose another sample."
+                f"The model could not read any sentence of the sample ({self.num_skipped} were "
+                "refused). Choose another sample."
             )
         return replace(
-            super().result(), num_skipped=self.num_skipped, changes=self.changes, notes=summaries(self._notes)
+            super().result(),
+            num_skipped=self.num_skipped,
+            changes=self.changes,
+            notes=summaries(self._notes),
         )
 
 
@@ -90,7 +95,8 @@ def profile_heads(
     """The averages of each head over a sample; see `SampleProfiler.read`.
 
     Raises:
-        AnalysisError: the model lacks a head, no sentence could be read, or the two sides differ in length.
+        AnalysisError: the model lacks a head, no sentence could be read, or the two sides differ in
+            length.
     """
     if targets is not None:
         require_translations(sources, targets)

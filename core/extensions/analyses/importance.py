@@ -1,7 +1,9 @@
-"""The importance of each head and feed-forward network: the effect of switching it off on a loss or a metric.
+"""The importance of each head and feed-forward network: the effect of switching it off on a loss or
+a metric.
 
-An effect is the value after a change minus the value before it. After Michel et al. 2019, "Are Sixteen Heads Really
-Better than One?", section 3, who count BLEU instead. Shape legend: `core.maps`.
+An effect is the value after a change minus the value before it. After Michel et al. 2019, "Are
+Sixteen Heads Really Better than One?", section 3, who count BLEU instead. Shape legend:
+`core.maps`.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -34,13 +36,15 @@ BATCH_SIZE = 16
 @checks_arguments
 @dataclass(frozen=True, eq=False)
 class HeadImportance:
-    """The effects on a model's value on a sample of switching off each of its heads and feed-forward networks.
+    """The effects on a model's value on a sample of switching off each of its heads and
+    feed-forward networks.
 
     Attributes:
-        before: the value of the whole model, in nats. Of `head_importance`, the loss: the mean cross-entropy per target
-            token, including the end token. Of `pairs_importance`, the mean log P(word) − log P(rival).
-        effects: for each head and network, the value with it off minus `before`. If it helps, a loss rises (above 0)
-            and a difference falls (below 0).
+        before: the value of the whole model, in nats. Of `head_importance`, the loss: the mean
+            cross-entropy per target token, including the end token. Of `pairs_importance`, the mean
+            log P(word) − log P(rival).
+        effects: for each head and network, the value with it off minus `before`. If it helps, a
+            loss rises (above 0) and a difference falls (below 0).
         num_sentences, num_tokens: of the sample.
         num_skipped: pairs that the model refused.
         changes: heads and networks that were changed.
@@ -59,26 +63,38 @@ class HeadImportance:
 
     def of_kind(self, kind: AttentionKind) -> FloatArray:
         """The effects of the heads of one kind, [L, H]."""
-        effects = {part: value for part, value in self.effects.items() if isinstance(part, Head) and part.kind == kind}
+        effects = {
+            part: value
+            for part, value in self.effects.items()
+            if isinstance(part, Head) and part.kind == kind
+        }
         num_layers = len({head.layer for head in effects})
         return np.array(list(effects.values()), dtype=np.float32).reshape(num_layers, -1)
 
     def of_networks(self, side: Side) -> FloatArray:
         """The effects of the feed-forward networks of one side, [L]."""
-        networks = [part for part in self.effects if isinstance(part, Network) and part.side == side]
+        networks = [
+            part for part in self.effects if isinstance(part, Network) and part.side == side
+        ]
         return np.array([self.effects[network] for network in networks], dtype=np.float32)
 
     def of(self, part: Head | Network) -> float:
-        """The effect of switching off one head or network. Raises `AnalysisError` if the model has no such part."""
+        """The effect of switching off one head or network.
+
+        Raises `AnalysisError` if the model has no such part.
+        """
         if part not in self.effects:
-            raise AnalysisError("The model has no {part}. Choose one of its heads and networks.", part=part)
+            raise AnalysisError(
+                "The model has no {part}. Choose one of its heads and networks.", part=part
+            )
         return self.effects[part]
 
     @property
     def largest(self) -> float:
         """The largest absolute effect of a head: the end of a symmetric colour scale.
 
-        A network can exceed it: without the first of the decoder, the bundled model loses 20 times as much.
+        A network can exceed it: without the first of the decoder, the bundled model loses 20 times
+        as much.
         """
         return max(abs(value) for part, value in self.effects.items() if isinstance(part, Head))
 
@@ -92,7 +108,8 @@ def head_importance(
     changes: Sequence[General] = (),
     on_progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> HeadImportance:
-    """The effect on the loss of a sample of switching off each head and feed-forward network: above 0 if it helps.
+    """The effect on the loss of a sample of switching off each head and feed-forward network: above
+    0 if it helps.
 
     The sample is read by teacher forcing.
 
@@ -103,13 +120,15 @@ def head_importance(
         on_progress: called with the number of finished passes over a batch and their total.
 
     Raises:
-        AnalysisError: no pair could be read, the two sides differ in length, or the model lacks a changed head.
+        AnalysisError: no pair could be read, the two sides differ in length, or the model lacks a
+            changed head.
     """
     return last_importance(importance_by_pass(translator, sources, targets, changes), on_progress)
 
 
 def last_importance(
-    passes: Iterator[tuple[int, int, HeadImportance | None]], on_progress: Callable[[int, int], None]
+    passes: Iterator[tuple[int, int, HeadImportance | None]],
+    on_progress: Callable[[int, int], None],
 ) -> HeadImportance:
     """The importance after all passes; `on_progress` as in `head_importance`."""
     importance = None
@@ -121,12 +140,17 @@ def last_importance(
 
 
 def importance_by_pass(
-    translator: Translator, sources: Sequence[str], targets: Sequence[str], changes: Sequence[General] = ()
+    translator: Translator,
+    sources: Sequence[str],
+    targets: Sequence[str],
+    changes: Sequence[General] = (),
 ) -> Iterator[tuple[int, int, HeadImportance | None]]:
-    """`head_importance` in steps, so that it can pause before every pass over a batch, and after the last.
+    """`head_importance` in steps, so that it can pause before every pass over a batch, and after
+    the last.
 
     Yields:
-        The number of finished passes, their total, and the importance over the batches read with every head off; None
+        The number of finished passes, their total, and the importance over the batches read with
+            every head off; None
         before the first of these.
     """
     pairs, notes = _encode_pairs(translator, sources, targets)
@@ -139,7 +163,8 @@ class ScoredTarget:
 
     Attributes:
         source, target: their ids.
-        weight: the value is the sum of these terms, each times its weight, divided by the sum of `count`.
+        weight: the value is the sum of these terms, each times its weight, divided by the sum of
+            `count`.
         count: see `weight`.
         start: the first position of the target that counts.
     """
@@ -185,7 +210,9 @@ def importance_of_targets(
         if not count:
             continue
         before, *after = (sums / count).tolist()
-        effects = dict(zip(parts, (np.array(after) - before).astype(np.float32).tolist(), strict=True))
+        effects = dict(
+            zip(parts, (np.array(after) - before).astype(np.float32).tolist(), strict=True)
+        )
         importance = HeadImportance(
             before, effects, num_sentences, num_tokens, num_skipped, tuple(changes), digest, notes
         )
@@ -213,7 +240,10 @@ class _Batch:
 
 @torch.inference_mode()
 def _read_batch(
-    translator: Translator, model: Model, targets: Sequence[ScoredTarget], changes: Sequence[General]
+    translator: Translator,
+    model: Model,
+    targets: Sequence[ScoredTarget],
+    changes: Sequence[General],
 ) -> _Batch:
     plain = translator.model
     device = translator.device.name
@@ -246,7 +276,9 @@ def _loss(model: Model, batch: _Batch, experiment: Experiment, off: Head | Netwo
     require_finite(plain, encoding, batch.read, logits)
     flat = logits.flatten(0, 1).float()
     predicted = batch.predicted.flatten()
-    losses = functional.cross_entropy(flat, predicted, ignore_index=plain.padding_id, reduction="none")
+    losses = functional.cross_entropy(
+        flat, predicted, ignore_index=plain.padding_id, reduction="none"
+    )
     return float(losses.view_as(batch.read).sum(dim=1) @ batch.weights)
 
 
@@ -266,5 +298,7 @@ def _encode_pairs(
     if not sources:
         raise AnalysisError("There is no sentence pair. Pass at least one.")
     if not pairs:
-        raise AnalysisError(f"Not one of {len(sources)} sentence pairs could be read. The first: {notes[0][0].text}")
+        raise AnalysisError(
+            f"Not one of {len(sources)} sentence pairs could be read. The first: {notes[0][0].text}"
+        )
     return pairs, summaries(notes)

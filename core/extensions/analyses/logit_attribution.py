@@ -1,12 +1,13 @@
 """Why this word? Contrastive direct logit attribution. Shape legend: `core.maps`.
 
-The logit of a token is a dot product with the decoder's last vector, which is a sum of components. So every logit is a
-sum with one part for each of these (Elhage et al. 2021, "A Mathematical Framework for Transformer Circuits"). A
-constant added to all logits changes no probability. Therefore two tokens are compared, as in Yin and Neubig 2022,
-"Interpreting Language Models with Contrastive Explanations": the predicted one and a rival.
+The logit of a token is a dot product with the decoder's last vector, which is a sum of components.
+So every logit is a sum with one part for each of these (Elhage et al. 2021, "A Mathematical
+Framework for Transformer Circuits"). A constant added to all logits changes no probability.
+Therefore two tokens are compared, as in Yin and Neubig 2022, "Interpreting Language Models with
+Contrastive Explanations": the predicted one and a rival.
 
-A part is the *direct* effect alone. Later layers also read a head's output; that effect is among their parts.
-`measure_parts` measures both together.
+A part is the *direct* effect alone. Later layers also read a head's output; that effect is among
+their parts. `measure_parts` measures both together.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -35,25 +36,31 @@ from .parts_of_words import ChangeEffect, EncoderParts, WordParts
 
 @checks_arguments
 def word_parts(
-    translator: Translator, translation: Translation, step: int, rival: str | Alternative | None = None
+    translator: Translator,
+    translation: Translation,
+    step: int,
+    rival: str | Alternative | None = None,
 ) -> WordParts:
-    """Direct logit attribution of a word of a translation against a rival. Takes one more pass over the pair.
+    """Direct logit attribution of a word of a translation against a rival.
 
-    The translation's experiment applies. If word and rival begin alike, the first token that differs is explained. If
-    one is the beginning of the other, the next token decides: the one that follows the word, or the most probable one
-    that does not continue the rival. Not thread-safe with other uses of the model.
+    Takes one more pass over the pair.
+
+    The translation's experiment applies. If word and rival begin alike, the first token that
+    differs is explained. If one is the beginning of the other, the next token decides: the one that
+    follows the word, or the most probable one that does not continue the rival. Not thread-safe
+    with other uses of the model.
 
     Args:
         translator: provides the model.
-        translation: by this model, written by the user, or by a model with the same vocabularies; its tokens are read
-            under this model.
+        translation: by this model, written by the user, or by a model with the same vocabularies;
+            its tokens are read under this model.
         step: the first step of the word; at a later step, the rest of the word is compared.
-        rival: a word, an entry of the vocabulary (`▁dog`, `·ing`), one of the translation's alternatives, or None for
-            the most probable other token that may be chosen here.
+        rival: a word, an entry of the vocabulary (`▁dog`, `·ing`), one of the translation's
+            alternatives, or None for the most probable other token that may be chosen here.
 
     Raises:
-        AnalysisError: there is no such step; the rival is empty, unknown, several words or the word itself, or can
-            never be chosen; or as `Translator.pass_over`.
+        AnalysisError: there is no such step; the rival is empty, unknown, several words or the word
+            itself, or can never be chosen; or as `Translator.pass_over`.
     """
     translation.check_step(step)
     comparer = _Comparer(translator, translation)
@@ -62,22 +69,29 @@ def word_parts(
 
 @checks_arguments
 def logit_parts(translator: Translator, translation: Translation) -> tuple[WordParts, ...]:
-    """Direct logit attribution of each predicted token against the runner-up: T results from one pass.
+    """Direct logit attribution of each predicted token against the runner-up: T results from one
+    pass.
 
     See `word_parts`.
     """
     comparer = _Comparer(translator, translation)
-    return comparer.explain([comparer.compare(step, None) for step in range(len(translation.predicted_ids))])
+    return comparer.explain(
+        [comparer.compare(step, None) for step in range(len(translation.predicted_ids))]
+    )
 
 
 @checks_arguments
 def encoder_parts(translator: Translator, parts: WordParts) -> EncoderParts:
-    """The parts of cross-attention heads, split by what the encoder's positions are made of. Takes one more pass.
+    """The parts of cross-attention heads, split by what the encoder's positions are made of.
 
-    A part is again a direct effect: weights of attention and the deviations of norms stay as they are.
+    Takes one more pass.
+
+    A part is again a direct effect: weights of attention and the deviations of norms stay as they
+    are.
 
     Args:
-        translator: the model of `parts`, or one with the same vocabularies, whose own parts are split then.
+        translator: the model of `parts`, or one with the same vocabularies, whose own parts are
+            split then.
         parts: of a word.
 
     Raises:
@@ -97,7 +111,10 @@ def encoder_parts(translator: Translator, parts: WordParts) -> EncoderParts:
         layers.insert(0, split.transpose(0, 1))
 
     with torch.inference_mode():
-        direction = model.output.weight[ids[parts.chosen.entry]] - model.output.weight[ids[parts.rival.entry]]
+        direction = (
+            model.output.weight[ids[parts.chosen.entry]]
+            - model.output.weight[ids[parts.rival.entry]]
+        )
         streams.decoder.split(direction[None].double(), row, on_cross=open_positions)
         values = torch.stack(layers).cpu().numpy()
     return EncoderParts(parts, streams.encoder.components, values, translator.digest)
@@ -116,13 +133,15 @@ def measure_parts(
     The same tokens are read again. A direct effect alone predicts the part with its sign reversed.
 
     Args:
-        translator: the model of `parts`, or one with the same vocabularies, which reads the same tokens.
+        translator: the model of `parts`, or one with the same vocabularies, which reads the same
+            tokens.
         parts: of a word.
         components: some of them, of the encoder too; None for all of `parts`.
         should_stop: called before each batch.
 
     Returns:
-        The changes in nats, in the order of `components`. NaN for token, position and biases, which cannot be
+        The changes in nats, in the order of `components`. NaN for token, position and biases, which
+            cannot be
         switched off.
 
     Raises:
@@ -131,22 +150,39 @@ def measure_parts(
     """
     translator.check_vocabularies(parts.translation)
     measured = parts.components if components is None else tuple(components)
-    switches = {component: scaling(component) for component in measured if not isinstance(component, Origin)}
+    switches = {
+        component: scaling(component) for component in measured if not isinstance(component, Origin)
+    }
     experiment = parts.translation.experiment
     ids = translator.checkpoint.codecs.target.vocabulary.ids
-    experiments = [experiment, *(experiment.with_interventions(switch) for switch in switches.values())]
+    experiments = [
+        experiment,
+        *(experiment.with_interventions(switch) for switch in switches.values()),
+    ]
     chosen, rival = ids[parts.chosen.entry], ids[parts.rival.entry]
     differences = [
         difference
-        for logits in _logits_after(translator, parts.translation.read_ids, experiments, should_stop)
-        for difference in (logits[:, parts.step, chosen].double() - logits[:, parts.step, rival].double()).tolist()
+        for logits in _logits_after(
+            translator, parts.translation.read_ids, experiments, should_stop
+        )
+        for difference in (
+            logits[:, parts.step, chosen].double() - logits[:, parts.step, rival].double()
+        ).tolist()
     ]
     changes = dict(zip(switches, differences[1:], strict=True))
-    return np.array([changes[component] - differences[0] if component in changes else np.nan for component in measured])
+    return np.array(
+        [
+            changes[component] - differences[0] if component in changes else np.nan
+            for component in measured
+        ]
+    )
 
 
-def effect_of_changes(translator: Translator, result: ExperimentResult, step: int | None = None) -> ChangeEffect:
-    """The parts of a word of the original translation with the changes, compared with those without them.
+def effect_of_changes(
+    translator: Translator, result: ExperimentResult, step: int | None = None
+) -> ChangeEffect:
+    """The parts of a word of the original translation with the changes, compared with those without
+    them.
 
     Both passes read the original translation, and compare the word with the same rival.
 
@@ -158,17 +194,23 @@ def effect_of_changes(translator: Translator, result: ExperimentResult, step: in
     original, changed = result.original, result.changed
     if step is None:
         now = result.original_log_probabilities
-        steps = [step for word in original.target_words for step in range(word.start, word.end)] or range(len(now))
+        steps = [
+            step for word in original.target_words for step in range(word.start, word.end)
+        ] or range(len(now))
         step = max(steps, key=lambda step: abs(now[step] - original.log_probabilities[step]))
     before = word_parts(translator, original, step)
     read = replace(original, experiment=changed.experiment, source_ids=changed.source_ids)
     return ChangeEffect.of(
-        before, word_parts(translator, read, step, before.rival), factors_of(changed.experiment.scalings)
+        before,
+        word_parts(translator, read, step, before.rival),
+        factors_of(changed.experiment.scalings),
     )
 
 
 def require_one_word(codec: TextCodec, ids: Sequence[int], text: str) -> None:
-    """Raises `AnalysisError` if these ids of a typed text are several words, which compare with no single one."""
+    """Raises `AnalysisError` if these ids of a typed text are several words, which compare with no
+    single one.
+    """
     if text != END and len(codec.decode(ids)) > 1:
         raise AnalysisError(f"“{text}” is more than one word. Write the first word alone.")
 
@@ -180,7 +222,9 @@ def _logits_after(
     should_stop: Callable[[], bool] = lambda: False,
 ) -> Iterator[Tensor]:
     compiled = [translator.compile(experiment) for experiment in experiments]
-    return translator.runner.logits_after(translator.current_model(), read_ids, compiled, should_stop)
+    return translator.runner.logits_after(
+        translator.current_model(), read_ids, compiled, should_stop
+    )
 
 
 @dataclass(frozen=True)
@@ -215,19 +259,27 @@ class _Comparer:
         chosen = self._translation.predicted_ids[step:end]
         others = (self._runner_up(step, chosen[0]),) if rival is None else self._ids_of(step, rival)
         if others == chosen:
-            raise AnalysisError(f"“{self._text(chosen)}” is the word itself. Choose another word to compare it with.")
+            raise AnalysisError(
+                f"“{self._text(chosen)}” is the word itself. Choose another word to compare it "
+                "with."
+            )
         pairs = enumerate(zip(chosen, others, strict=False))
-        offset = next((index for index, (mine, other) in pairs if mine != other), min(len(chosen), len(others)))
+        offset = next(
+            (index for index, (mine, other) in pairs if mine != other),
+            min(len(chosen), len(others)),
+        )
         at = step + offset
         if at >= len(self._translation.predicted_ids):
             raise AnalysisError(
-                f"The translation ends with “{self._text(chosen)}”, the beginning of “{self._text(others)}”: nothing "
-                "after it can be compared. Choose another word."
+                f"The translation ends with “{self._text(chosen)}”, the beginning of "
+                f"“{self._text(others)}”: nothing after it can be compared. Choose another word."
             )
         return _Comparison(
             at,
             self._translation.predicted_ids[at],
-            others[offset] if offset < len(others) else self._runner_up(at, chosen[offset], ends=others),
+            others[offset]
+            if offset < len(others)
+            else self._runner_up(at, chosen[offset], ends=others),
             self._word(step, chosen),
             self._word(step, others),
         )
@@ -241,7 +293,8 @@ class _Comparer:
             device=streams.logits.device,
         ).T
         with torch.inference_mode():
-            directions = (model.output.weight[chosen] - model.output.weight[rivals]).double()  # [N, D]
+            # [N, D]
+            directions = (model.output.weight[chosen] - model.output.weight[rivals]).double()
             by_key: list[Tensor] = []
 
             def open_heads(attention: AttentionPass, carried: Tensor) -> None:
@@ -250,7 +303,9 @@ class _Comparer:
             values = streams.decoder.split(directions, steps, on_cross=open_heads)
             if model.output.bias is not None:
                 values[-1] += (model.output.bias[chosen] - model.output.bias[rivals]).double()
-            differences = (streams.logits[steps, chosen].double() - streams.logits[steps, rivals].double()).tolist()
+            differences = (
+                streams.logits[steps, chosen].double() - streams.logits[steps, rivals].double()
+            ).tolist()
             if not is_finite(values):
                 raise NonFiniteError("the parts of the logits")
             # [N, P], [L, H, N, S]
@@ -272,7 +327,9 @@ class _Comparer:
                 keys[:, :, index].copy(),
                 digest,
             )
-            for index, (comparison, difference) in enumerate(zip(comparisons, differences, strict=True))
+            for index, (comparison, difference) in enumerate(
+                zip(comparisons, differences, strict=True)
+            )
         )
 
     def _ids_of(self, step: int, rival: str | Alternative) -> tuple[int, ...]:
@@ -280,21 +337,25 @@ class _Comparer:
         rival_ids: tuple[int, ...]
         if isinstance(rival, Alternative):
             if rival.entry not in ids:
-                raise AnalysisError(f"The vocabulary of this model has no {rival.token!r}. Choose another word.")
+                raise AnalysisError(
+                    f"The vocabulary of this model has no {rival.token!r}. Choose another word."
+                )
             rival_ids = (ids[rival.entry],)
         elif not rival.strip():
             raise AnalysisError("The rival is empty. Enter a word to compare with.")
         else:
             try:
-                rival_ids = tuple(ids[forced.token] for forced in forced_word(step, rival, self._codec))
+                rival_ids = tuple(
+                    ids[forced.token] for forced in forced_word(step, rival, self._codec)
+                )
             except ExperimentError as error:
                 raise AnalysisError("{error}", error=error) from error
             require_one_word(self._codec, rival_ids, rival)
         room = self._translator.model.config.max_positions - step
         if len(rival_ids) > room:
             raise AnalysisError(
-                f"The rival has {len(rival_ids)} tokens. From step {{step}} on, this model reads {room}. Enter a "
-                "shorter word.",
+                f"The rival has {len(rival_ids)} tokens. From step {{step}} on, this model reads "
+                f"{room}. Enter a shorter word.",
                 step=Index(step),
             )
         if not set(rival_ids).isdisjoint(self._translator.rules.forbidden_at(step)):
@@ -316,7 +377,8 @@ class _Comparer:
         return next(
             token_id
             for token_id in order
-            if token_id in self._codec.vocabulary.special_ids or len(self._codec.decode([*ends, token_id])) > num_words
+            if token_id in self._codec.vocabulary.special_ids
+            or len(self._codec.decode([*ends, token_id])) > num_words
         )
 
     def _token(self, step: int, token: int) -> Alternative:
@@ -335,20 +397,28 @@ class _Comparer:
             (logits,) = _logits_after(self._translator, read_ids, [self._translation.experiment])
             log_probabilities = logits[0, step:].float().log_softmax(dim=-1)
         places = torch.tensor(ids, device=log_probabilities.device)
-        return Alternative(self._text(ids), float(log_probabilities.gather(1, places[:, None]).sum()))
+        return Alternative(
+            self._text(ids), float(log_probabilities.gather(1, places[:, None]).sum())
+        )
 
     def _text(self, ids: Sequence[int]) -> str:
         words = self._codec.decode(ids)
-        return " ".join(word.text for word in words) or "".join(self._codec.labels[token_id] for token_id in ids)
+        return " ".join(word.text for word in words) or "".join(
+            self._codec.labels[token_id] for token_id in ids
+        )
 
 
 def _parts_by_key(attention: AttentionPass, directions: Tensor, rows: Tensor) -> Tensor:
-    """The part of each key in the dot products of `directions` [N, D] with what each head adds to N rows: [H, N, M]."""
+    """The part of each key in the dot products of `directions` [N, D] with what each head adds to N
+    rows: [H, N, M].
+    """
     unmixed = torch.einsum("nd,hkd->hnk", directions, attention.module.mixing.double())
     return attention.maps[0][:, rows].double() * (unmixed @ attention.values.double().mT)
 
 
-def _memory_directions(attention: AttentionPass, direction: Tensor, row: int) -> tuple[Tensor, Tensor]:
+def _memory_directions(
+    attention: AttentionPass, direction: Tensor, row: int
+) -> tuple[Tensor, Tensor]:
     """`_parts_by_key` of one row as dot products with the vectors that the keys are made of.
 
     Returns:

@@ -1,8 +1,9 @@
 """The logit lens: the decoder's predictions if it stopped at an earlier depth.
 
-nostalgebraist 2020, "interpreting GPT: the logit lens": the residual stream after a sublayer goes through the final
-norm and the output layer, as if it were the decoder's last. At the last depth this is the model's own prediction; the
-others are readings that the model was not trained for. Shape legend: `core.maps`.
+nostalgebraist 2020, "interpreting GPT: the logit lens": the residual stream after a sublayer goes
+through the final norm and the output layer, as if it were the decoder's last. At the last depth
+this is the model's own prediction; the others are readings that the model was not trained for.
+Shape legend: `core.maps`.
 """
 
 from collections.abc import Iterator
@@ -28,7 +29,8 @@ _MAX_LOGITS = 2**22
 
 @dataclass(frozen=True)
 class Depth(Counted):
-    """A point of the decoder's residual stream: the embedding, or after a sublayer (in post-norm models: its norm).
+    """A point of the decoder's residual stream: the embedding, or after a sublayer (in post-norm
+    models: its norm).
 
     Attributes:
         layer: counted from 0; None for the embedding.
@@ -51,7 +53,11 @@ class Depth(Counted):
     @property
     def site(self) -> str:
         """The name of the value there; see `core.model.sites`."""
-        return "decoder.embedding" if self.layer is None else f"decoder.{self.layer}.{self.sublayer}.after"
+        return (
+            "decoder.embedding"
+            if self.layer is None
+            else f"decoder.{self.layer}.{self.sublayer}.after"
+        )
 
 
 @checks_arguments
@@ -91,7 +97,9 @@ class LogitLens(ReadOnlyArrays):
         )
 
     def decided_at(self, step: int) -> int | None:
-        """The row from which on the predicted token is the most probable; None if it is not in the end.
+        """The row from which on the predicted token is the most probable.
+
+        None if it is not in the end.
 
         Raises `AnalysisError` if there is no such step.
         """
@@ -105,14 +113,16 @@ class LogitLens(ReadOnlyArrays):
 
 @checks_arguments
 def logit_lens(translator: Translator, translation: Translation) -> LogitLens:
-    """The decoder's predictions at each depth, under the translation's experiment. Takes one more pass.
+    """The decoder's predictions at each depth, under the translation's experiment.
+
+    Takes one more pass.
 
     Not thread-safe with other uses of the model.
 
     Args:
         translator: provides the model.
-        translation: by this model, written by the user, or by a model with the same vocabularies; its tokens are read
-            under this model.
+        translation: by this model, written by the user, or by a model with the same vocabularies;
+            its tokens are read under this model.
 
     Raises:
         AnalysisError: as `Translator.pass_over`.
@@ -141,7 +151,10 @@ def logits_by_depth(pair: PairPass) -> Iterator[tuple[Depth, Tensor]]:
     """
     model = pair.model
     layers = range(len(pair.model.decoder_layers))
-    depths = [Depth(), *(Depth(layer, sublayer) for layer in layers for sublayer in SUBLAYERS["decoder"])]
+    depths = [
+        Depth(),
+        *(Depth(layer, sublayer) for layer in layers for sublayer in SUBLAYERS["decoder"]),
+    ]
     values_by_site = trace_sites(pair, [*(depth.site for depth in depths), "logits"])
     per_product = max(1, _MAX_LOGITS // values_by_site["logits"].numel())
     for first in range(0, len(depths) - 1, per_product):
@@ -149,7 +162,11 @@ def logits_by_depth(pair: PairPass) -> Iterator[tuple[Depth, Tensor]]:
         states = torch.cat([values_by_site[depth.site] for depth in group])  # [depths, T, D]
         for depth, logits in zip(group, model.output(model.decoder_norm(states)), strict=True):
             if not is_finite(logits):
-                description = "the target embedding" if depth.layer is None else "the logits read off decoder {depth}"
+                description = (
+                    "the target embedding"
+                    if depth.layer is None
+                    else "the logits read off decoder {depth}"
+                )
                 raise NonFiniteError(description, depth=depth)
             yield depth, logits
     yield depths[-1], values_by_site["logits"][0]

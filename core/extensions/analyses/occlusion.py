@@ -2,9 +2,9 @@
 
 An effect is the log-probability after a change minus the one before it.
 
-Unlike a map of attention, this is an experiment: an input changes, and the output is observed. The method is old
-(Zeiler and Fergus 2014 for pictures; Li, Monroe and Jurafsky 2016, "Understanding Neural Networks through
-Representation Erasure").
+Unlike a map of attention, this is an experiment: an input changes, and the output is observed. The
+method is old (Zeiler and Fergus 2014 for pictures; Li, Monroe and Jurafsky 2016, "Understanding
+Neural Networks through Representation Erasure").
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -37,8 +37,8 @@ class OccludedWord:
         edit: the change.
         word: the word in the original source.
         translation: the translation of the changed sentence, without maps.
-        log_probabilities: natural logs of the probabilities of the tokens of the *old* translation, given the changed
-            sentence, T values.
+        log_probabilities: natural logs of the probabilities of the tokens of the *old* translation,
+            given the changed sentence, T values.
     """
 
     edit: SourceEdit
@@ -55,10 +55,10 @@ class SourceOcclusion:
     Attributes:
         translation: the old one.
         words: one entry for each changed word, by place.
-        log_probabilities: natural logs of the probabilities of the tokens of the old translation without the rows in
-            `left_out`, T values, the baseline of `words`.
-        left_out: rows of attention that the experiment sets over the source. They do not fit a shorter sentence, so
-            both the changed sentences and the baseline do without them.
+        log_probabilities: natural logs of the probabilities of the tokens of the old translation
+            without the rows in `left_out`, T values, the baseline of `words`.
+        left_out: rows of attention that the experiment sets over the source. They do not fit a
+            shorter sentence, so both the changed sentences and the baseline do without them.
         model_digest: of the model that computed the changes.
     """
 
@@ -69,7 +69,9 @@ class SourceOcclusion:
     model_digest: str = ""
 
     def change_of(self, word: OccludedWord) -> float:
-        """The change of the old translation's log-probability, in nats; below 0 if it became less probable.
+        """The change of the old translation's log-probability, in nats.
+
+        Below 0 if it became less probable.
 
         Raises `AnalysisError` if the word is not one of `words`.
         """
@@ -79,12 +81,16 @@ class SourceOcclusion:
 
     @property
     def effects(self) -> FloatArray:
-        """The changes of the log-probability of each old target word, in nats: [target words + 1, occluded words].
+        """The changes of the log-probability of each old target word, in nats: [target words + 1,
+        occluded words].
 
         Below 0 where the target word depended on the source word. The last row is the end token.
         """
         before = np.array(self.log_probabilities, dtype=np.float64)
-        changes = np.array([word.log_probabilities for word in self.words]).reshape(-1, len(before)) - before
+        changes = (
+            np.array([word.log_probabilities for word in self.words]).reshape(-1, len(before))
+            - before
+        )
         words = self.translation.target_words
         last = words[-1].end if words else 0
         rows = [changes[:, word.start : word.end].sum(axis=1) for word in words]
@@ -96,8 +102,8 @@ class SourceChanges:
     """The changes of a translation's log-probability without each word of its source.
 
     Attributes:
-        by_place: by place of a word, the change of the old translation's log-probability without it, in nats; below 0
-            if it becomes less probable.
+        by_place: by place of a word, the change of the old translation's log-probability without
+            it, in nats; below 0 if it becomes less probable.
         left_out: see `SourceOcclusion.left_out`.
     """
 
@@ -116,23 +122,23 @@ def occlude_source_words(
 ) -> SourceOcclusion:
     """Change one source word at a time, under all other interventions of the experiment.
 
-    Removing words drops rows of attention over the source; see `SourceOcclusion.left_out`. The ids of all other words
-    stay unchanged. The changed sentence is decoded like the old one, or greedily if that was given. Not thread-safe
-    with other uses of the model.
+    Removing words drops rows of attention over the source; see `SourceOcclusion.left_out`. The ids
+    of all other words stay unchanged. The changed sentence is decoded like the old one, or greedily
+    if that was given. Not thread-safe with other uses of the model.
 
     Args:
         translator: the model.
-        translation: by this model, written by the user, or by a model with the same vocabularies; its tokens are read
-            under this model.
-        replacement: a word, or `UNKNOWN`, the token for unknown words (which a subword model never saw in training, so
-            the result means less); None removes the word.
+        translation: by this model, written by the user, or by a model with the same vocabularies;
+            its tokens are read under this model.
+        replacement: a word, or `UNKNOWN`, the token for unknown words (which a subword model never
+            saw in training, so the result means less); None removes the word.
         places: the places of words in the sentence as typed; None for all.
         on_progress: called with the number of finished words and their total.
 
     Raises:
         AnalysisError: a word does not exist, or the vocabularies differ.
-        ExperimentError: the replacement cannot be read, nothing would be left, or the row weights that the experiment
-            sets do not fit the sentence with a replacement.
+        ExperimentError: the replacement cannot be read, nothing would be left, or the row weights
+            that the experiment sets do not fit the sentence with a replacement.
     """
     sources = ChangedSources(translator, translation, replacement, places)
     occluded_words: list[OccludedWord] = []
@@ -142,15 +148,23 @@ def occlude_source_words(
         changed = translator.run_many(sources.compiled[group], need_maps=False, draft=translation)
         scores = translator.score_many(translation, sources.compiled[group])
         for edit, new, log_probabilities in zip(sources.edits[group], changed, scores, strict=True):
-            occluded_words.append(OccludedWord(edit, sources.words[edit.place], new, log_probabilities))
+            occluded_words.append(
+                OccludedWord(edit, sources.words[edit.place], new, log_probabilities)
+            )
         on_progress(len(occluded_words), len(sources.edits))
-    return SourceOcclusion(translation, tuple(occluded_words), sources.baseline(), sources.left_out, translator.digest)
+    return SourceOcclusion(
+        translation, tuple(occluded_words), sources.baseline(), sources.left_out, translator.digest
+    )
 
 
 def score_without_source_words(
-    translator: "Translator", translation: Translation, *, should_stop: Callable[[], bool] = lambda: False
+    translator: "Translator",
+    translation: Translation,
+    *,
+    should_stop: Callable[[], bool] = lambda: False,
 ) -> SourceChanges:
-    """The change of the translation's probability without each source word, in one pass without translating again.
+    """The change of the translation's probability without each source word, in one pass without
+    translating again.
 
     Otherwise like `occlude_source_words`.
 
@@ -161,7 +175,9 @@ def score_without_source_words(
     sources = ChangedSources(translator, translation, None, None)
     before = sum(sources.baseline(should_stop))
     scores = translator.score_many(translation, sources.compiled, should_stop=should_stop)
-    changes = {edit.place: sum(after) - before for edit, after in zip(sources.edits, scores, strict=True)}
+    changes = {
+        edit.place: sum(after) - before for edit, after in zip(sources.edits, scores, strict=True)
+    }
     return SourceChanges(changes, sources.left_out)
 
 
@@ -172,7 +188,8 @@ def translate_without_source_words(
     *,
     should_stop: Callable[[], bool] = lambda: False,
 ) -> list[Translation]:
-    """The translations of the source without the words in these places, one at a time, without maps.
+    """The translations of the source without the words in these places, one at a time, without
+    maps.
 
     Otherwise like `occlude_source_words`.
 
@@ -182,4 +199,6 @@ def translate_without_source_words(
         TranslationStoppedError: `should_stop`, checked before each decoding step, returned True.
     """
     compiled = ChangedSources(translator, translation, None, places).compiled
-    return list(translator.run_many(compiled, need_maps=False, draft=translation, should_stop=should_stop))
+    return list(
+        translator.run_many(compiled, need_maps=False, draft=translation, should_stop=should_stop)
+    )

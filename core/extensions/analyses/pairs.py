@@ -1,7 +1,8 @@
-"""A metric of the user's own: log P(word) − log P(rival), over sentences and beginnings of their translations.
+"""A metric of the user's own: log P(word) − log P(rival), over sentences and beginnings of their
+translations.
 
-Such a difference tests one ability, for instance to choose between *play* and *plays*, as in Wang et al. 2022,
-"Interpretability in the Wild". Shape legend: `core.maps`.
+Such a difference tests one ability, for instance to choose between *play* and *plays*, as in Wang
+et al. 2022, "Interpretability in the Wild". Shape legend: `core.maps`.
 """
 
 from collections.abc import Callable, Sequence
@@ -59,7 +60,8 @@ def read_pairs(path: Path | str) -> tuple[WordPair, ...]:
     Empty lines are skipped.
 
     Raises:
-        CorpusError: the file cannot be read, has no pair, or a line is something else; the message names the line.
+        CorpusError: the file cannot be read, has no pair, or a line is something else; the message
+            names the line.
     """
     pairs = []
     for number, line in enumerate(read_lines(path), start=1):
@@ -69,13 +71,18 @@ def read_pairs(path: Path | str) -> tuple[WordPair, ...]:
         fields = [field.strip() for field in line.split("\t")]
         if len(fields) != NUM_FIELDS:
             raise CorpusError(
-                f"{location}: found {counted(len(fields), 'field')} instead of {NUM_FIELDS}. Write {_FIELDS}."
+                f"{location}: found {counted(len(fields), 'field')} instead of {NUM_FIELDS}. "
+                f"Write {_FIELDS}."
             )
-        for name, field in zip(("sentence", "word", "rival"), (fields[0], *fields[2:]), strict=True):
+        for name, field in zip(
+            ("sentence", "word", "rival"), (fields[0], *fields[2:]), strict=True
+        ):
             if not field:
                 raise CorpusError(f"{location}: the {name} is empty. Write {_FIELDS}.")
         if fields[2] == fields[3]:
-            raise CorpusError(f"{location}: word and rival are both “{fields[2]}”. Choose two words.")
+            raise CorpusError(
+                f"{location}: word and rival are both “{fields[2]}”. Choose two words."
+            )
         source, prefix, word, rival = fields
         pairs.append(WordPair(source, prefix, word, rival, location))
     if not pairs:
@@ -88,9 +95,10 @@ class PairAttribution(ReadOnlyArrays):
     """The metric of N pairs, and its parts by direct logit attribution.
 
     Attributes:
-        differences: [N], log P(word) − log P(rival) of the whole words after the same beginning, in nats.
-        explained: [N], the part of it that the logits of the first tokens that differ decide; all of it for words of
-            one token.
+        differences: [N], log P(word) − log P(rival) of the whole words after the same beginning, in
+            nats.
+        explained: [N], the part of it that the logits of the first tokens that differ decide; all
+            of it for words of one token.
         components: P of them, see `WordParts`.
         parts: [N, P], which sum to `explained` but for rounding, or the effect of a user's hook.
         changes: heads and networks that were changed.
@@ -124,7 +132,8 @@ def attribute_pairs(
         on_progress: called with the number of finished pairs and their total.
 
     Raises:
-        AnalysisError: there is no pair, or the model cannot read one; the message names its place, or its index.
+        AnalysisError: there is no pair, or the model cannot read one; the message names its place,
+            or its index.
     """
     translator.check(Experiment("", interventions=tuple(changes)))
     encoded = _encode(translator, pairs)
@@ -139,12 +148,17 @@ def attribute_pairs(
         try:
             translation = translator.run(Experiment(pair.source, interventions=(*changes, *forced)))
             if translation.predicted_ids[: len(ids)] != ids:
-                raise AnalysisError("The beginning and the word are too long for this sentence. Shorten them.")
+                raise AnalysisError(
+                    "The beginning and the word are too long for this sentence. Shorten them."
+                )
             parts_by_pair.append(word_parts(translator, translation, len(prefix), pair.rival))
         except (AnalysisError, ExperimentError, TextError) as error:
             raise _about(pair, index, error) from error
         on_progress(index + 1, len(pairs))
-    words = [(parts.chosen_word.log_probability, parts.rival_word.log_probability) for parts in parts_by_pair]
+    words = [
+        (parts.chosen_word.log_probability, parts.rival_word.log_probability)
+        for parts in parts_by_pair
+    ]
     return PairAttribution(
         np.array([word - rival for word, rival in words]),
         np.array([parts.difference for parts in parts_by_pair]),
@@ -166,13 +180,17 @@ def pairs_importance(
 ) -> HeadImportance:
     """The effect of switching off each head and feed-forward network on the mean of the metric.
 
-    It is below 0 for a part that helps. Arguments and errors as for `attribute_pairs`; `on_progress` counts passes over
-    batches.
+    It is below 0 for a part that helps. Arguments and errors as for `attribute_pairs`;
+    `on_progress` counts passes over batches.
     """
     targets = []
     for source, prefix, word, rival in _encode(translator, pairs):
-        targets.append(ScoredTarget(source, (*prefix, *word), weight=-1, count=1, start=len(prefix)))
-        targets.append(ScoredTarget(source, (*prefix, *rival), weight=1, count=0, start=len(prefix)))
+        targets.append(
+            ScoredTarget(source, (*prefix, *word), weight=-1, count=1, start=len(prefix))
+        )
+        targets.append(
+            ScoredTarget(source, (*prefix, *rival), weight=1, count=0, start=len(prefix))
+        )
     importance = last_importance(importance_of_targets(translator, targets, changes), on_progress)
     return replace(importance, num_sentences=len(pairs))
 
@@ -190,13 +208,22 @@ def _encode(translator: Translator, pairs: Sequence[WordPair]) -> list[tuple[Ids
             source = translator.compile(Experiment(pair.source)).source.ids
             prefix = _ids_of(translator, 0, pair.prefix) if pair.prefix.strip() else ()
             if translator.rules.end_id in prefix:
-                raise AnalysisError(f"The beginning “{pair.prefix}” contains the end of the sentence. Remove it.")
-            word, rival = (_word_ids(translator, len(prefix), text) for text in (pair.word, pair.rival))
+                raise AnalysisError(
+                    f"The beginning “{pair.prefix}” contains the end of the sentence. Remove it."
+                )
+            word, rival = (
+                _word_ids(translator, len(prefix), text) for text in (pair.word, pair.rival)
+            )
             if word == rival:
-                raise AnalysisError(f"“{pair.word}” and “{pair.rival}” are the same for this model. Choose two words.")
+                raise AnalysisError(
+                    f"“{pair.word}” and “{pair.rival}” are the same for this model. Choose two "
+                    "words."
+                )
             longest = len(prefix) + max(len(word), len(rival))
             if longest >= translator.run_config.model.max_positions:
-                raise AnalysisError(f"The translation has {longest} tokens, too many for this model. Shorten it.")
+                raise AnalysisError(
+                    f"The translation has {longest} tokens, too many for this model. Shorten it."
+                )
         except (AnalysisError, ExperimentError, TextError) as error:
             raise _about(pair, index, error) from error
         encoded.append((source, prefix, word, rival))

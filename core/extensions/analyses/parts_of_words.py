@@ -1,4 +1,6 @@
-"""Values: a word of a translation as a sum of components, and what changes do to its parts. No torch.
+"""Values: a word of a translation as a sum of components, and what changes do to its parts.
+
+No torch.
 
 `core.extensions.analyses.logit_attribution` computes them. Shape legend: `core.maps`.
 """
@@ -19,22 +21,24 @@ from ...translation.result import Alternative, ReadOnlyArrays, Translation
 @checks_arguments
 @dataclass(frozen=True, eq=False)
 class WordParts(ReadOnlyArrays):
-    """One token of a translation and a rival: the difference of their logits, and the parts of the difference.
+    """One token of a translation and a rival: the difference of their logits, and the parts of the
+    difference.
 
     Attributes:
         translation: the translation.
         step: of the token; of the first that differs if word and rival begin alike.
         chosen, rival: the two tokens, with their probabilities at this step.
-        chosen_word, rival_word: the words that they belong to, with the natural logs of their whole probabilities after
-            the same beginning. The same tokens if these are whole words.
-        difference: the logit of `chosen` minus that of `rival`, in nats: the logarithm of the ratio of their
-            probabilities.
-        components: P of them: token and position that the decoder reads here, heads and networks from the first layer
-            up, biases.
+        chosen_word, rival_word: the words that they belong to, with the natural logs of their whole
+            probabilities after the same beginning. The same tokens if these are whole words.
+        difference: the logit of `chosen` minus that of `rival`, in nats: the logarithm of the ratio
+            of their probabilities.
+        components: P of them: token and position that the decoder reads here, heads and networks
+            from the first layer up, biases.
         values: [P], the direct effect of each on the difference.
         remainder: `difference` minus the sum of `values`: rounding, or the effect of a user's hook.
-        keys: [L, H, S], the parts of each head of cross-attention that come from each position of the encoder; they sum
-            to its value. Positions rather than words: the encoder has mixed the words.
+        keys: [L, H, S], the parts of each head of cross-attention that come from each position of
+            the encoder; they sum to its value. Positions rather than words: the encoder has mixed
+            the words.
         model_digest: of the model that computed them.
     """
 
@@ -55,21 +59,23 @@ class WordParts(ReadOnlyArrays):
         """The part of one component. Raises `AnalysisError` if it is not among `components`."""
         if component not in self.components:
             raise AnalysisError(
-                "{component} is not among the components of the decoder. Choose one of them.", component=component
+                "{component} is not among the components of the decoder. Choose one of them.",
+                component=component,
             )
         return float(self.values[self.components.index(component)])
 
 
 @dataclass(frozen=True, eq=False)
 class EncoderParts(ReadOnlyArrays):
-    """The parts of cross-attention heads in the lead of a word, by what the encoder's positions are made of.
+    """The parts of cross-attention heads in the lead of a word, by what the encoder's positions are
+    made of.
 
     Attributes:
         parts: of the word.
-        components: C of the encoder: token and position, its heads and networks from the first layer up, biases, which
-            include those of the values.
-        values: [L, H, C, S], by layer and head of cross-attention, component and position; their sums over the
-            components are `parts.keys`, if the model is the same.
+        components: C of the encoder: token and position, its heads and networks from the first
+            layer up, biases, which include those of the values.
+        values: [L, H, C, S], by layer and head of cross-attention, component and position; their
+            sums over the components are `parts.keys`, if the model is the same.
         model_digest: of the model that computed them.
     """
 
@@ -89,10 +95,11 @@ class ChangeEffect:
 
     Attributes:
         word: the word.
-        increased: heads and networks, not changed themselves, whose direct effect on the word's lead over its rival
-            grew by at least `LEAST_INCREASE` nats, with this growth; the `MAX_INCREASED` largest. This does not prove
-            that they replace the changed ones.
-        largest: the head or network with the largest direct effect under the changes; None if there is none above 0.
+        increased: heads and networks, not changed themselves, whose direct effect on the word's
+            lead over its rival grew by at least `LEAST_INCREASE` nats, with this growth; the
+            `MAX_INCREASED` largest. This does not prove that they replace the changed ones.
+        largest: the head or network with the largest direct effect under the changes; None if there
+            is none above 0.
     """
 
     word: str
@@ -100,13 +107,22 @@ class ChangeEffect:
     largest: Head | Network | None
 
     @classmethod
-    def of(cls, before: WordParts, after: WordParts, changed: Collection[Component]) -> "ChangeEffect":
+    def of(
+        cls, before: WordParts, after: WordParts, changed: Collection[Component]
+    ) -> "ChangeEffect":
         """The effect, from parts of the same token and rival. `changed`: parts to leave out."""
         direct = dict(zip(after.components, map(float, after.values), strict=True))
         direct = {part: value for part, value in direct.items() if part not in changed}
         values = {part: value for part, value in direct.items() if not isinstance(part, Origin)}
         growth = {part: value - before.value_of(part) for part, value in values.items()}
-        increased = sorted((item for item in growth.items() if item[1] >= LEAST_INCREASE), key=lambda item: -item[1])
+        increased = sorted(
+            (item for item in growth.items() if item[1] >= LEAST_INCREASE),
+            key=lambda item: -item[1],
+        )
         largest = max(values, key=lambda part: values[part], default=None)
         has_largest = largest is not None and values[largest] > 0
-        return cls(before.chosen_word.token, tuple(increased[:MAX_INCREASED]), largest if has_largest else None)
+        return cls(
+            before.chosen_word.token,
+            tuple(increased[:MAX_INCREASED]),
+            largest if has_largest else None,
+        )

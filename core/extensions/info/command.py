@@ -29,24 +29,29 @@ if TYPE_CHECKING:
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of `info`."""
-    parser.add_argument("file", nargs="?", type=Path, metavar="FILE", help="the same as --checkpoint")
+    parser.add_argument(
+        "file", nargs="?", type=Path, metavar="FILE", help="the same as --checkpoint"
+    )
     add_checkpoint(parser)
     parser.add_argument(
         "--words",
         nargs="?",
         const="",
         metavar="TEXT",
-        help="print only how often the training data contain each word of TEXT, in the spelling the model reads; "
-        "without TEXT, all their words by frequency",
+        help="print only how often the training data contain each word of TEXT, in the spelling "
+        "the model reads; without TEXT, all their words by frequency",
     )
     size = parser.add_argument_group("size only")
     size.add_argument(
         "--size",
         action="store_true",
-        help="print parameters and floating-point operations for one sentence pair, by module; only matrix products "
-        "count, and a multiplication with its addition counts as two operations",
+        help="print parameters and floating-point operations for one sentence pair, by module; "
+        "only matrix products count, and a multiplication with its addition counts as two "
+        "operations",
     )
-    size.add_argument("--preset", choices=PRESETS, help="the size of this preset on its own data; implies --size")
+    size.add_argument(
+        "--preset", choices=PRESETS, help="the size of this preset on its own data; implies --size"
+    )
     size.add_argument(
         "--source-tokens",
         type=int,
@@ -67,7 +72,10 @@ def run(options: argparse.Namespace) -> int:
     """Print the description. Raises `AugenmerkError`."""
     if options.file is not None:
         if options.checkpoint is not None:
-            raise ConfigError(f"There are two checkpoints: {options.file} and {options.checkpoint}. Omit one of them.")
+            raise ConfigError(
+                f"There are two checkpoints: {options.file} and {options.checkpoint}. Omit one "
+                "of them."
+            )
         options.checkpoint = options.file
     if options.size or options.preset is not None:
         return _print_size(options)
@@ -80,11 +88,16 @@ def run(options: argparse.Namespace) -> int:
 def _print_description(translator: "Translator") -> int:
     checkpoint = translator.checkpoint
     print(one_line(translator.path))
-    print(one_line(f"preset      {translator.run_config.preset}: {translator.run_config.description}"))
+    print(
+        one_line(f"preset      {translator.run_config.preset}: {translator.run_config.description}")
+    )
     data = translator.run_config.data
     origin = checkpoint.origin
     if not translator.run_config.is_copy_task:
-        print(f"languages   {language_name(data.source_language)} to {language_name(data.target_language)}")
+        print(
+            f"languages   {language_name(data.source_language)} to "
+            f"{language_name(data.target_language)}"
+        )
     if translator.target_codes:
         print(one_line(f"codes       {' '.join(translator.target_codes)}"))
     if origin is not None:
@@ -114,7 +127,10 @@ def _print_description(translator: "Translator") -> int:
 def _in_short(counts: "WordCounts") -> str:
     """“picture captions: 18,662 source words, 3,548 of them 5 times or more”."""
     kind = f"{counts.kind}: " if counts.kind else ""
-    return f"{kind}{len(counts.counts):,} source words, {counts.num_frequent:,} of them {RARE_BELOW} times or more"
+    return (
+        f"{kind}{len(counts.counts):,} source words, {counts.num_frequent:,} of them "
+        f"{RARE_BELOW} times or more"
+    )
 
 
 def _print_words(translator: "Translator", text: str) -> int:
@@ -129,8 +145,8 @@ def _print_words(translator: "Translator", text: str) -> int:
     counts = translator.checkpoint.word_counts
     if counts is None:
         raise CheckpointError(
-            f"{translator.path} does not contain the word counts of its training data. Choose a model trained by this "
-            "version."
+            f"{translator.path} does not contain the word counts of its training data. Choose a "
+            "model trained by this version."
         )
     if not text:
         for word, number in sorted(counts.counts.items(), key=lambda item: (-item[1], item[0])):
@@ -142,7 +158,11 @@ def _print_words(translator: "Translator", text: str) -> int:
     respelled = {word.start: word for word in coverage.respelled_words}
     rare = {word.start: word for word in coverage.rare_words}
     for typed, encoded in zip(source.words, source.encoded, strict=True):
-        notes = [one_line(words[typed.start].explanation) for words in (respelled, rare) if typed.start in words]
+        notes = [
+            one_line(words[typed.start].explanation)
+            for words in (respelled, rare)
+            if typed.start in words
+        ]
         print(counts.of(encoded.spelling), one_line(typed.text), *notes, sep="\t")
     if notice := source.hint or coverage.notice:
         print_note(notice)
@@ -154,16 +174,22 @@ def _print_size(options: argparse.Namespace) -> int:
     lengths = options.source_tokens, options.target_tokens
     if min(lengths) < 1 or max(lengths) > config.max_positions:
         raise ConfigError(
-            f"The model reads 1 to {config.max_positions:,} tokens on each side. Choose --source-tokens (now "
-            f"{lengths[0]}) and --target-tokens (now {lengths[1]}) in this range."
+            f"The model reads 1 to {config.max_positions:,} tokens on each side. Choose "
+            f"--source-tokens (now {lengths[0]}) and --target-tokens (now {lengths[1]}) in this "
+            "range."
         )
     rows = size_rows(config, *sizes, *lengths)
     whole = total(rows)
     print(one_line(name))
-    print(f"vocabularies of {sizes[0]:,} and {sizes[1]:,}; {lengths[0]:,} source and {lengths[1]:,} target tokens")
+    print(
+        f"vocabularies of {sizes[0]:,} and {sizes[1]:,}; {lengths[0]:,} source and "
+        f"{lengths[1]:,} target tokens"
+    )
     print(f"\n{'module':26} {'parameters':>14} {'':>6} {'FLOPs':>18}")
     for module in MODULES:
-        shared = next((row.shared_with for row in rows if row.module == module and row.shared_with), None)
+        shared = next(
+            (row.shared_with for row in rows if row.module == module and row.shared_with), None
+        )
         note = f"   shared with the {shared}" if shared else ""
         print(_size_line(module, total(rows, module), whole) + note)
     print(_size_line("all", whole, whole))
@@ -186,17 +212,25 @@ def _sized(options: argparse.Namespace) -> tuple[str, ModelConfig, tuple[int, in
 def _size_line(name: str, size: Size, whole: Size) -> str:
     shares = [
         percent(part / of_all, decimals=1)
-        for part, of_all in ((size.num_parameters, whole.num_parameters), (size.num_flops, whole.num_flops))
+        for part, of_all in (
+            (size.num_parameters, whole.num_parameters),
+            (size.num_flops, whole.num_flops),
+        )
     ]
     return f"{name:26} {size.num_parameters:14,} {shares[0]:>7} {size.num_flops:18,} {shares[1]:>7}"
 
 
 def parameters_by_module(model: "Transformer") -> Counter[str]:
-    """The number of parameters of each part of the model. A shared matrix counts once, at its first use."""
+    """The number of parameters of each part of the model.
+
+    A shared matrix counts once, at its first use.
+    """
     counts: Counter[str] = Counter()
     for name, parameter in model.named_parameters():
         parts = name.split(".")
-        counts[".".join(parts[:2]) if parts[0].endswith("_layers") else parts[0]] += parameter.numel()
+        counts[".".join(parts[:2]) if parts[0].endswith("_layers") else parts[0]] += (
+            parameter.numel()
+        )
     return counts
 
 
@@ -216,9 +250,12 @@ def _in_words(module: str) -> str:
 def _print_history(history: "tuple[EpochRecord, ...]") -> None:
     if not history:
         return
-    print("\nhistory\n  epoch     step   training   validation   (batch mean)        rate   seconds")
+    print(
+        "\nhistory\n  epoch     step   training   validation   (batch mean)        rate   seconds"
+    )
     for record in history:
         print(
-            f"  {record.epoch:5d} {record.step:8d} {record.training_loss:10.4f} {record.validation_loss:12.4f} "
-            f"{record.validation_loss_batch_mean:14.4f} {record.learning_rate:11.2e} {record.seconds:9.1f}"
+            f"  {record.epoch:5d} {record.step:8d} {record.training_loss:10.4f} "
+            f"{record.validation_loss:12.4f} {record.validation_loss_batch_mean:14.4f} "
+            f"{record.learning_rate:11.2e} {record.seconds:9.1f}"
         )

@@ -1,4 +1,7 @@
-"""Parameters of each module of a Transformer, and operations of a pass, derived from the settings. No torch."""
+"""Parameters of each module of a Transformer, and operations of a pass, derived from the settings.
+
+No torch.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -39,8 +42,9 @@ class SizeRow:
         part: the computation.
         num_layers: number of layers with it; 1 outside the layers.
         num_parameters: trainable ones. A matrix that several modules share counts at its first use.
-        num_flops: of one pass over a sentence pair. A multiplication with its addition counts as two. Only products of
-            matrices count, as in `torch.utils.flop_counter.FlopCounterMode`, including their masked cells.
+        num_flops: of one pass over a sentence pair. A multiplication with its addition counts as
+            two. Only products of matrices count, as in `torch.utils.flop_counter.FlopCounterMode`,
+            including their masked cells.
         shared_with: the module whose matrix is used here; None if the matrix is not shared.
     """
 
@@ -53,12 +57,16 @@ class SizeRow:
 
 
 def size_rows(
-    config: ModelConfig, num_source_tokens: int, num_target_tokens: int, source_length: int, target_length: int
+    config: ModelConfig,
+    num_source_tokens: int,
+    num_target_tokens: int,
+    source_length: int,
+    target_length: int,
 ) -> tuple[SizeRow, ...]:
     """The rows of all modules, in the order of `MODULES`.
 
-    The pass uses teacher forcing: all target tokens are read at once, side by side. Step-by-step decoding with a cache
-    computes the same, without the masked products.
+    The pass uses teacher forcing: all target tokens are read at once, side by side. Step-by-step
+    decoding with a cache computes the same, without the masked products.
 
     Args:
         config: the model.
@@ -68,7 +76,9 @@ def size_rows(
     width = config.width
     num_encoder, num_decoder = config.num_encoder_layers, config.num_decoder_layers
     is_learned = config.positions == "learned"
-    positions = f"learned table of {config.max_positions:,}" if is_learned else "sinusoidal waves, computed"
+    positions = (
+        f"learned table of {config.max_positions:,}" if is_learned else "sinusoidal waves, computed"
+    )
     num_in_table = config.max_positions * width if is_learned else 0
     is_one_matrix = config.tied_embeddings == "all"
     output_is_tied = config.tied_embeddings != "none"
@@ -78,7 +88,9 @@ def size_rows(
         SizeRow("source embedding", lookup, 1, num_source_tokens * width),
         SizeRow("source positions", positions, 1, num_in_table),
         *_attention("encoder self-attention", num_encoder, width, source_length, source_length),
-        *_feed_forward("encoder feed-forward", num_encoder, width, config.feed_forward_width, source_length),
+        *_feed_forward(
+            "encoder feed-forward", num_encoder, width, config.feed_forward_width, source_length
+        ),
         *_norms("encoder norms", num_encoder, 2, config),
         SizeRow(
             "target embedding",
@@ -90,26 +102,37 @@ def size_rows(
         SizeRow("target positions", positions, 1, num_in_table),
         *_attention("decoder self-attention", num_decoder, width, target_length, target_length),
         *_attention("cross-attention", num_decoder, width, target_length, source_length),
-        *_feed_forward("decoder feed-forward", num_decoder, width, config.decoder_inner_width, target_length),
+        *_feed_forward(
+            "decoder feed-forward", num_decoder, width, config.decoder_inner_width, target_length
+        ),
         *_norms("decoder norms", num_decoder, 3, config),
         SizeRow(
             "output",
             "a score for each token of the vocabulary",
             1,
-            (0 if output_is_tied else num_target_tokens * width) + (num_target_tokens if config.output_bias else 0),
+            (0 if output_is_tied else num_target_tokens * width)
+            + (num_target_tokens if config.output_bias else 0),
             2 * target_length * width * num_target_tokens,
             shared_with=embedding_of_output if output_is_tied else None,
         ),
     )
 
 
-def _attention(module: Module, num_layers: int, width: int, num_queries: int, num_keys: int) -> tuple[SizeRow, ...]:
+def _attention(
+    module: Module, num_layers: int, width: int, num_queries: int, num_keys: int
+) -> tuple[SizeRow, ...]:
     """The rows of an attention module; H heads of width D / H cost the same for any H."""
     of_matrix = width * width + width
     product = 2 * num_queries * num_keys * width
     projections = 2 * width * width * (num_queries + 2 * num_keys)
     return (
-        SizeRow(module, "queries, keys and values", num_layers, num_layers * 3 * of_matrix, num_layers * projections),
+        SizeRow(
+            module,
+            "queries, keys and values",
+            num_layers,
+            num_layers * 3 * of_matrix,
+            num_layers * projections,
+        ),
         SizeRow(module, "scores: queries times keys", num_layers, 0, num_layers * product),
         SizeRow(module, "weights times values", num_layers, 0, num_layers * product),
         SizeRow(
@@ -122,19 +145,40 @@ def _attention(module: Module, num_layers: int, width: int, num_queries: int, nu
     )
 
 
-def _feed_forward(module: Module, num_layers: int, width: int, inner_width: int, length: int) -> tuple[SizeRow, ...]:
+def _feed_forward(
+    module: Module, num_layers: int, width: int, inner_width: int, length: int
+) -> tuple[SizeRow, ...]:
     product = num_layers * 2 * length * width * inner_width
     return (
         SizeRow(
-            module, f"from {width:,} to {inner_width:,}", num_layers, num_layers * (width + 1) * inner_width, product
+            module,
+            f"from {width:,} to {inner_width:,}",
+            num_layers,
+            num_layers * (width + 1) * inner_width,
+            product,
         ),
-        SizeRow(module, f"back to {width:,}", num_layers, num_layers * (inner_width + 1) * width, product),
+        SizeRow(
+            module,
+            f"back to {width:,}",
+            num_layers,
+            num_layers * (inner_width + 1) * width,
+            product,
+        ),
     )
 
 
-def _norms(module: Module, num_layers: int, num_sublayers: int, config: ModelConfig) -> tuple[SizeRow, ...]:
+def _norms(
+    module: Module, num_layers: int, num_sublayers: int, config: ModelConfig
+) -> tuple[SizeRow, ...]:
     of_norm = 2 * config.width
-    rows = [SizeRow(module, f"{num_sublayers} in each layer", num_layers, num_layers * num_sublayers * of_norm)]
+    rows = [
+        SizeRow(
+            module,
+            f"{num_sublayers} in each layer",
+            num_layers,
+            num_layers * num_sublayers * of_norm,
+        )
+    ]
     if config.final_norm:
         rows.append(SizeRow(module, "one at the top", 1, of_norm))
     return tuple(rows)

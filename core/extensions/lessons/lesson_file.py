@@ -4,14 +4,17 @@ They are read as strictly as those of experiments, see `core.translation.experim
 
     {"format": "augenmerk", "version": 1, "kind": "lesson", "title": "Word order",
      "scenes": [
-         {"title": "The verb comes last", "text": "German puts it at the end.", "question": "Where is the verb?",
-          "experiment": {"source_text": "Zwei Hunde.", "output": {"type": "greedy"}, "interventions": []},
+         {"title": "The verb comes last", "text": "German puts it at the end.",
+          "question": "Where is the verb?",
+          "experiment": {"source_text": "Zwei Hunde.", "output": {"type": "greedy"},
+                         "interventions": []},
           "view": {"head": ["cross", 1, 4], "pinned": [2, 3]},
           "model": {"name": "multi30k-de-en", "digest": "5d04…"}}]}
 
-The question of a scene may be empty. Three fields of a scene are optional: `"answer"`, the typed answer to the
-question; `"check"`, the name of a computation that answers it with the model in use; and `"page"`, the name of another
-part of the window than the large map, such as `"word"` or `"chapter heads"`.
+The question of a scene may be empty. Three fields of a scene are optional: `"answer"`, the typed
+answer to the question; `"check"`, the name of a computation that answers it with the model in use;
+and `"page"`, the name of another part of the window than the large map, such as `"word"` or
+`"chapter heads"`.
 """
 
 import re
@@ -102,7 +105,10 @@ def write_lesson_file(lesson: Lesson, path: Path | str, *, durable: bool = True)
 
 
 def lesson_to_bytes(lesson: Lesson) -> bytes:
-    """The content of the file; while the lesson is being made, also without a scene. Raises `ExperimentFileError`."""
+    """The content of the file; while the lesson is being made, also without a scene.
+
+    Raises `ExperimentFileError`.
+    """
     values = {"title": lesson.title, "scenes": list(map(_scene_to_json, lesson.scenes))}
     return document_to_bytes(LESSON_KIND, values, lambda data: _read(data, LESSON_KIND) == lesson)
 
@@ -111,7 +117,9 @@ def _scene_to_json(scene: Scene) -> dict[str, Any]:
     """A scene; without optional fields, earlier versions read it, too."""
     optional = {"answer": scene.answer, "check": scene.check, "page": scene.page}
     texts = {"title": scene.title, "text": scene.text, "question": scene.question}
-    return texts | {name: text for name, text in optional.items() if text} | saved_to_json(scene.saved)
+    return (
+        texts | {name: text for name, text in optional.items() if text} | saved_to_json(scene.saved)
+    )
 
 
 def read_lesson_file(path: Path | str) -> Lesson:
@@ -150,7 +158,9 @@ def _read(data: bytes, *kinds: str) -> SavedExperiment | Lesson:
 
 
 def _scene(field: Field) -> Scene:
-    members = field.members("title", "text", "question", *SAVED_FIELDS, optional=("answer", "check", "page"))
+    members = field.members(
+        "title", "text", "question", *SAVED_FIELDS, optional=("answer", "check", "page")
+    )
     text, question, answer = (
         _line(members[name], MAX_TEXT_CHARACTERS, may_be_empty=True) if name in members else ""
         for name in ("text", "question", "answer")

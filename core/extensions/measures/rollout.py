@@ -1,4 +1,7 @@
-"""The measure “rollout” (Abnar & Zuidema 2020, "Quantifying Attention Flow in Transformers"). No torch."""
+"""The measure “rollout” (Abnar & Zuidema 2020, "Quantifying Attention Flow in Transformers").
+
+No torch.
+"""
 
 import numpy as np
 
@@ -11,8 +14,8 @@ from ...translation.result import FloatArray
 def rollout(weights: FloatArray) -> FloatArray:
     """The share of each input token in each position above layer l: [L, S, S]; rows sum to 1.
 
-    The product of (A + I) / 2 of the layers up to l, A being the mean over heads (Abnar & Zuidema 2020, "Quantifying
-    Attention Flow in Transformers").
+    The product of (A + I) / 2 of the layers up to l, A being the mean over heads (Abnar & Zuidema
+    2020, "Quantifying Attention Flow in Transformers").
 
     Args:
         weights: self-attention, [L, H, S, S].
@@ -36,20 +39,25 @@ def cross_rollout(cross: FloatArray, encoder_flow: FloatArray) -> FloatArray:
 
 
 def rollout_maps(model_pass: Pass, kind: AttentionKind) -> FloatArray:
-    """Rollout of the encoder, [L, 1, S, S], or cross-attention carried down to the input words, [L, H, T, S]."""
+    """Rollout of the encoder, [L, 1, S, S], or cross-attention carried down to the input words, [L,
+    H, T, S].
+    """
     flow = rollout(model_pass.weights("encoder"))
-    return flow[:, None] if kind == "encoder" else cross_rollout(model_pass.weights("cross"), flow[-1])
+    return (
+        flow[:, None] if kind == "encoder" else cross_rollout(model_pass.weights("cross"), flow[-1])
+    )
 
 
 ROLLOUT = Measure(
     compute=rollout_maps,
     order=40,
     name="rollout",
-    meaning="The share of each input word in a position, if every layer passed on half by attention (mean of its "
-    "heads) and half by the residual connection; for cross-attention, a head's weights spread over the input words "
-    "this way (Abnar & Zuidema 2020).",
-    caveat="It takes weights for flow: value vectors, feed-forward networks and, in cross maps, the decoder's own "
-    "layers are left out.",
+    meaning="The share of each input word in a position, if every layer passed on half by "
+    "attention (mean of its heads) and half by the residual connection; for "
+    "cross-attention, a head's weights spread over the input words this way (Abnar & "
+    "Zuidema 2020).",
+    caveat="It takes weights for flow: value vectors, feed-forward networks and, in cross maps, "
+    "the decoder's own layers are left out.",
     kinds=("encoder", "cross"),
     per_head=("cross",),
     rows_sum_to_one=True,

@@ -1,7 +1,9 @@
-"""A checkpoint as two texts that a page holds and `translator.js` reads: its description and its weights.
+"""A checkpoint as two texts that a page holds and `translator.js` reads: its description and its
+weights.
 
-Weights are rounded to 16 bits unless the caller wants all 32; tensors that 16 bits hold exactly take 16 either way. The
-bytes of one place of all numbers lie together (planes), as gzip finds more repetitions in them.
+Weights are rounded to 16 bits unless the caller wants all 32; tensors that 16 bits hold exactly
+take 16 either way. The bytes of one place of all numbers lie together (planes), as gzip finds more
+repetitions in them.
 """
 
 import base64
@@ -23,8 +25,20 @@ from ...text.codec import TextCodec
 from ...text.languages import COMMON_WORDS, language_name, two_letter_code
 from ...text.phrases import PHRASES
 from ...text.subwords import Subwords
-from ...text.text_codec import CLITIC_HEADS, JOINS_BOTH, NO_SPACE_AFTER, NO_SPACE_BEFORE, STRAIGHT_QUOTES
-from ...text.tokenizers import MAX_CHARACTERS, MAX_WORD_CHARACTERS, SHIPPED, SpacyTokenizer, rules_of
+from ...text.text_codec import (
+    CLITIC_HEADS,
+    JOINS_BOTH,
+    NO_SPACE_AFTER,
+    NO_SPACE_BEFORE,
+    STRAIGHT_QUOTES,
+)
+from ...text.tokenizers import (
+    MAX_CHARACTERS,
+    MAX_WORD_CHARACTERS,
+    SHIPPED,
+    SpacyTokenizer,
+    rules_of,
+)
 from ...text.word_counts import MAX_PLACES, RARE_BELOW, SLIPS_BELOW, TIMES_AS_FREQUENT
 from ...translation.decoding import DecodingRules
 from ...translation.typed_text import FEWEST_RARE_WORDS, MAX_WORDS, expectation, fewest_words
@@ -47,11 +61,13 @@ class PackedModel:
     """A model for a page.
 
     Attributes:
-        description: gzip of JSON: settings, rules of text and decoding, vocabularies, counts, names of tensors.
+        description: gzip of JSON: settings, rules of text and decoding, vocabularies, counts, names
+            of tensors.
         weights: gzip of the planes of 2-byte numbers, then of 4-byte numbers.
         num_parameters: of the model.
         terms: its licence, in a sentence or a name; empty if unknown.
-        note: on rounded weights, or on a size above `BYTES_PER_PARAMETER`; empty if there is neither.
+        note: on rounded weights, or on a size above `BYTES_PER_PARAMETER`; empty if there is
+            neither.
     """
 
     description: bytes
@@ -74,7 +90,9 @@ class PackedModel:
 
 def engine_script() -> str:
     """The script that computes, see `joined_script`."""
-    return joined_script([Path(__file__).parent / name for name in SCRIPTS], ("Translator", "TextError", "fill"))
+    return joined_script(
+        [Path(__file__).parent / name for name in SCRIPTS], ("Translator", "TextError", "fill")
+    )
 
 
 def pack_model(checkpoint: Checkpoint, name: str, *, bits: int = 16) -> PackedModel:
@@ -102,7 +120,9 @@ def pack_model(checkpoint: Checkpoint, name: str, *, bits: int = 16) -> PackedMo
         "tensors": tensors,
     }
     text = json.dumps(described, ensure_ascii=False, separators=(",", ":"))
-    packed = PackedModel(_compressed(text.encode("utf-8")), _compressed(weights), num_parameters, terms)
+    packed = PackedModel(
+        _compressed(text.encode("utf-8")), _compressed(weights), num_parameters, terms
+    )
     if held is not checkpoint:
         return replace(packed, note=f"{ROUNDED} {KEEPING}")
     long = sum(tensor["bytes"] == 4 for tensor in tensors)
@@ -111,13 +131,14 @@ def pack_model(checkpoint: Checkpoint, name: str, *, bits: int = 16) -> PackedMo
     return replace(
         packed,
         note=f"{long} of {len(tensors)} tensors of this model need 32 bits, so it takes "
-        f"{packed.num_bytes / num_parameters:.1f} bytes per parameter in a page: {packed.num_bytes / 1e6:.1f} MB. "
-        "“--bits 16” rounds them, which takes about half.",
+        f"{packed.num_bytes / num_parameters:.1f} bytes per parameter in a page: "
+        f"{packed.num_bytes / 1e6:.1f} MB. “--bits 16” rounds them, which takes about half.",
     )
 
 
 def rounded(checkpoint: Checkpoint) -> Checkpoint:
-    """The model with its weights rounded to 16 bits (half precision), except in tensors with larger numbers.
+    """The model with its weights rounded to 16 bits (half precision), except in tensors with larger
+    numbers.
 
     A model that this does not change is returned itself.
     """
@@ -137,9 +158,15 @@ def _check(checkpoint: Checkpoint, num_parameters: int) -> None:
     languages = {data.source_language, data.target_language} - set(SHIPPED)
     if data.is_imported:
         name = getattr(checkpoint.codecs.source, "name", "imported")
-        reason = f"pages have no JavaScript for its codec “{name}”, so no model that was imported with it can run there"
+        reason = (
+            f"pages have no JavaScript for its codec “{name}”, so no model that was imported "
+            "with it can run there"
+        )
     elif data.tokenization == "spacy" and languages:
-        reason = f"a page has word rules for {' and '.join(SHIPPED)}, not for {' and '.join(sorted(languages))}"
+        reason = (
+            f"a page has word rules for {' and '.join(SHIPPED)}, not for "
+            f"{' and '.join(sorted(languages))}"
+        )
     elif num_parameters > MAX_PARAMETERS:
         reason = f"it has {num_parameters:,} parameters, and the limit is {MAX_PARAMETERS:,}"
     if reason:
@@ -161,7 +188,8 @@ def _description(checkpoint: Checkpoint) -> dict[str, Any]:
         "model": asdict(run.model),
         "rules": asdict(DecodingRules.of_codec(codecs.target, checkpoint.decoding)),
         "source": source,
-        "target": {key: value for key, value in target.items() if value != source[key]},  # the rest is shared
+        # the rest is shared
+        "target": {key: value for key, value in target.items() if value != source[key]},
         "counts": counts and counts.describe() | {"words": dict(counts.counts)},
         "joining": {
             "no_space_before": sorted(NO_SPACE_BEFORE),
@@ -220,7 +248,11 @@ def _side(codec: TextCodec) -> dict[str, Any]:
 
 def _scores(subwords: Subwords | None) -> list[float | None] | None:
     """The scores of pieces by id; None for specials, and for a vocabulary of words."""
-    return None if subwords is None else [subwords.scores.get(piece) for piece in subwords.vocabulary.tokens]
+    return (
+        None
+        if subwords is None
+        else [subwords.scores.get(piece) for piece in subwords.vocabulary.tokens]
+    )
 
 
 def _packed(weights: Mapping[str, Tensor]) -> tuple[list[dict[str, Any]], bytes]:
@@ -235,7 +267,11 @@ def _packed(weights: Mapping[str, Tensor]) -> tuple[list[dict[str, Any]], bytes]
         for size, group in groups.items()
         for name, value in group
     ]
-    planes = [_planes([value.numpy() for _, value in group], size) for size, group in groups.items() if group]
+    planes = [
+        _planes([value.numpy() for _, value in group], size)
+        for size, group in groups.items()
+        if group
+    ]
     return tensors, b"".join(planes)
 
 

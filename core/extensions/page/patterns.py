@@ -1,9 +1,14 @@
-"""Python's regular expressions as JavaScript's (with the flag `u`), for the patterns of tokenizer rules."""
+"""Python's regular expressions as JavaScript's (with the flag `u`), for the patterns of tokenizer
+rules.
+"""
 
 import re
 
 SPACE = r"\t-\r\x1c- \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
-"""The inside of a class of the characters that Python's `\\s` matches; JavaScript's differs in seven."""
+"""The inside of a class of the characters that Python's `\\s` matches.
+
+JavaScript's differs in seven.
+"""
 _CLASSES = {"s": SPACE, "d": r"\p{Nd}", "w": r"\p{L}\p{N}_"}
 _SAME_LETTERS = frozenset("uxnrtfv")
 _SYNTAX = frozenset("^$\\.*+?()[]{}|/")
@@ -11,10 +16,12 @@ _PART = re.compile(r"\\U([0-9A-Fa-f]{8})|\\(.)|(.)", re.DOTALL)
 
 
 def javascript_pattern(pattern: str) -> str:
-    """The pattern for JavaScript, where escapes that are not needed are errors, and classes of characters differ.
+    """The pattern for JavaScript, where escapes that are not needed are errors, and classes of
+    characters differ.
 
     Raises:
-        ValueError: it has an escape whose meaning differs and which no tokenizer rule has needed so far.
+        ValueError: it has an escape whose meaning differs and which no tokenizer rule has needed so
+            far.
     """
     written: list[str] = []
     is_in_class = False

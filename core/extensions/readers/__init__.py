@@ -1,1 +1,3 @@
-"""Models of other projects: one reader for each format, found by looking into the file or folder."""
+"""Models of other projects: one reader for each format, found by looking into the file or
+folder.
+"""

@@ -1,10 +1,10 @@
 """The text processing of imported models: Marian's and JoeyNMT's (version 2).
 
-Marian cuts text into raw SentencePiece pieces, looked up in a separate vocabulary: a piece has the id of the
-vocabulary, or `<unk>`. The ids of the SentencePiece models are ignored, and only these models normalize text. The
-tokens equal those of `MarianTokenizer` in Hugging Face transformers. JoeyNMT normalizes a line, lower-cases it and
-splits it into words, characters, pieces of SentencePiece or of subword-nmt (Sennrich et al. 2016). The tokens equal
-those of its tokenizers.
+Marian cuts text into raw SentencePiece pieces, looked up in a separate vocabulary: a piece has the
+id of the vocabulary, or `<unk>`. The ids of the SentencePiece models are ignored, and only these
+models normalize text. The tokens equal those of `MarianTokenizer` in Hugging Face transformers.
+JoeyNMT normalizes a line, lower-cases it and splits it into words, characters, pieces of
+SentencePiece or of subword-nmt (Sennrich et al. 2016). The tokens equal those of its tokenizers.
 """
 
 import base64
@@ -34,7 +34,8 @@ _CLEANING = (
 _UNSPACED = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
 )
-"""Characters of scripts without spaces between words: Thai, Lao, Burmese, Khmer, Japanese, Chinese."""
+"""Characters of scripts without spaces between words: Thai, Lao, Burmese, Khmer, Japanese,
+Chinese."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +88,11 @@ class AddedToken:
         """The token that `asdict` gave. Raises `TypeError` if `values` are damaged."""
         token = cls(**values)
         flags = (token.is_special, token.strips_left, token.strips_right, token.is_word)
-        if not isinstance(token.text, str) or not token.text or not all(isinstance(flag, bool) for flag in flags):
+        if (
+            not isinstance(token.text, str)
+            or not token.text
+            or not all(isinstance(flag, bool) for flag in flags)
+        ):
             raise TypeError("an added token is damaged")
         return token
 
@@ -124,7 +129,11 @@ class MarianCodec(ForeignCodec):
             vocabulary.ids[token.text] for token in added if token.is_special
         }
         self._reader = sentencepiece.SentencePieceProcessor(model_proto=reads)
-        self._writer = self._reader if writes is None else sentencepiece.SentencePieceProcessor(model_proto=writes)
+        self._writer = (
+            self._reader
+            if writes is None
+            else sentencepiece.SentencePieceProcessor(model_proto=writes)
+        )
         marks = sorted(self.specials | self._added.keys(), key=len, reverse=True)
         self._marks = re.compile("(" + "|".join(map(re.escape, marks)) + ")")
 
@@ -145,8 +154,8 @@ class MarianCodec(ForeignCodec):
     def encode_text(self, line: str, *, begins_sentence: bool = True) -> list[EncodedWord]:
         """The words of one line with their ids.
 
-        Spaces separate words, and punctuation at their edges counts as a word; in scripts without spaces, every
-        piece does.
+        Spaces separate words, and punctuation at their edges counts as a word; in scripts without
+        spaces, every piece does.
         """
         words: list[EncodedWord] = []
         for part in self._parts(line):
@@ -160,7 +169,11 @@ class MarianCodec(ForeignCodec):
         """The line cut at special and added tokens; without empty parts."""
         texts = self._marks.split(line)
         starts = accumulate(map(len, texts), initial=0)
-        parts = [Piece(text, start, start + len(text)) for text, start in zip(texts, starts, strict=False) if text]
+        parts = [
+            Piece(text, start, start + len(text))
+            for text, start in zip(texts, starts, strict=False)
+            if text
+        ]
         for index, part in enumerate(parts):
             token = self._added.get(part.text)
             if token is None:
@@ -175,10 +188,16 @@ class MarianCodec(ForeignCodec):
                 parts[index - 1] = Piece(stripped, before.start, before.start + len(stripped))
             if token.is_word and before is not None and before.text[-1:] not in ("", " "):
                 joined = parts[index - 1]
-                parts[index - 1 : index + 1] = [Piece(joined.text + part.text, joined.start, part.end), _nothing(part)]
+                parts[index - 1 : index + 1] = [
+                    Piece(joined.text + part.text, joined.start, part.end),
+                    _nothing(part),
+                ]
             elif token.is_word and after is not None and after.text[:1] != " ":
                 joined = parts[index + 1]
-                parts[index : index + 2] = [_nothing(part), Piece(part.text + joined.text, part.start, joined.end)]
+                parts[index : index + 2] = [
+                    _nothing(part),
+                    Piece(part.text + joined.text, part.start, joined.end),
+                ]
         return [part for part in parts if part.text]
 
     def _encode_part(self, part: str, position: int) -> Iterator[EncodedWord]:
@@ -208,7 +227,12 @@ class MarianCodec(ForeignCodec):
         run: list[int] = []
         for index, token_id in enumerate((*ids, None)):
             token = None if token_id is None else self.vocabulary.tokens[token_id]
-            alone = token is None or token_id in self._left_out_ids or token in self._added or is_target_code(token)
+            alone = (
+                token is None
+                or token_id in self._left_out_ids
+                or token in self._added
+                or is_target_code(token)
+            )
             if not alone:
                 run.append(index)
                 continue
@@ -222,7 +246,11 @@ class MarianCodec(ForeignCodec):
 
     def text_of(self, ids: Sequence[int]) -> str:
         """The readable sentence, without special and unknown tokens."""
-        pieces = [self.vocabulary.tokens[token_id] for token_id in ids if token_id not in self._left_out_ids]
+        pieces = [
+            self.vocabulary.tokens[token_id]
+            for token_id in ids
+            if token_id not in self._left_out_ids
+        ]
         text: str = self._writer.decode_pieces(pieces).replace(WORD_MARK, " ").strip()
         for old, new in _CLEANING if self._cleans_up else ():
             text = text.replace(old, new)
@@ -240,24 +268,32 @@ class MarianCodec(ForeignCodec):
 
     @classmethod
     def from_dict(cls, language: str, values: dict[str, Any]) -> "MarianCodec":
-        """The inverse of `to_dict`. Raises `ValueError`, `TypeError`, `KeyError` or `RuntimeError` if it is damaged."""
+        """The inverse of `to_dict`.
+
+        Raises `ValueError`, `TypeError`, `KeyError` or `RuntimeError` if it is damaged.
+        """
         vocabulary = _stored_vocabulary(values)
         reads, writes = _model_from_text(values["reads"]), _model_from_text(values["writes"])
         if reads is None:
             raise ValueError("a SentencePiece model is empty")
         added = [AddedToken.from_dict(token) for token in values.get("added", [])]
-        return cls(language, vocabulary, reads, writes, cleans_up=bool(values["cleans_up"]), added=added)
+        return cls(
+            language, vocabulary, reads, writes, cleans_up=bool(values["cleans_up"]), added=added
+        )
 
 
 def _nothing(part: Piece) -> Piece:
     return Piece("", part.start, part.start)
 
 
-def pieces_of_text(reader: sentencepiece.SentencePieceProcessor, text: str, position: int = 0) -> list[Piece]:
+def pieces_of_text(
+    reader: sentencepiece.SentencePieceProcessor, text: str, position: int = 0
+) -> list[Piece]:
     """The pieces of a text that begins at `position` of its line, without leading spaces."""
     if not text:
         return []
-    cut = reader.encode(text, return_type="offset_mapping")  # "proto" would need protobuf, which is not a dependency
+    # "proto" would need protobuf, which is not a dependency
+    cut = reader.encode(text, return_type="offset_mapping")
     pieces = []
     for piece, (start, end) in zip(cut["pieces"], cut["offsets"], strict=True):
         while start < end and text[start].isspace():
@@ -269,18 +305,23 @@ def pieces_of_text(reader: sentencepiece.SentencePieceProcessor, text: str, posi
 def word_ranges(pieces: Sequence[str]) -> list[tuple[int, int]]:
     """The pieces of each word: half-open ranges that cover all pieces.
 
-    A word begins with a piece that has SentencePiece's mark. Punctuation at either end is a separate word; in the
-    middle (don't, 3.5) it is not. Pieces in scripts without spaces are words.
+    A word begins with a piece that has SentencePiece's mark. Punctuation at either end is a
+    separate word; in the middle (don't, 3.5) it is not. Pieces in scripts without spaces are words.
     """
-    starts = [index for index, piece in enumerate(pieces) if index == 0 or piece.startswith(WORD_MARK)]
+    starts = [
+        index for index, piece in enumerate(pieces) if index == 0 or piece.startswith(WORD_MARK)
+    ]
     ranges: list[tuple[int, int]] = []
     for start, end in pairwise([*starts, len(pieces)]):
         ranges += _ranges_between_spaces(pieces, start, end)
     return ranges
 
 
-def _ranges_between_spaces(pieces: Sequence[str], start: int, end: int) -> Iterator[tuple[int, int]]:
-    first = start + (pieces[start] == WORD_MARK and end - start > 1)  # a mark alone belongs to what follows it
+def _ranges_between_spaces(
+    pieces: Sequence[str], start: int, end: int
+) -> Iterator[tuple[int, int]]:
+    # a mark alone belongs to what follows it
+    first = start + (pieces[start] == WORD_MARK and end - start > 1)
     left = first
     while left < end and is_punctuation(pieces[left]):
         left += 1
@@ -304,8 +345,8 @@ def spelled(pieces: Sequence[str]) -> str:
 _END = "</w>"
 MAX_MERGES = 1_000_000
 _VERSIONS = {"#version: 0.1": False, "#version: 0.2": True}
-"""By the first line of a file, without zeros at its end: whether the last character of a word is marked from the
-beginning, not a symbol of its own."""
+"""By the first line of a file, without zeros at its end: whether the last character of a word is
+marked from the beginning, not a symbol of its own."""
 
 
 class Merges:
@@ -338,8 +379,11 @@ class Merges:
         pairs = [tuple(line.strip("\r\n ").split(" ")) for line in lines]
         for number, pair in enumerate(pairs):
             if len(pair) != 2:
-                raise ValueError(f"the merge {number + 1} is {' '.join(pair)[:40]!r} instead of two pieces")
-        # the first of equal pairs sets the rank; the first of merges with the same result is undone in `_parts`
+                raise ValueError(
+                    f"the merge {number + 1} is {' '.join(pair)[:40]!r} instead of two pieces"
+                )
+        # the first of equal pairs sets the rank; the first of merges with the same result is undone
+        # in `_parts`
         self._ranks = {pair: rank for rank, pair in reversed(list(enumerate(pairs)))}
         self._parts = {"".join(pair): pair for pair in self._ranks}
         self._separator, self._vocabulary = separator, vocabulary
@@ -350,7 +394,9 @@ class Merges:
             return [word]
         symbols = [*word[:-1], word[-1] + _END] if self._marks_last else [*word, _END]
         while len(symbols) > 1:
-            ranked = [(self._ranks[pair], pair) for pair in pairwise(symbols) if pair in self._ranks]
+            ranked = [
+                (self._ranks[pair], pair) for pair in pairwise(symbols) if pair in self._ranks
+            ]
             if not ranked:
                 break
             symbols = _merged(symbols, min(ranked)[1])
@@ -398,13 +444,19 @@ _SHOWN_SPACE = "␣"
 
 
 class _Words:
-    """Splits a prepared line into the words between single spaces, and joins them. Other levels differ from this."""
+    """Splits a prepared line into the words between single spaces, and joins them.
+
+    Other levels differ from this.
+    """
 
     def pieces(self, text: str) -> list[Piece]:
         """The pieces of a line, with their places in it; empty between two spaces."""
         words = text.split(" ")
         starts = accumulate((len(word) + 1 for word in words), initial=0)
-        return [Piece(word, start, start + len(word)) for word, start in zip(words, starts, strict=False)]
+        return [
+            Piece(word, start, start + len(word))
+            for word, start in zip(words, starts, strict=False)
+        ]
 
     def ranges(self, pieces: Sequence[str]) -> list[tuple[int, int]]:
         """Half-open ranges of each word's pieces. An empty piece belongs to the next one."""
@@ -420,7 +472,10 @@ class _Characters(_Words):
     """Each character, with a mark for a space, which begins a word."""
 
     def pieces(self, text: str) -> list[Piece]:
-        return [Piece(character, index, index + 1) for index, character in enumerate(text.replace(" ", WORD_MARK))]
+        return [
+            Piece(character, index, index + 1)
+            for index, character in enumerate(text.replace(" ", WORD_MARK))
+        ]
 
     def ranges(self, pieces: Sequence[str]) -> list[tuple[int, int]]:
         return word_ranges(pieces)
@@ -464,7 +519,9 @@ class _SubwordNmt(_Words):
         return pieces
 
     def ranges(self, pieces: Sequence[str]) -> list[tuple[int, int]]:
-        ends = [index + 1 for index, piece in enumerate(pieces) if not piece.endswith(self._separator)]
+        ends = [
+            index + 1 for index, piece in enumerate(pieces) if not piece.endswith(self._separator)
+        ]
         return list(pairwise(sorted({0, *ends, len(pieces)})))
 
     def join(self, pieces: Sequence[str]) -> str:
@@ -482,8 +539,8 @@ class JoeyNMTCodec(ForeignCodec):
         codes: the merges of subword-nmt, for that level.
         separator: of subword-nmt.
         lowercase: whether lines are lower-cased.
-        normalizes: whether lines are brought into Unicode's NFKC form, and superfluous spaces taken out of them and of
-            translations.
+        normalizes: whether lines are brought into Unicode's NFKC form, and superfluous spaces taken
+            out of them and of translations.
 
     Raises:
         ValueError, RuntimeError: the model or the merges cannot be used.
@@ -516,7 +573,9 @@ class JoeyNMTCodec(ForeignCodec):
         if self._level == "subword-nmt":
             if self._codes is None:
                 raise ValueError("the merges are missing")
-            return _SubwordNmt(self._codes, self._separator, self.vocabulary.ids.keys() - self.specials)
+            return _SubwordNmt(
+                self._codes, self._separator, self.vocabulary.ids.keys() - self.specials
+            )
         return _Words() if self._level == "word" else _Characters()
 
     @property
@@ -551,13 +610,17 @@ class JoeyNMTCodec(ForeignCodec):
             for _ in range(len(character.text.lower()))
         ]
 
-    def _encoded(self, pieces: Sequence[Piece], characters: Sequence[Piece], length: int) -> EncodedWord:
+    def _encoded(
+        self, pieces: Sequence[Piece], characters: Sequence[Piece], length: int
+    ) -> EncodedWord:
         start = pieces[0].start
         end = max(piece.end for piece in pieces)
         covered = characters[start:end]
         char_start = characters[start].start if start < len(characters) else length
         texts = [piece.text for piece in pieces]
-        return self._word_of(self._spelled(texts), texts, char_start, covered[-1].end if covered else char_start)
+        return self._word_of(
+            self._spelled(texts), texts, char_start, covered[-1].end if covered else char_start
+        )
 
     def _label(self, piece: str, *, is_first: bool = False) -> str:
         if self._level == "sentencepiece":
@@ -584,7 +647,9 @@ class JoeyNMTCodec(ForeignCodec):
     def text_of(self, ids: Sequence[int]) -> str:
         """The readable sentence, including unknown tokens."""
         skipped = self.vocabulary.special_ids - {self.vocabulary.unknown_id}
-        text = self._cutter.join([self.vocabulary.tokens[token_id] for token_id in ids if token_id not in skipped])
+        text = self._cutter.join(
+            [self.vocabulary.tokens[token_id] for token_id in ids if token_id not in skipped]
+        )
         if not self._normalizes:
             return text
         characters = [Piece(character, index, index + 1) for index, character in enumerate(text)]
@@ -604,7 +669,10 @@ class JoeyNMTCodec(ForeignCodec):
 
     @classmethod
     def from_dict(cls, language: str, values: dict[str, Any]) -> "JoeyNMTCodec":
-        """The inverse of `to_dict`. Raises `ValueError`, `TypeError`, `KeyError` or `RuntimeError` if it is damaged."""
+        """The inverse of `to_dict`.
+
+        Raises `ValueError`, `TypeError`, `KeyError` or `RuntimeError` if it is damaged.
+        """
         vocabulary = _stored_vocabulary(values)
         if values["level"] not in get_args(Level):
             raise ValueError(f"the level {values['level']!r} is unknown")
@@ -631,15 +699,20 @@ def _composed(line: str) -> list[Piece]:
     for end in range(1, len(line) + 1):
         here = _nfkc(line[start:end])
         if end < len(line) and (
-            unicodedata.combining(line[end]) or _nfkc(line[start : end + 1]) != here + _nfkc(line[end])
+            unicodedata.combining(line[end])
+            or _nfkc(line[start : end + 1]) != here + _nfkc(line[end])
         ):
             continue
         characters += [Piece(character, start, end) for character in here]
         start = end
     whole = _nfkc(line)
-    if "".join(character.text for character in characters) != whole:  # characters far from each other changed places
+    # characters far from each other changed places
+    if "".join(character.text for character in characters) != whole:
         characters = [Piece(character, 0, len(line)) for character in whole]
-    return [Piece(character.text.translate(_QUOTES), character.start, character.end) for character in characters]
+    return [
+        Piece(character.text.translate(_QUOTES), character.start, character.end)
+        for character in characters
+    ]
 
 
 def _nfkc(text: str) -> str:
@@ -650,15 +723,24 @@ def _without_extra_spaces(characters: Sequence[Piece]) -> Iterator[Piece]:
     """Without zero-width, doubled and outer spaces, and those before punctuation."""
     single_spaced: list[Piece] = []
     for character in characters:
-        repeats_space = single_spaced and single_spaced[-1].text == " " and _SPACES.match(character.text)
+        repeats_space = (
+            single_spaced and single_spaced[-1].text == " " and _SPACES.match(character.text)
+        )
         if character.text == "\u200b" or repeats_space:
             continue
-        single_spaced.append(Piece(_SPACES.sub(" ", character.text), character.start, character.end))
+        single_spaced.append(
+            Piece(_SPACES.sub(" ", character.text), character.start, character.end)
+        )
     spaced = []
     for index, character in enumerate(single_spaced):
         following = single_spaced[index + 1].text if index + 1 < len(single_spaced) else ""
         if character.text != " " or following not in _NO_SPACE_BEFORE:
             spaced.append(character)
-    first = next((index for index, character in enumerate(spaced) if not character.text.isspace()), len(spaced))
-    last = next((end for end in range(len(spaced), first, -1) if not spaced[end - 1].text.isspace()), first)
+    first = next(
+        (index for index, character in enumerate(spaced) if not character.text.isspace()),
+        len(spaced),
+    )
+    last = next(
+        (end for end in range(len(spaced), first, -1) if not spaced[end - 1].text.isspace()), first
+    )
     yield from spaced[first:last]

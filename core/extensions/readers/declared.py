@@ -10,7 +10,8 @@ MARIAN = FolderReader(
     order=10,
     settings_file="config.json",
     settings={"model_type": ["marian"], "architectures": [None, ["MarianMTModel"]]},
-    weights="model.safetensors model.safetensors.index.json pytorch_model.bin pytorch_model.bin.index.json",
+    weights="model.safetensors model.safetensors.index.json pytorch_model.bin "
+    "pytorch_model.bin.index.json",
 )
 JOEYNMT = FolderReader(
     name="JoeyNMT",

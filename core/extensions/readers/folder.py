@@ -30,7 +30,10 @@ _LICENCE = re.compile(r"^licen[sc]e:\s*[\"']?([\w.\- ]+?)[\"']?\s*$", re.MULTILI
 
 
 class _PlainLoader(yaml.SafeLoader):  # type: ignore[misc]  # yaml has no types
-    """A YAML loader for plain values. Aliases and merging (`<<`) multiply values, so both are limited."""
+    """A YAML loader for plain values.
+
+    Aliases and merging (`<<`) multiply values, so both are limited.
+    """
 
     _num_aliases = 0
 
@@ -69,12 +72,15 @@ class Section:
 
     @classmethod
     def of(cls, file: Path, field: Field) -> "Section":
-        """The section that is the value of a field. Raises `ModelImportError` unless it holds names with values."""
+        """The section that is the value of a field.
+
+        Raises `ModelImportError` unless it holds names with values.
+        """
         if not isinstance(field.value, dict):
             found = "missing" if field.value is None else _described(field.value)
             raise ModelImportError(
-                f"{file}: {field.path or 'the whole text'} is {found}, not names with values. Choose the folder "
-                "of a model."
+                f"{file}: {field.path or 'the whole text'} is {found}, not names with values. "
+                "Choose the folder of a model."
             )
         return cls(file, field.path, {str(name): value for name, value in field.value.items()})
 
@@ -100,7 +106,12 @@ class Section:
 
     def choice(self, name: str, default: str | None, *known: str) -> str:
         """One of these texts."""
-        self.require(default is not None or name in self.values, name, f"one of {', '.join(known)}", OTHER_COPY)
+        self.require(
+            default is not None or name in self.values,
+            name,
+            f"one of {', '.join(known)}",
+            OTHER_COPY,
+        )
         return self._checked(lambda: self.field(name, default).choice(known), UNSUPPORTED)
 
     def flag(self, name: str, default: bool = False) -> bool:
@@ -116,7 +127,10 @@ class Section:
         return list(value)
 
     def require(self, is_met: bool, name: str, wanted: str, advice: str = UNSUPPORTED) -> None:
-        """Raises `ModelImportError` about a value unless a condition is met; `wanted` completes “it must be …”."""
+        """Raises `ModelImportError` about a value unless a condition is met.
+
+        `wanted` completes “it must be …”.
+        """
         if not is_met:
             value = _described(self.values[name]) if name in self.values else "missing"
             path = path_of_member(self.path, name)
@@ -130,13 +144,19 @@ class Section:
 
 
 def _described(value: object) -> str:
-    """A value for a message; of a container only the size, because aliases make long values from short texts."""
+    """A value for a message.
+
+    Of a container only the size, because aliases make long values from short texts.
+    """
     return shown(value) if isinstance(value, list | dict | int) else repr(value)[:80]
 
 
 @contextmanager
 def settings_of(file: Path) -> Iterator[None]:
-    """A context that builds settings from a file. It raises `ModelImportError` if they do not fit together."""
+    """A context that builds settings from a file.
+
+    It raises `ModelImportError` if they do not fit together.
+    """
     try:
         yield
     except ConfigError as error:
@@ -147,14 +167,17 @@ class ModelFolder:
     """A chosen folder. Files are read by name, and only inside it.
 
     Args:
-        path: the folder. In a cache of `huggingface_hub`, it holds links to files next to it, which are followed.
+        path: the folder. In a cache of `huggingface_hub`, it holds links to files next to it, which
+            are followed.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._root = Path(os.path.realpath(path))
         blobs = self._root.parent.parent / "blobs"
-        self._roots = (self._root, blobs) if self._root.parent.name == "snapshots" else (self._root,)
+        self._roots = (
+            (self._root, blobs) if self._root.parent.name == "snapshots" else (self._root,)
+        )
 
     def has(self, name: str) -> bool:
         """Whether the folder has an entry of this name."""
@@ -176,24 +199,32 @@ class ModelFolder:
             ModelImportError: it is missing, not a regular file, or lies outside the folder.
         """
         path = self.path / name
-        if "\0" in name or len(name.encode()) > _MAX_NAME_BYTES:  # the system would refuse to look for it
+        # the system would refuse to look for it
+        if "\0" in name or len(name.encode()) > _MAX_NAME_BYTES:
             raise ModelImportError(
-                f"{self.path} refers to the file {name[:60]!r}…, which is not a valid file name. Use another copy."
+                f"{self.path} refers to the file {name[:60]!r}…, which is not a valid file name. "
+                "Use another copy."
             )
         if Path(name).is_absolute() or ".." in Path(name).parts:
             raise ModelImportError(
-                f"{self.path} refers to the file {name}, which lies outside it. Only files in the folder are read."
+                f"{self.path} refers to the file {name}, which lies outside it. Only files in "
+                "the folder are read."
             )
         real = Path(os.path.realpath(path))
         if not any(real.is_relative_to(root) for root in self._roots):
             raise ModelImportError(
-                f"{path} is a link to {real}, which lies outside the folder. Copy the file into the folder."
+                f"{path} is a link to {real}, which lies outside the folder. Copy the file into "
+                "the folder."
             )
         if not path.exists():
             if path.is_symlink():
-                raise ModelImportError(f"{path} is a broken link ({path.readlink()}). Copy the file into the folder.")
+                raise ModelImportError(
+                    f"{path} is a broken link ({path.readlink()}). Copy the file into the folder."
+                )
             found = ", ".join(self.names()[:12]) or "nothing"
-            raise ModelImportError(f"{path} is missing; the folder holds {found}. Fetch the missing file.")
+            raise ModelImportError(
+                f"{path} is missing; the folder holds {found}. Fetch the missing file."
+            )
         if not path.is_file():
             raise ModelImportError(f"{path} is not a regular file. Use another copy.")
         return path
@@ -204,16 +235,21 @@ class ModelFolder:
         try:
             if path.stat().st_size > max_bytes:
                 raise ModelImportError(
-                    f"{path} has {path.stat().st_size:,} bytes, above the limit of {max_bytes:,}. Use another copy."
+                    f"{path} has {path.stat().st_size:,} bytes, above the limit of "
+                    f"{max_bytes:,}. Use another copy."
                 )
             return path.read_bytes()
         except OSError as error:
-            raise ModelImportError(f"Cannot read {path}: {error.strerror or error}. Check its permissions.") from error
+            raise ModelImportError(
+                f"Cannot read {path}: {error.strerror or error}. Check its permissions."
+            ) from error
 
     def read_json(self, name: str) -> dict[str, Field]:
         """The members of the object in a JSON file. Raises `ModelImportError`."""
         try:
-            return parse(self.read_bytes(name, MAX_JSON_BYTES), max_depth=_MAX_JSON_DEPTH).any_members(10_000_000)
+            return parse(
+                self.read_bytes(name, MAX_JSON_BYTES), max_depth=_MAX_JSON_DEPTH
+            ).any_members(10_000_000)
         except JsonError as error:
             path = self.path / name
             if (kind := kind_of_other_file(path)) not in ("", "empty"):
@@ -233,7 +269,9 @@ class ModelFolder:
             values = yaml.load(data.decode("utf-8"), _PlainLoader)
         except (yaml.YAMLError, ValueError, OverflowError, RecursionError) as error:
             reason = kind_of_other_file(path) or " ".join(str(error).split())[:200]
-            raise ModelImportError(f"{path} is not plain YAML text ({reason}). Use another copy.") from error
+            raise ModelImportError(
+                f"{path} is not plain YAML text ({reason}). Use another copy."
+            ) from error
         return Section.of(path, Field(values))
 
     def read_text(self, name: str) -> str:
@@ -246,7 +284,8 @@ class ModelFolder:
             return data.decode("utf-8")
         except UnicodeDecodeError as error:
             raise ModelImportError(
-                f"{path} is not a text file: the byte at offset {error.start:,} is not UTF-8. Use another copy."
+                f"{path} is not a text file: the byte at offset {error.start:,} is not UTF-8. "
+                "Use another copy."
             ) from error
 
     def read_sentencepiece(self, name: str) -> bytes:
@@ -262,7 +301,8 @@ class ModelFolder:
             sentencepiece.SentencePieceProcessor(model_proto=model)
         except Exception as error:  # sentencepiece passes on any error of its C++ code
             raise ModelImportError(
-                f"{path} is not a complete SentencePiece model ({str(error).strip()[:120]}). Use another copy."
+                f"{path} is not a complete SentencePiece model ({str(error).strip()[:120]}). Use "
+                "another copy."
             ) from error
         return model
 

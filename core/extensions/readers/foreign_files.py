@@ -1,7 +1,7 @@
 """Files and folders of other projects: what each is, and what to do with it. No torch.
 
-`_formats` has a row for each kind: those here, and those of readers. Everything that opens or imports a model asks this
-table, the kernel as one of the recognizers (`core/recognizers.py`).
+`_formats` has a row for each kind: those here, and those of readers. Everything that opens or
+imports a model asks this table, the kernel as one of the recognizers (`core/recognizers.py`).
 """
 
 import os
@@ -26,7 +26,8 @@ from .reader import FolderReader, choose_one, file_readers, folder_readers
 REPOSITORY = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*", re.ASCII)
 """The name of a repository at Hugging Face."""
 PYTORCH_STARTS = (b"pk\x03\x04", b"\x80")
-"""First bytes of files by torch.save, without capitals: a ZIP archive, or in older versions a pickle."""
+"""First bytes of files by torch.save, without capitals: a ZIP archive, or in older versions a
+pickle."""
 _START_BYTES = 256
 _SEARCHED_BYTES = 2**20
 _LENGTH_BYTES = 8
@@ -35,7 +36,9 @@ _MAX_JSON_BYTES = 2**20
 _MAX_JSON_DEPTH = 12
 CHOOSE_MARIAN = "Choose a Marian model (MarianMTModel), such as those of OPUS-MT."
 _ORIGINAL = "Import the model that it was made from, if that is a Marian model."
-_PYTORCH_WEIGHTS = "Import its weights for PyTorch, model.safetensors or pytorch_model.bin, if there are any."
+_PYTORCH_WEIGHTS = (
+    "Import its weights for PyTorch, model.safetensors or pytorch_model.bin, if there are any."
+)
 _COMMAND = "augenmerk import {source} --out FILE.safetensors, or in Python import_model."
 COMMAND = f"Import it first: {_COMMAND}"
 _WHOLE = "Choose the folder with the whole model{folder}."
@@ -47,14 +50,16 @@ class Format:
 
     Attributes:
         kind: what it is, after “X is”; `{base}` is the base model of an adapter.
-        advice: what to do, with the `{source}` to import, or the `{folder}` to choose, if known; `{choose}` is the
-            advice to choose something that can be imported.
-        names: patterns, without capitals, of names, written `./NAME` for a file and `/NAME` for what is in a folder.
+        advice: what to do, with the `{source}` to import, or the `{folder}` to choose, if known;
+            `{choose}` is the advice to choose something that can be imported.
+        names: patterns, without capitals, of names, written `./NAME` for a file and `/NAME` for
+            what is in a folder.
         needed_name: a name that must be among the others, too.
         starts: first bytes of a file, without capitals and leading white space.
         marks: parts of a file's content as `content_of` returns it.
         can_be_imported: whether `import_model` may be able to read it.
-        is_whole: whether a file is a model of its own, even next to those of another unless that has its weights in it.
+        is_whole: whether a file is a model of its own, even next to those of another unless that
+            has its weights in it.
     """
 
     kind: str
@@ -71,7 +76,11 @@ class Format:
         if self.needed_name and self.needed_name not in names:
             return False
         return (
-            any(fnmatchcase(name.lower(), pattern) for name in names for pattern in self.names.split())
+            any(
+                fnmatchcase(name.lower(), pattern)
+                for name in names
+                for pattern in self.names.split()
+            )
             or content[:_START_BYTES].lstrip().lower().startswith(self.starts)
             or any(mark in content for mark in self.marks)
         )
@@ -88,7 +97,10 @@ _WEB_PAGE = Format(
     starts=WEB_PAGE_STARTS,
 )
 _SAFETENSORS = Format(
-    "a safetensors file of another program", COMMAND, marks=(b'"data_offsets"',), can_be_imported=True
+    "a safetensors file of another program",
+    COMMAND,
+    marks=(b'"data_offsets"',),
+    can_be_imported=True,
 )
 _PYTORCH = Format("a PyTorch file", COMMAND, starts=PYTORCH_STARTS, can_be_imported=True)
 _KINDS = (
@@ -105,20 +117,25 @@ _KINDS = (
     ),
     Format(
         "an adapter (LoRA) for {base}",
-        "Merge it into that model with merge_and_unload and save_pretrained of peft, then import the result.",
+        "Merge it into that model with merge_and_unload and save_pretrained of peft, then import "
+        "the result.",
         names="*adapter_config.json *adapter_model.*",
         marks=(b".lora_A",),
     ),
     Format(
-        "a model of CTranslate2", _ORIGINAL, names="/*vocabulary.txt /*vocabulary.json *.argosmodel", marks=(b"Spec\0",)
+        "a model of CTranslate2",
+        _ORIGINAL,
+        names="/*vocabulary.txt /*vocabulary.json *.argosmodel",
+        marks=(b"Spec\0",),
     ),
     Format("a model of ONNX", _ORIGINAL, names="*.onnx"),
     Format("a folder with a model of ONNX in its subfolder onnx", _ORIGINAL, names="/onnx"),
     Format("a model of OpenVINO", _ORIGINAL, names="*openvino_model.*"),
     Format(
         "a model of Marian in its own format",
-        "Convert it with transformers 4: python -m transformers.models.marian.convert_marian_to_pytorch --src FOLDER "
-        "--dest NEW_FOLDER. Then import that folder.",
+        "Convert it with transformers 4: python -m "
+        "transformers.models.marian.convert_marian_to_pytorch --src FOLDER --dest NEW_FOLDER. "
+        "Then import that folder.",
         names="/*.npz *.intgemm*.bin",
         marks=(b"special:model.yml",),
     ),
@@ -128,7 +145,12 @@ _KINDS = (
         names="*.zip *.tar *.npz",
         starts=(b"\x1f\x8b", b"bzh", b"\xfd7zxz", b"7z\xbc\xaf", b"rar!", b"\x28\xb5\x2f\xfd"),
     ),
-    Format("a model of llama.cpp (GGUF), which cannot be imported", "{choose}", names="*.gguf", starts=(b"gguf",)),
+    Format(
+        "a model of llama.cpp (GGUF), which cannot be imported",
+        "{choose}",
+        names="*.gguf",
+        starts=(b"gguf",),
+    ),
     Format(
         "a model of TensorFlow, Keras or Flax",
         _PYTORCH_WEIGHTS,
@@ -141,10 +163,16 @@ _KINDS = (
         marks=(b"/constants.pkl",),
     ),
     Format(
-        "a model of fairseq, which cannot be imported", "{choose}", names="/dict.*.txt", marks=(b"optimizer_history",)
+        "a model of fairseq, which cannot be imported",
+        "{choose}",
+        names="/dict.*.txt",
+        marks=(b"optimizer_history",),
     ),
     Format(
-        "a model of OpenNMT-py, which cannot be imported", "{choose}", names="*_step_*.pt", marks=(b".linear_keys.",)
+        "a model of OpenNMT-py, which cannot be imported",
+        "{choose}",
+        names="*_step_*.pt",
+        marks=(b".linear_keys.",),
     ),
     Format(
         "a folder of checkpoints, not a model",
@@ -154,8 +182,8 @@ _KINDS = (
     Format(
         "only one of the files of a model",
         _WHOLE,
-        names="./generation_config.json ./special_tokens_map.json ./tokenizer*.json "
-        "./vocab.json ./*_vocab.txt ./*.spm ./*.model ./optimizer.pt ./scheduler.pt ./training_args.bin "
+        names="./generation_config.json ./special_tokens_map.json ./tokenizer*.json ./vocab.json "
+        "./*_vocab.txt ./*.spm ./*.model ./optimizer.pt ./scheduler.pt ./training_args.bin "
         "./*.index.json ./*-of-*.safetensors ./*-of-*.bin",
     ),
     Format(
@@ -165,8 +193,8 @@ _KINDS = (
     ),
     Format(
         "only a tokenizer",
-        "Fetch the other files of the model, config.json and model.safetensors or pytorch_model.bin, then import the "
-        f"whole folder: {_COMMAND}",
+        "Fetch the other files of the model, config.json and model.safetensors or "
+        f"pytorch_model.bin, then import the whole folder: {_COMMAND}",
         names="/tokenizer.json /tokenizer_config.json /*.spm /spiece.model",
     ),
 )
@@ -205,13 +233,20 @@ def _formats(path: Path, content: bytes) -> Iterator[Format]:
     yield _LFS_POINTER
     yield from of_folders
     yield from _KINDS
-    yield from (replace(row, names=row.needed_name.lower()) for row in of_folders)  # its reader says what is missing
+    # its reader says what is missing
+    yield from (replace(row, names=row.needed_name.lower()) for row in of_folders)
     settings_files = " ".join(f"./{reader.settings_file.lower()}" for reader in readers)
     yield Format("only one of the files of a model", _WHOLE, names=settings_files)
     if _SAFETENSORS.describes((), content) or _PYTORCH.describes((), content):
         for reader in file_readers():
             marks = (reader.weight.encode(),)
-            yield Format(f"a model of {reader.name}", COMMAND, marks=marks, can_be_imported=True, is_whole=True)
+            yield Format(
+                f"a model of {reader.name}",
+                COMMAND,
+                marks=marks,
+                can_be_imported=True,
+                is_whole=True,
+            )
     yield from (*_WEIGHTS_ALONE, _WEB_PAGE, _SAFETENSORS, _PYTORCH)
 
 
@@ -220,17 +255,20 @@ class ForeignFile(Recognized):
     """What a file or folder is.
 
     Attributes:
-        can_be_imported: whether importing it may work. If not, `source` may be the folder around it.
+        can_be_imported: whether importing it may work. If not, `source` may be the folder around
+            it.
     """
 
     can_be_imported: bool = False
 
 
 def recognize(path: Path) -> ForeignFile | None:
-    """What a file or folder of another project is; None if it is one of Augenmerk's, or of no known kind.
+    """What a file or folder of another project is.
 
-    A file of a Hugging Face or JoeyNMT folder represents its folder. A path where nothing is may be the name of a
-    repository.
+    None if it is one of Augenmerk's, or of no known kind.
+
+    A file of a Hugging Face or JoeyNMT folder represents its folder. A path where nothing is may be
+    the name of a repository.
     """
     if has_description(path):
         return None
@@ -240,7 +278,11 @@ def recognize(path: Path) -> ForeignFile | None:
             content = b""
             config = _settings_in(path / "config.json")
             is_known = any(_fits(reader, path) for reader in _readers_of(path))
-            if not is_known and "model_type" in config and (architecture := other_architecture(config)):
+            if (
+                not is_known
+                and "model_type" in config
+                and (architecture := other_architecture(config))
+            ):
                 return ForeignFile(f"{path} is a model of {architecture}. {CHOOSE_MARIAN}")
         else:
             names = [f"./{path.name}"]
@@ -263,13 +305,17 @@ def _repository(path: Path) -> ForeignFile | None:
     if path.suffix == ".safetensors" or not REPOSITORY.fullmatch(str(path)):
         return None
     advice = f"Is it a model at Hugging Face? {COMMAND.format(source=path)}"
-    return ForeignFile(f"There is no file {path}. Check the path of the checkpoint (*.safetensors). {advice}")
+    return ForeignFile(
+        f"There is no file {path}. Check the path of the checkpoint (*.safetensors). {advice}"
+    )
 
 
 def recognize_names(path: str, names: Iterable[str], content: bytes = b"") -> ForeignFile | None:
     """The same of a folder elsewhere, by the names in it, as rows of the table have them."""
     names = list(names)
-    row = next((row for row in _formats(Path(path), content) if row.describes(names, content)), None)
+    row = next(
+        (row for row in _formats(Path(path), content) if row.describes(names, content)), None
+    )
     if row is None:
         return None
     source = Path(path) if row.is_whole and not _is_of_folder(Path(path)) else source_of(Path(path))
@@ -286,30 +332,44 @@ def recognize_names(path: str, names: Iterable[str], content: bytes = b"") -> Fo
 
 
 def other_architecture(config: Mapping[str, object]) -> str:
-    """The architecture in `config.json` of Hugging Face transformers, in words; empty for Marian's."""
+    """The architecture in `config.json` of Hugging Face transformers, in words.
+
+    Empty for Marian's.
+    """
     kind, named = config.get("model_type"), config.get("architectures")
     architecture = named[0] if isinstance(named, list) and named else None
     if kind == "marian" and architecture in (None, "MarianMTModel"):
         return ""
     kind = one_line(kind)[:100] if isinstance(kind, str) else shown(kind)
     is_named = isinstance(architecture, str)
-    return f"the architecture {one_line(architecture)[:100]} (type {kind})" if is_named else f"the type {kind}"
+    return (
+        f"the architecture {one_line(architecture)[:100]} (type {kind})"
+        if is_named
+        else f"the type {kind}"
+    )
 
 
 def source_of(path: Path) -> Path:
-    """What to import for this path: the folder around a file if it has the settings of a model, else the path."""
+    """What to import for this path: the folder around a file if it has the settings of a model,
+    else the path.
+    """
     settings_files = ("adapter_config.json", *(reader.settings_file for reader in folder_readers()))
-    is_in_model = not path.is_dir() and any((path.parent / name).is_file() for name in settings_files)
+    is_in_model = not path.is_dir() and any(
+        (path.parent / name).is_file() for name in settings_files
+    )
     return path.parent if is_in_model else path
 
 
 def reader_of(folder: Path) -> FolderReader | None:
     """The reader of a model's folder; None if no reader knows its files.
 
-    Without a reader whose settings fit, it is one for a file of this name, which says what is wrong with it.
+    Without a reader whose settings fit, it is one for a file of this name, which says what is wrong
+    with it.
     """
     readers = _readers_of(folder)
-    return next((reader for reader in readers if _fits(reader, folder)), readers[0] if readers else None)
+    return next(
+        (reader for reader in readers if _fits(reader, folder)), readers[0] if readers else None
+    )
 
 
 def _is_of_folder(path: Path) -> bool:
@@ -329,9 +389,12 @@ def _fits(reader: FolderReader, folder: Path) -> bool:
 
 
 def content_of(path: Path) -> bytes:
-    """What tells the format of a file: its first bytes; of a ZIP archive its names, and its pickle's first bytes.
+    """What tells the format of a file: its first bytes.
 
-    Of a safetensors file it is the header, with the names of tensors. A pickle has names as text, and is not run.
+    Of a ZIP archive its names, and its pickle's first bytes.
+
+    Of a safetensors file it is the header, with the names of tensors. A pickle has names as text,
+    and is not run.
 
     Raises:
         OSError: the file cannot be read.
@@ -341,9 +404,12 @@ def content_of(path: Path) -> bytes:
         if is_safetensors(content):
             content = content[_LENGTH_BYTES:]
         elif content.startswith(b"PK\x03\x04"):
-            with suppress(Exception), zipfile.ZipFile(file) as archive:  # a damaged archive causes any error
+            # a damaged archive causes any error
+            with suppress(Exception), zipfile.ZipFile(file) as archive:
                 names = archive.namelist()[:_MAX_NAMES]
-                content = content[:_START_BYTES] + "\n".join(f"/{name}" for name in names).encode(errors="replace")
+                content = content[:_START_BYTES] + "\n".join(f"/{name}" for name in names).encode(
+                    errors="replace"
+                )
                 pickle = next((name for name in names if name.endswith("data.pkl")), None)
                 if pickle is not None:
                     with archive.open(pickle) as stream:
@@ -352,7 +418,9 @@ def content_of(path: Path) -> bytes:
 
 
 def is_safetensors(start: bytes) -> bool:
-    """Whether a file with these first bytes is a safetensors file, whose header follows its length of 8 bytes."""
+    """Whether a file with these first bytes is a safetensors file, whose header follows its length
+    of 8 bytes.
+    """
     return start[_LENGTH_BYTES : _LENGTH_BYTES + 1] == b"{"
 
 
@@ -372,7 +440,9 @@ def start_of(path: Path) -> bytes:
         with path.open("rb") as file:
             return file.read(_START_BYTES)
     except OSError as error:
-        raise ModelImportError(f"Cannot read {path}: {error.strerror or error}. Check its permissions.") from error
+        raise ModelImportError(
+            f"Cannot read {path}: {error.strerror or error}. Check its permissions."
+        ) from error
 
 
 def _settings_in(path: Path) -> Mapping[str, object]:

@@ -1,4 +1,6 @@
-"""SentencePiece models of other projects: a check before the C++ library reads them, and models with fewer pieces."""
+"""SentencePiece models of other projects: a check before the C++ library reads them, and models
+with fewer pieces.
+"""
 
 import struct
 from collections.abc import Collection
@@ -24,15 +26,18 @@ _NO_CHARACTER = 0xFDD0
 
 
 def check_foreign_model(model: bytes) -> None:
-    """Raises `ValueError` unless `model` is a sentencepiece model of any kind that the library can read safely."""
+    """Raises `ValueError` unless `model` is a sentencepiece model of any kind that the library can
+    read safely.
+    """
     check_model(model, _check_table)
 
 
 def _check_table(table: bytes) -> None:
-    """A double array (Darts) of 32-bit units after its size, then the texts, ending in zeros, that its values point to.
+    """A double array (Darts) of 32-bit units after its size, then the texts, ending in zeros, that
+    its values point to.
 
-    From a unit at place p the library goes to p ^ offset ^ byte for any byte, and reads the value, if there is one, at
-    p ^ offset. It checks nothing.
+    From a unit at place p the library goes to p ^ offset ^ byte for any byte, and reads the value,
+    if there is one, at p ^ offset. It checks nothing.
     """
     size = int.from_bytes(table[:4], "little")
     texts = table[4 + size :]
@@ -55,8 +60,9 @@ def _check_table(table: bytes) -> None:
 def restricted_model(model: bytes, allowed: Collection[str]) -> bytes:
     """A model that cuts words into `allowed` pieces and single characters alone.
 
-    The library's `SetVocabulary` did so; newer versions lack it. Other pieces are marked as unused. The library derives
-    the score of unknown text from those of the pieces in use, so the extremes of all stay, in pieces that no text has.
+    The library's `SetVocabulary` did so; newer versions lack it. Other pieces are marked as unused.
+    The library derives the score of unknown text from those of the pieces in use, so the extremes
+    of all stay, in pieces that no text has.
     """
     written = bytearray()
     scores = []
@@ -72,7 +78,8 @@ def restricted_model(model: bytes, allowed: Collection[str]) -> bytes:
                 value += bytes((TYPE << 3 | VARINT, NORMAL if is_allowed else UNUSED))
         written += _length_delimited(number, value)
     ranked = sorted(
-        {score for score in scores if isinstance(score, bytes)}, key=lambda score: struct.unpack("<f", score)
+        {score for score in scores if isinstance(score, bytes)},
+        key=lambda score: struct.unpack("<f", score),
     )
     for index, score in enumerate({ranked[0], ranked[-1]} if ranked else ()):
         text = chr(_NO_CHARACTER + index).encode() * 2

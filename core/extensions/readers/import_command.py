@@ -21,32 +21,44 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "source",
         metavar="SOURCE",
-        help=f"{importable()}, or the name of a Hugging Face repository, such as Helsinki-NLP/opus-mt-de-en",
+        help=f"{importable()}, or the name of a Hugging Face repository, such as "
+        "Helsinki-NLP/opus-mt-de-en",
     )
     parser.add_argument(
-        "--out", type=OutputFile(CHECKPOINT), required=True, metavar="FILE", help="the checkpoint to write"
+        "--out",
+        type=OutputFile(CHECKPOINT),
+        required=True,
+        metavar="FILE",
+        help="the checkpoint to write",
     )
     parser.add_argument(
-        "--source-language", metavar="CODE", help="language of the source if the files do not name it: de or German"
+        "--source-language",
+        metavar="CODE",
+        help="language of the source if the files do not name it: de or German",
     )
     parser.add_argument("--target-language", metavar="CODE", help="language of the target")
-    parser.add_argument("--revision", metavar="COMMIT", help="revision of the repository (default: the newest)")
+    parser.add_argument(
+        "--revision", metavar="COMMIT", help="revision of the repository (default: the newest)"
+    )
     parser.add_argument(
         "--data",
         type=Path,
         metavar="DIR",
-        help="Multi30k folder, to rebuild the vocabularies of notebook 6 and The Annotated Transformer",
+        help="Multi30k folder, to rebuild the vocabularies of notebook 6 and The Annotated "
+        "Transformer",
     )
     parser.add_argument(
         "--heads",
         type=int,
         metavar="N",
-        help="number of heads of these two, which their files do not contain; 8 in the published models",
+        help="number of heads of these two, which their files do not contain; 8 in the published "
+        "models",
     )
     parser.add_argument(
         "--half",
         action=argparse.BooleanOptionalAction,
-        help="store weights in 16 or 32 bits (default: 16 if the files use 16 or if 32 would take over 100 MB)",
+        help="store weights in 16 or 32 bits (default: 16 if the files use 16 or if 32 would take "
+        "over 100 MB)",
     )
 
 
@@ -64,7 +76,8 @@ def run(options: argparse.Namespace) -> int:
         half_precision=options.half,
     )
     with writable(options.out), _Progress() as progress:
-        check_target(options.out, (options.source, options.data))  # before minutes are spent in vain
+        # before minutes are spent in vain
+        check_target(options.out, (options.source, options.data))
         model = import_model(
             options.source,
             import_options,
@@ -79,13 +92,19 @@ def run(options: argparse.Namespace) -> int:
     source, target = map(language_in_words, summary.languages)
     assert origin is not None
     print(f"{one_line(options.out)}: {summary.name} ({summary.format}), {source} to {target}")
-    print(f"  {summary.num_parameters:,} parameters, {options.out.stat().st_size / 1e6:.1f} MB, {summary.bits}-bit")
+    print(
+        f"  {summary.num_parameters:,} parameters, {options.out.stat().st_size / 1e6:.1f} MB, "
+        f"{summary.bits}-bit"
+    )
     if origin.revision:
         print(f"  revision {origin.revision}")
     if origin.licence:
         print(f"  licence {origin.licence}")
     if summary.target_codes:
-        print(f"  start a text with the code of its target language, or use --into: {' '.join(summary.target_codes)}")
+        print(
+            "  start a text with the code of its target language, or use --into: "
+            f"{' '.join(summary.target_codes)}"
+        )
     for note in (*summary.notes, *filter(None, (summary.precision_note,))):
         tell(note)
     return 0
@@ -108,7 +127,9 @@ class _Progress:
     def __enter__(self) -> "_Progress":
         from tqdm import tqdm
 
-        self._bar = tqdm(total=0, unit="B", unit_scale=True, disable=None, leave=False, file=sys.stderr)
+        self._bar = tqdm(
+            total=0, unit="B", unit_scale=True, disable=None, leave=False, file=sys.stderr
+        )
         return self
 
     def __exit__(self, *error: object) -> None:

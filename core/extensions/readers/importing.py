@@ -1,4 +1,7 @@
-"""Import a model by path or by name. The contents of its files, not just their names, determine the format."""
+"""Import a model by path or by name.
+
+The contents of its files, not just their names, determine the format.
+"""
 
 import os
 from collections.abc import Callable
@@ -17,7 +20,10 @@ from .reader import choose_one, file_readers, folder_readers
 from .weights import check_memory, read_values, weights_among
 
 _COPIES, _COPIES_OF_PICKLED = 2, 3
-"""Most copies of the weights in memory: read and converted; for a pickle, read, copied and written by its process."""
+"""Most copies of the weights in memory: read and converted.
+
+For a pickle, read, copied and written by its process.
+"""
 
 
 @checks_arguments
@@ -33,9 +39,11 @@ def import_model(
     """The model at `source`, ready for `save_checkpoint`. Writes nothing but downloads.
 
     Args:
-        source: a folder or a file; or, if there is nothing at this path, the name of a repository at Hugging Face.
+        source: a folder or a file; or, if there is nothing at this path, the name of a repository
+            at Hugging Face.
         options: facts that the files may lack.
-        on_summary: receives the summary, before the weights are read if it is known how they will be stored.
+        on_summary: receives the summary, before the weights are read if it is known how they will
+            be stored.
         on_phase: receives a description of each phase.
         on_download: receives the name of the file that is fetched, the bytes done, and all of them.
         should_stop: called repeatedly.
@@ -49,7 +57,11 @@ def import_model(
     if not os.path.lexists(path) and REPOSITORY.fullmatch(str(source)):
         name = str(source)
         path, commit = fetch(
-            name, options.revision or None, on_phase=on_phase, on_download=on_download, should_stop=should_stop
+            name,
+            options.revision or None,
+            on_phase=on_phase,
+            on_download=on_download,
+            should_stop=should_stop,
         )
         options = replace(options, name=options.name or name, revision=commit)
     on_phase(f"Looking into {path.name}")
@@ -65,12 +77,16 @@ def import_model(
 
 
 def recognize(
-    source: Path, options: ImportOptions | None = None, *, should_stop: Callable[[], bool] = lambda: False
+    source: Path,
+    options: ImportOptions | None = None,
+    *,
+    should_stop: Callable[[], bool] = lambda: False,
 ) -> FolderModel | ImportedModel:
     """The model at `source`: without its weights if it is a folder; a single file is read whole.
 
     Raises:
-        ModelImportError: the model is missing, incomplete, of an unsupported architecture, or larger than memory.
+        ModelImportError: the model is missing, incomplete, of an unsupported architecture, or
+            larger than memory.
         ImportStoppedError: `should_stop` returned True.
     """
     options = options or ImportOptions()
@@ -83,7 +99,9 @@ def recognize(
         if (reader := reader_of(source)) is not None:
             model: FolderModel | ImportedModel = reader.load()(folder, options)
             return model
-        settings = " and no ".join(dict.fromkeys(reader.settings_file for reader in folder_readers()))
+        settings = " and no ".join(
+            dict.fromkeys(reader.settings_file for reader in folder_readers())
+        )
         found = ", ".join(folder.names()[:12]) or "nothing"
         raise ModelImportError(f"{source} has no {settings}; it holds {found}. {choose_one()}")
     if not source.is_file():
@@ -91,16 +109,22 @@ def recognize(
     return _recognize_file(source, options, should_stop)
 
 
-def _recognize_file(source: Path, options: ImportOptions, should_stop: Callable[[], bool]) -> ImportedModel:
+def _recognize_file(
+    source: Path, options: ImportOptions, should_stop: Callable[[], bool]
+) -> ImportedModel:
     try:
         num_bytes = source.stat().st_size
         start, is_pickled = start_of(source), is_pytorch_file(source)
     except OSError as error:
-        raise ModelImportError(f"Cannot read {source}: {error.strerror or error}. {choose_one()}") from error
+        raise ModelImportError(
+            f"Cannot read {source}: {error.strerror or error}. {choose_one()}"
+        ) from error
     if not start:
         raise ModelImportError(f"{source} is empty. {choose_one()}")
     if not is_pickled and not is_safetensors(start):
-        raise ModelImportError(f"{source} is neither a PyTorch file nor a safetensors file. {choose_one()}")
+        raise ModelImportError(
+            f"{source} is neither a PyTorch file nor a safetensors file. {choose_one()}"
+        )
     check_memory(source, (_COPIES_OF_PICKLED if is_pickled else _COPIES) * num_bytes)
     weights = weights_among(source, read_values(source, should_stop))
     for reader in file_readers():
@@ -113,4 +137,6 @@ def _recognize_file(source: Path, options: ImportOptions, should_stop: Callable[
         advice = f"Choose the folder with the whole model, {folder}."
         raise ModelImportError(f"{source} is only one of the files of a model. {advice}")
     shown = ", ".join(sorted(weights)[:3])
-    raise ModelImportError(f"{source} holds the weights of an unknown model ({shown}, …). {choose_one()}")
+    raise ModelImportError(
+        f"{source} holds the weights of an unknown model ({shown}, …). {choose_one()}"
+    )

@@ -1,7 +1,7 @@
 """JoeyNMT, version 2: training folders of models with a Transformer on both sides.
 
-Settings missing from `config.yaml` have the library's defaults. Its paths belong to the machine that trained the
-model: only their last parts are used, as names of files in the folder.
+Settings missing from `config.yaml` have the library's defaults. Its paths belong to the machine
+that trained the model: only their last parts are used, as names of files in the folder.
 """
 
 import math
@@ -56,8 +56,8 @@ class JoeyNMTModel(FolderModel):
     """The model in a folder with `config.yaml`.
 
     Raises:
-        ModelImportError: a file is missing, damaged, or does not fit the others; or the model is of another
-            architecture, or has a feature that cannot be represented here.
+        ModelImportError: a file is missing, damaged, or does not fit the others; or the model is of
+            another architecture, or has a feature that cannot be represented here.
     """
 
     kind = "joeynmt"
@@ -67,7 +67,9 @@ class JoeyNMTModel(FolderModel):
         super().__init__(folder, options)
         config = folder.read_yaml(CONFIG)
         self._data, self._settings = _known_sections(config)
-        self._encoder, self._decoder = (self._settings.section(name, {}) for name in ("encoder", "decoder"))
+        self._encoder, self._decoder = (
+            self._settings.section(name, {}) for name in ("encoder", "decoder")
+        )
         _check_transformer(self._encoder, "recurrent")
         _check_transformer(self._decoder, "transformer")
         testing = config.section("testing", {})
@@ -86,17 +88,24 @@ class JoeyNMTModel(FolderModel):
         """That of `testing.load_model`, else the best, the latest, or that of most steps."""
         folder = self.folder
         named = PurePath(testing.text("load_model", "best.ckpt").replace("\\", "/")).name
-        steps = {int(name[:-5]): name for name in folder.names() if name.endswith(".ckpt") and name[:-5].isdecimal()}
+        steps = {
+            int(name[:-5]): name
+            for name in folder.names()
+            if name.endswith(".ckpt") and name[:-5].isdecimal()
+        }
         for name in (named, "best.ckpt", "latest.ckpt", steps[max(steps)] if steps else ""):
             if name and folder.has(name):
                 return folder.file(name)
         file_names = ", ".join(folder.names()[:12])
-        raise ModelImportError(f"{folder.path} has no weights (best.ckpt); it holds {file_names}. Fetch them.")
+        raise ModelImportError(
+            f"{folder.path} has no weights (best.ckpt); it holds {file_names}. Fetch them."
+        )
 
     def _model_config(self) -> ModelConfig:
         encoder, decoder = self._encoder, self._decoder
         for section in (encoder, decoder):
-            is_stated = "layer_norm" in section.values  # versions 2.0 to 2.3 read its absence in two ways
+            # versions 2.0 to 2.3 read its absence in two ways
+            is_stated = "layer_norm" in section.values
             requirement = '"pre" or "post", as versions of JoeyNMT differ without it'
             section.require(is_stated, "layer_norm", requirement, "Add it.")
         position = encoder.choice("layer_norm", None, "pre", "post")
@@ -137,18 +146,29 @@ class JoeyNMTModel(FolderModel):
     def _embeddings(self) -> tuple[Section, Section]:
         """The embedding settings of both sides; if they are tied, the encoder's apply to both."""
         source = self._encoder.section("embeddings", {})
-        return source, source if self._settings.flag("tied_embeddings") else self._decoder.section("embeddings", {})
+        return source, source if self._settings.flag("tied_embeddings") else self._decoder.section(
+            "embeddings", {}
+        )
 
     def _find_residual_weights(self) -> tuple[float, float]:
         """The factors of residuals in encoder and decoder.
 
         Post-norm absorbs them: normalising alpha · x + f(x) is normalising x + f(x) / alpha.
         """
-        factors = [section.number("alpha", 1.0, 1e-3, 1e3) for section in (self._encoder, self._decoder)]
+        factors = [
+            section.number("alpha", 1.0, 1e-3, 1e3) for section in (self._encoder, self._decoder)
+        ]
         name = "alpha"
-        if self._settings.text("initializer", "xavier_uniform") == "xavier_normal":  # begins as in Wang et al. 2022
-            num_encoder, num_decoder = self._model.num_encoder_layers, self._model.num_decoder_layers
-            factors = [0.81 * (num_encoder**4 * num_decoder) ** (1 / 16), (3 * num_decoder) ** (1 / 4)]
+        # begins as in Wang et al. 2022
+        if self._settings.text("initializer", "xavier_uniform") == "xavier_normal":
+            num_encoder, num_decoder = (
+                self._model.num_encoder_layers,
+                self._model.num_decoder_layers,
+            )
+            factors = [
+                0.81 * (num_encoder**4 * num_decoder) ** (1 / 16),
+                (3 * num_decoder) ** (1 / 4),
+            ]
             name = "initializer"
         if self._model.norm_position == "pre" and factors != [1.0, 1.0]:
             if name == "initializer":
@@ -157,34 +177,48 @@ class JoeyNMTModel(FolderModel):
                 section = self._encoder
             else:
                 section = self._decoder
-            effect = f"it multiplies residuals by {factors[0]:.3g} in the encoder and {factors[1]:.3g} in the decoder"
+            effect = (
+                f"it multiplies residuals by {factors[0]:.3g} in the encoder and "
+                f"{factors[1]:.3g} in the decoder"
+            )
             section.require(False, name, f"unset with pre-norm: {effect}")
         return factors[0], factors[1]
 
     def _find_languages(self) -> tuple[str, str]:
         source, target = (self._data.section(side).values.get("lang") for side in ("src", "trg"))
         # YAML reads Norwegian's code as false
-        return languages_of(self.options, ("no" if source is False else source, "no" if target is False else target))
+        return languages_of(
+            self.options, ("no" if source is False else source, "no" if target is False else target)
+        )
 
     def _special_symbols(self) -> list[str]:
         """The names of the four special tokens, in the order of their ids."""
         symbols = self._data.section("special_symbols", {})
         for name in ("sep_token", "lang_tags"):
             is_unset = not symbols.values.get(name)
-            symbols.require(is_unset, name, "unset: models with prompts or language tags are not supported")
+            symbols.require(
+                is_unset, name, "unset: models with prompts or language tags are not supported"
+            )
         for token_id, name in enumerate(_SPECIALS):
             is_usual = symbols.whole(f"{name}_id", token_id, 0, 10**9) == token_id
-            symbols.require(is_usual, f"{name}_id", f"{token_id}, as JoeyNMT puts special tokens first")
+            symbols.require(
+                is_usual, f"{name}_id", f"{token_id}, as JoeyNMT puts special tokens first"
+            )
         tokens = [symbols.text(f"{name}_token", token) for name, token in _SPECIALS.items()]
         if len(set(tokens)) != len(tokens):
             raise ModelImportError(
-                f"{symbols.file}: two of the special tokens have one name ({' '.join(tokens)}). Use another copy."
+                f"{symbols.file}: two of the special tokens have one name ({' '.join(tokens)}). "
+                "Use another copy."
             )
         return tokens
 
     def _read_codec(self, side: _Side) -> JoeyNMTCodec:
         section = self._data.section(side)
-        section.require(not section.flag("has_prompt"), "has_prompt", "false: models with prompts are not supported")
+        section.require(
+            not section.flag("has_prompt"),
+            "has_prompt",
+            "false: models with prompts are not supported",
+        )
         cutting = section.section("tokenizer_cfg", {})
         has_none = cutting.text("pretokenizer", "none").lower() == "none"
         cutting.require(has_none, "pretokenizer", '"none": no other is supported')
@@ -196,7 +230,10 @@ class JoeyNMTModel(FolderModel):
             level = "char"
         elif cut_by == "bpe":
             kind = "tokenizer_type" if "tokenizer_type" in section.values else "bpe_type"
-            if section.choice(kind, "sentencepiece", "sentencepiece", "subword-nmt") == "sentencepiece":
+            if (
+                section.choice(kind, "sentencepiece", "sentencepiece", "subword-nmt")
+                == "sentencepiece"
+            ):
                 level = "sentencepiece"
                 name = self._named(cutting, "model_file")
                 model = self.folder.read_sentencepiece(name)
@@ -229,8 +266,8 @@ class JoeyNMTModel(FolderModel):
         section.require(bool(file), name, "the name of a file in the folder", OTHER_COPY)
         if not self.folder.has(file):
             raise ModelImportError(
-                f"{self.folder.path} has no {file}, which {CONFIG} names ({section.path}.{name}: {path}). Copy that "
-                "file into the folder."
+                f"{self.folder.path} has no {file}, which {CONFIG} names ({section.path}.{name}: "
+                f"{path}). Copy that file into the folder."
             )
         return file
 
@@ -240,7 +277,8 @@ class JoeyNMTModel(FolderModel):
         listed = PurePath(section.text("voc_file", name).replace("\\", "/")).name
         name = listed if listed and self.folder.has(listed) else name
         tokens = list(dict.fromkeys([*self._marks, *self.folder.read_text(name).splitlines()]))
-        for token_id, known in ((1, STARTS), (2, STARTS), (3, ENDS)):  # labels of special tokens in the window
+        # labels of special tokens in the window
+        for token_id, known in ((1, STARTS), (2, STARTS), (3, ENDS)):
             shown = list(_SPECIALS.values())[token_id]
             if tokens[token_id] not in known and shown not in tokens:
                 tokens[token_id] = shown
@@ -250,14 +288,23 @@ class JoeyNMTModel(FolderModel):
         is_one = self.codecs.source.vocabulary == self.codecs.target.vocabulary
         requirement = "false, as source and target have different vocabularies"
         is_met = is_one or not self._settings.flag("tied_embeddings")
-        self._settings.require(is_met, "tied_embeddings", requirement, "Use files that belong together.")
+        self._settings.require(
+            is_met, "tied_embeddings", requirement, "Use files that belong together."
+        )
 
     def _weight_map(self) -> WeightMap:
         config = self._model
         names = WeightMap(config, _LAYER_NAMES)
-        num_source, num_target = len(self.codecs.source.vocabulary), len(self.codecs.target.vocabulary)
-        names.add("source_embedding.tokens.weight", "src_embed.lut.weight", num_source, config.width)
-        names.add("target_embedding.tokens.weight", "trg_embed.lut.weight", num_target, config.width)
+        num_source, num_target = (
+            len(self.codecs.source.vocabulary),
+            len(self.codecs.target.vocabulary),
+        )
+        names.add(
+            "source_embedding.tokens.weight", "src_embed.lut.weight", num_source, config.width
+        )
+        names.add(
+            "target_embedding.tokens.weight", "trg_embed.lut.weight", num_target, config.width
+        )
         if config.final_norm:
             names.norm("encoder_norm", "encoder.layer_norm")
             names.norm("decoder_norm", "decoder.layer_norm")
@@ -278,13 +325,21 @@ class JoeyNMTModel(FolderModel):
         path, config = self._checkpoint, self._model
         converted = self._weight_map().convert(path, weights, _TABLES)
         self._check_tied(weights)
-        for stack, weight in zip(("encoder_layers.", "decoder_layers."), self._residual_weights, strict=True):
+        for stack, weight in zip(
+            ("encoder_layers.", "decoder_layers."), self._residual_weights, strict=True
+        ):
             for name, value in converted.items():
-                if weight != 1 and name.startswith(stack) and (".out_proj." in name or ".contract." in name):
+                if (
+                    weight != 1
+                    and name.startswith(stack)
+                    and (".out_proj." in name or ".contract." in name)
+                ):
                     value /= weight
         scales = [embeddings.flag("scale") for embeddings in self._embeddings()]
         if scales[0] != scales[1]:  # both sides have one setting here, the target's
-            converted["source_embedding.tokens.weight"] *= math.sqrt(config.width) ** (1 if scales[0] else -1)
+            converted["source_embedding.tokens.weight"] *= math.sqrt(config.width) ** (
+                1 if scales[0] else -1
+            )
             config = config.replace(scale_embeddings=scales[1])
         config = _with_tables(path, config, converted, [weights.get(name) for name in _TABLES])
         return tied(config, converted), converted
@@ -297,8 +352,8 @@ class JoeyNMTModel(FolderModel):
         ):
             if self._settings.flag(setting) and not torch.equal(weights[name], target):
                 raise ModelImportError(
-                    f"{self._checkpoint}: {name} is not the same matrix as trg_embed.lut.weight, although "
-                    f"{CONFIG} ties them ({setting}). Use files that belong together."
+                    f"{self._checkpoint}: {name} is not the same matrix as trg_embed.lut.weight, "
+                    f"although {CONFIG} ties them ({setting}). Use files that belong together."
                 )
 
 
@@ -308,16 +363,16 @@ def _known_sections(config: Section) -> tuple[Section, Section]:
     if missing:
         section_names = ", ".join(list(config.values)[:8]) or "nothing"
         raise ModelImportError(
-            f"{config.file} has no section {missing[0]}; it holds {section_names}. Choose the folder of a JoeyNMT 2 "
-            "model."
+            f"{config.file} has no section {missing[0]}; it holds {section_names}. Choose the "
+            "folder of a JoeyNMT 2 model."
         )
     reported = config.values.get("joeynmt_version", "2")
     version = str(reported) if isinstance(reported, str | float) else shown(reported)
     data = config.section("data")
     if version.split(".")[0] != "2" or isinstance(data.values.get("src"), str):
         raise ModelImportError(
-            f"{config.file} is of version {version if not version.startswith('2') else '1'} of JoeyNMT. Only "
-            "models of version 2 can be read."
+            f"{config.file} is of version {version if not version.startswith('2') else '1'} of "
+            "JoeyNMT. Only models of version 2 can be read."
         )
     return data, config.section("model")
 
@@ -327,15 +382,20 @@ def _check_transformer(section: Section, default: str) -> None:
     if kind != "transformer":
         cell = f" ({section.text('rnn_type', 'gru')})" if kind == "recurrent" else ""
         raise ModelImportError(
-            f"{section.file}: {section.path} is of the type {kind}{cell}. Both sides must be transformers: "
-            "others have no heads."
+            f"{section.file}: {section.path} is of the type {kind}{cell}. Both sides must be "
+            "transformers: others have no heads."
         )
 
 
 def _num_heads(section: Section, default: int, width: int) -> int:
-    """The number of heads per layer of a side. Raises `ModelImportError` unless they can share its width."""
+    """The number of heads per layer of a side.
+
+    Raises `ModelImportError` unless they can share its width.
+    """
     num_heads = section.whole("num_heads", default, 1, 512)
-    section.require(width % num_heads == 0, "num_heads", f"a number that divides the hidden_size of {width}")
+    section.require(
+        width % num_heads == 0, "num_heads", f"a number that divides the hidden_size of {width}"
+    )
     return num_heads
 
 
@@ -350,7 +410,8 @@ def _decoding_config(testing: Section) -> tuple[DecodingConfig, tuple[str, ...]]
     if beam > _MOST_BEAMS:
         notes.append(f"beam_size = {beam} is not applied")
         beam = 1
-    name = "alpha" if "alpha" in testing.values else "beam_alpha"  # the former name comes first there
+    # the former name comes first there
+    name = "alpha" if "alpha" in testing.values else "beam_alpha"
     alpha = testing.number(name, -1, -1e9, 1e9)
     if beam > 1 and alpha > MAX_LENGTH_PENALTY:
         notes.append(f"{name} = {alpha:g} is not applied")
@@ -358,7 +419,10 @@ def _decoding_config(testing: Section) -> tuple[DecodingConfig, tuple[str, ...]]
     limit = testing.whole("max_output_length", -1, -(10**9), _MOST_STEPS)
     least = testing.whole("min_output_length", 1, 0, _MOST_STEPS)
     if 0 < limit < least:
-        notes.append(f"min_output_length = {least} is above max_output_length = {limit}: no translation can end")
+        notes.append(
+            f"min_output_length = {least} is above max_output_length = {limit}: no translation "
+            "can end"
+        )
     forbids_unknown = not testing.flag("generate_unk", True)
     config = DecodingConfig(
         forbidden_ids=(0, 2)
@@ -368,7 +432,8 @@ def _decoding_config(testing: Section) -> tuple[DecodingConfig, tuple[str, ...]]
         steps_per_source_token=1.5,
         min_steps=least,
         beam=max(beam, 1),
-        length_penalty=max(alpha, 0.0) if beam > 1 else None,  # its formula is that of core.translation.beam
+        # its formula is that of core.translation.beam
+        length_penalty=max(alpha, 0.0) if beam > 1 else None,
     )
     return config, tuple(notes)
 
@@ -377,7 +442,10 @@ def _with_tables(
     path: Path, config: ModelConfig, converted: dict[str, Tensor], tables: list[Tensor | None]
 ) -> ModelConfig:
     """The configuration with the positions of the file: the waves, or separate tables."""
-    count = next((table.size(1) for table in tables if table is not None and table.dim() == 3), _NUM_POSITIONS)
+    count = next(
+        (table.size(1) for table in tables if table is not None and table.dim() == 3),
+        _NUM_POSITIONS,
+    )
     check_shapes(
         path,
         {name: table for name, table in zip(_TABLES, tables, strict=True) if table is not None},
@@ -387,4 +455,6 @@ def _with_tables(
         config = replace(config, max_positions=count)
     tolerance = 1e-6 + _ROUNDING * torch.arange(count)[:, None]
     position_tables = [None if table is None else table[0] for table in tables]
-    return with_positions(config, converted, position_tables, sinusoidal_table(count, config.width), tolerance)
+    return with_positions(
+        config, converted, position_tables, sinusoidal_table(count, config.width), tolerance
+    )

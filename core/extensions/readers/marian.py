@@ -1,7 +1,8 @@
-"""Marian models as Hugging Face transformers store them (`MarianMTModel`, `MarianTokenizer`): the OPUS-MT models.
+"""Marian models as Hugging Face transformers store them (`MarianMTModel`, `MarianTokenizer`): the
+OPUS-MT models.
 
-Settings missing from `config.json` have the defaults of the library's `MarianConfig`. As in the library, a file
-`generation_config.json` replaces the generation settings of `config.json`.
+Settings missing from `config.json` have the defaults of the library's `MarianConfig`. As in the
+library, a file `generation_config.json` replaces the generation settings of `config.json`.
 """
 
 import math
@@ -37,7 +38,10 @@ FORMAT = "Marian, by Hugging Face transformers"
 ACTIVATIONS: dict[str, Activation] = {
     "relu": "relu",
     **dict.fromkeys(("gelu", "gelu_python"), "gelu"),
-    **dict.fromkeys(("gelu_new", "gelu_pytorch_tanh", "gelu_python_tanh", "gelu_fast", "gelu_accurate"), "gelu-tanh"),
+    **dict.fromkeys(
+        ("gelu_new", "gelu_pytorch_tanh", "gelu_python_tanh", "gelu_fast", "gelu_accurate"),
+        "gelu-tanh",
+    ),
     **dict.fromkeys(("swish", "silu"), "swish"),
 }
 """Activations by the library's names; several names mean the same function."""
@@ -45,7 +49,8 @@ _MOST_STEPS = 10**6
 _MOST_BEAMS = 64
 _MOST_TOKENS = 5_000_000
 _MOST_UNNAMED = 512
-"""Most rows of the embeddings without a token: `resize_token_embeddings` fills up to a multiple of some power of 2."""
+"""Most rows of the embeddings without a token: `resize_token_embeddings` fills up to a multiple of
+some power of 2."""
 _NUM_HEADS = ("encoder_attention_heads", "decoder_attention_heads")
 _SPECIALS = {"eos_token": "</s>", "unk_token": "<unk>", "pad_token": "<pad>"}
 _PAIR = re.compile(r"opus-mt-(?:tc-(?:big|base|bible-big)-|tatoeba-)?([A-Za-z_]+)-([A-Za-z_]+)$")
@@ -76,10 +81,15 @@ _NOT_APPLIED: dict[str, tuple[Any, ...]] = {
 
 
 def check_architecture(folder: ModelFolder) -> Section:
-    """The settings in `config.json`. Raises `ModelImportError` unless they are those of a Marian model."""
+    """The settings in `config.json`.
+
+    Raises `ModelImportError` unless they are those of a Marian model.
+    """
     config = folder.settings("config.json")
     if architecture := other_architecture(config.values):
-        raise ModelImportError(f"{folder.path / 'config.json'} describes a model of {architecture}. {CHOOSE_MARIAN}")
+        raise ModelImportError(
+            f"{folder.path / 'config.json'} describes a model of {architecture}. {CHOOSE_MARIAN}"
+        )
     return config
 
 
@@ -87,7 +97,8 @@ class MarianModel(FolderModel):
     """The model in a folder with `config.json`.
 
     Raises:
-        ModelImportError: a file is missing, damaged, or does not fit the others; or it is of another architecture.
+        ModelImportError: a file is missing, damaged, or does not fit the others; or it is of
+            another architecture.
     """
 
     kind = "marian"
@@ -104,11 +115,15 @@ class MarianModel(FolderModel):
         self.num_parameters = settings.count_parameters(self._config)
 
     def convert(self, weights: Mapping[str, Tensor]) -> tuple[ModelConfig, dict[str, Tensor]]:
-        """The configuration, with what only weights show, and the weights by the names used here."""
+        """The configuration, with what only weights show, and the weights by the names used
+        here.
+        """
         path, settings, config = self.path, self._settings, self._config
         ignored = [*_EMBEDDINGS, *_TABLES, _SHARED, _LM_HEAD, _BIAS]
         converted = WeightMap(config, _LAYER_NAMES).convert(path, weights, ignored)
-        converted |= dict(zip(MATRICES, _matrices(path, settings, config.width, weights), strict=True))
+        converted |= dict(
+            zip(MATRICES, _matrices(path, settings, config.width, weights), strict=True)
+        )
         converted["output.bias"] = _bias(path, weights, settings.num_target)
         shape = config.max_positions, config.width
         tables = {name: weights[name] for name in _TABLES if name in weights}
@@ -132,11 +147,14 @@ def _weight_files(folder: ModelFolder) -> list[Path]:
                 parts = index["weight_map"].any_members(1_000_000) if "weight_map" in index else {}
                 names = sorted({part.text(500) for part in parts.values()})
             except JsonError as error:
-                raise ModelImportError(f"{folder.path / name}.index.json: {error} Use another copy.") from error
+                raise ModelImportError(
+                    f"{folder.path / name}.index.json: {error} Use another copy."
+                ) from error
             if names:
                 return [folder.file(part) for part in names]
     raise ModelImportError(
-        f"{folder.path} has no weights: neither model.safetensors nor pytorch_model.bin. Fetch one of the two."
+        f"{folder.path} has no weights: neither model.safetensors nor pytorch_model.bin. Fetch "
+        "one of the two."
     )
 
 
@@ -146,7 +164,9 @@ def _find_languages(settings: "_Settings", options: ImportOptions, name: str) ->
     pairs = (_PAIR.search(each) for each in names if isinstance(each, str))
     by_name = next(((pair[1], pair[2]) for pair in pairs if pair is not None), (None, None))
     tokenizer = settings.tokenizer.values
-    return languages_of(options, (tokenizer.get("source_lang"), tokenizer.get("target_lang")), by_name)
+    return languages_of(
+        options, (tokenizer.get("source_lang"), tokenizer.get("target_lang")), by_name
+    )
 
 
 class _Settings:
@@ -170,7 +190,9 @@ class _Settings:
         self.is_tied = self.config.flag("tie_word_embeddings", True)
         self.num_source = self.num_target = self.config.whole("vocab_size", 58101, 1, _MOST_TOKENS)
         if not self.shares_vocabulary:
-            self.num_target = self.config.whole("decoder_vocab_size", self.num_source, 1, _MOST_TOKENS)
+            self.num_target = self.config.whole(
+                "decoder_vocab_size", self.num_source, 1, _MOST_TOKENS
+            )
         self.padding_id = _token_id(self.config, "pad_token_id", 58100, self.num_source)
         self.start_id = self._generation_id("decoder_start_token_id", 58100)
         self.end_id = self._generation_id("eos_token_id", 0)
@@ -186,7 +208,9 @@ class _Settings:
         width = config.whole("d_model", 1024, 1, 8192)
         num_heads = [config.whole(name, 16, 1, 512) for name in _NUM_HEADS]
         for name, number in zip(_NUM_HEADS, num_heads, strict=True):
-            config.require(width % number == 0, name, f"a number that divides d_model, {width}", OTHER_COPY)
+            config.require(
+                width % number == 0, name, f"a number that divides d_model, {width}", OTHER_COPY
+            )
         dropout = config.values.get("dropout", 0.1)
         with settings_of(config.file):
             return ModelConfig(
@@ -204,12 +228,19 @@ class _Settings:
                 positions="sinusoidal-halves",
                 max_positions=config.whole("max_position_embeddings", 1024, 1, 100_000),
                 scale_embeddings=config.flag("scale_embedding"),
-                tied_embeddings="none" if not self.is_tied else "all" if self.shares_vocabulary else "output",
+                tied_embeddings="none"
+                if not self.is_tied
+                else "all"
+                if self.shares_vocabulary
+                else "output",
                 output_bias=True,
             )
 
     def decoding(self) -> tuple[DecodingConfig, tuple[str, ...]]:
-        """The settings of decoding, and notes on those that are not applied. Raises `ModelImportError`."""
+        """The settings of decoding, and notes on those that are not applied.
+
+        Raises `ModelImportError`.
+        """
         settings = self.generation.values
         notes = [
             f"{name} = {value!r} is not applied"
@@ -234,9 +265,12 @@ class _Settings:
             notes.append(f"forced_eos_token_id = {forced!r} is not applied")
         max_length, num_new = settings.get("max_length"), settings.get("max_new_tokens")
         # a length counts the start token
-        name, longest, least = ("max_length", max_length, 2) if num_new is None else ("max_new_tokens", num_new, 1)
+        name, longest, least = (
+            ("max_length", max_length, 2) if num_new is None else ("max_new_tokens", num_new, 1)
+        )
         limit = None
-        if type(longest) is int and least <= longest < _MOST_STEPS + least:  # a bool is not a number here
+        # a bool is not a number here
+        if type(longest) is int and least <= longest < _MOST_STEPS + least:
             limit = longest + 1 - least
         elif longest is not None:
             notes.append(f"{name} = {longest!r} is not applied")
@@ -258,8 +292,16 @@ class _Settings:
         """The number of parameters, as far as the configuration determines it."""
         layers = WeightMap(config, _LAYER_NAMES).shapes.values()
         num_source, num_target = self.num_source, self.num_target
-        matrices = {"none": num_source + 2 * num_target, "output": num_source + num_target, "all": num_source}
-        return sum(map(math.prod, layers)) + matrices[config.tied_embeddings] * config.width + num_target
+        matrices = {
+            "none": num_source + 2 * num_target,
+            "output": num_source + num_target,
+            "all": num_source,
+        }
+        return (
+            sum(map(math.prod, layers))
+            + matrices[config.tied_embeddings] * config.width
+            + num_target
+        )
 
 
 def _token_id(section: Section, name: str, default: int, num_tokens: int) -> int:
@@ -322,29 +364,48 @@ class _Vocabularies:
             self._check_marks(side, vocabulary)
         writes = models[1] if separate else models[0]  # as MarianTokenizer does it
         return CodecPair(
-            MarianCodec(languages[0], source, models[0], cleans_up=cleans_up, added=_those_in(source, added)),
-            MarianCodec(languages[1], target, models[1], writes, cleans_up=cleans_up, added=_those_in(target, added)),
+            MarianCodec(
+                languages[0], source, models[0], cleans_up=cleans_up, added=_those_in(source, added)
+            ),
+            MarianCodec(
+                languages[1],
+                target,
+                models[1],
+                writes,
+                cleans_up=cleans_up,
+                added=_those_in(target, added),
+            ),
         )
 
     def _check_padding(self, name: str, tokens: tuple[str, ...]) -> None:
-        """Check that the tokenizer's padding token has the model's padding id, so that no piece of text is lost."""
+        """Check that the tokenizer's padding token has the model's padding id, so that no piece of
+        text is lost.
+        """
         padding = self._marks["pad_token"]
         padding_id = self._settings.padding_id
-        found = repr(tokens[padding_id]) if padding_id < len(tokens) else f"beyond its {len(tokens):,} tokens"
+        found = (
+            repr(tokens[padding_id])
+            if padding_id < len(tokens)
+            else f"beyond its {len(tokens):,} tokens"
+        )
         if found != repr(padding):
             raise ModelImportError(
-                f"{self._folder.path / name}: the token {padding_id}, which is pad_token_id in config.json, is "
-                f"{found}, not the padding token {padding}. Use files that belong together."
+                f"{self._folder.path / name}: the token {padding_id}, which is pad_token_id in "
+                f"config.json, is {found}, not the padding token {padding}. Use files that "
+                "belong together."
             )
 
     def _check_marks(self, side: str, vocabulary: Vocabulary) -> None:
-        """Check that special tokens have different ids; otherwise the checkpoint could not be opened."""
+        """Check that special tokens have different ids.
+
+        Otherwise the checkpoint could not be opened.
+        """
         try:
             vocabulary.check_marks()
         except ValueError as error:
             marks = (
-                f"padding {vocabulary.padding_id}, start {vocabulary.start_id}, end {vocabulary.end_id}, unknown "
-                f"{vocabulary.unknown_id}"
+                f"padding {vocabulary.padding_id}, start {vocabulary.start_id}, end "
+                f"{vocabulary.end_id}, unknown {vocabulary.unknown_id}"
             )
             raise ModelImportError(
                 f"{self._settings.generation.file}: {error} in the {side} vocabulary ({marks}). "
@@ -357,35 +418,45 @@ class _Vocabularies:
             return tokens.index(self._marks[mark])
         except ValueError as error:
             raise ModelImportError(
-                f"{self._folder.path / name} has no token {self._marks[mark]}, which every Marian model has. "
-                "Use another copy."
+                f"{self._folder.path / name} has no token {self._marks[mark]}, which every "
+                "Marian model has. Use another copy."
             ) from error
 
-    def _read_tokens(self, name: str, expected: int, added: Mapping[int, AddedToken]) -> tuple[str, ...]:
-        """The tokens by id. Raises `ModelImportError` unless there are as many as configured, with different ids.
+    def _read_tokens(
+        self, name: str, expected: int, added: Mapping[int, AddedToken]
+    ) -> tuple[str, ...]:
+        """The tokens by id.
 
-        Rows of the embeddings after the last token, which bring their number to a multiple of 8, get names.
+        Raises `ModelImportError` unless there are as many as configured, with different ids.
+
+        Rows of the embeddings after the last token, which bring their number to a multiple of 8,
+        get names.
         """
         tokens: list[str | None] = [None] * expected
         for token, token_id in self._ids_in(name, expected):
             if tokens[token_id] is not None:
                 raise ModelImportError(
-                    f"{self._folder.path / name}: the id {token_id} is that of {tokens[token_id]!r} and of {token!r}. "
-                    "Use another copy."
+                    f"{self._folder.path / name}: the id {token_id} is that of "
+                    f"{tokens[token_id]!r} and of {token!r}. Use another copy."
                 )
             tokens[token_id] = token
         known = set(tokens)
         for token_id, added_token in added.items():
             if token_id < expected and tokens[token_id] is None and added_token.text not in known:
                 tokens[token_id] = added_token.text
-        num_named = max((token_id + 1 for token_id, token in enumerate(tokens) if token is not None), default=0)
+        num_named = max(
+            (token_id + 1 for token_id, token in enumerate(tokens) if token is not None), default=0
+        )
         if expected % 8 == 0 and expected - num_named < _MOST_UNNAMED:
-            tokens[num_named:] = [f"<unnamed {token_id}>" for token_id in range(num_named, expected)]
+            tokens[num_named:] = [
+                f"<unnamed {token_id}>" for token_id in range(num_named, expected)
+            ]
         for token_id, found in enumerate(tokens):
             if found is None:
                 raise ModelImportError(
-                    f"{self._folder.path / name} has no token with the id {token_id}, although config.json says that "
-                    f"it has {expected:,} tokens. Use files that belong together."
+                    f"{self._folder.path / name} has no token with the id {token_id}, although "
+                    f"config.json says that it has {expected:,} tokens. Use files that belong "
+                    "together."
                 )
         return tuple(token for token in tokens if token is not None)
 
@@ -396,22 +467,38 @@ class _Vocabularies:
                 yield token, field.whole_number(0, expected - 1)
         except JsonError as error:
             raise ModelImportError(
-                f"{self._folder.path / name}: {error} The vocabulary has {expected:,} tokens, as config.json says. Use "
-                "files that belong together."
+                f"{self._folder.path / name}: {error} The vocabulary has {expected:,} tokens, as "
+                "config.json says. Use files that belong together."
             ) from error
 
     def _read_added(self) -> dict[int, AddedToken]:
-        """The tokens that were added to the vocabulary, by id; older versions of the library wrote a file of them."""
+        """The tokens that were added to the vocabulary, by id.
+
+        Older versions of the library wrote a file of them.
+        """
         tokenizer = self._settings.tokenizer
         if "added_tokens_decoder" not in tokenizer.values:
-            special = self._special_texts(self._folder.settings("special_tokens_map.json"), tokenizer)
-            named = self._ids_in("added_tokens.json", _MOST_TOKENS) if self._folder.has("added_tokens.json") else ()
-            return {token_id: AddedToken(text, is_special=text in special) for text, token_id in named}
+            special = self._special_texts(
+                self._folder.settings("special_tokens_map.json"), tokenizer
+            )
+            named = (
+                self._ids_in("added_tokens.json", _MOST_TOKENS)
+                if self._folder.has("added_tokens.json")
+                else ()
+            )
+            return {
+                token_id: AddedToken(text, is_special=text in special) for text, token_id in named
+            }
         special = self._special_texts(tokenizer)
         entries = tokenizer.section("added_tokens_decoder")
         added = {}
         for name in entries.values:
-            entries.require(name.isdecimal() and int(name) < _MOST_TOKENS, name, "under the id of a token", OTHER_COPY)
+            entries.require(
+                name.isdecimal() and int(name) < _MOST_TOKENS,
+                name,
+                "under the id of a token",
+                OTHER_COPY,
+            )
             entry = entries.section(name)
             flags = entry.flag("lstrip"), entry.flag("rstrip"), entry.flag("single_word")
             text = entry.text("content", "")
@@ -427,20 +514,33 @@ class _Vocabularies:
             found += [value for name, value in section.values.items() if name.endswith("_token")]
             for name in ("additional_special_tokens", "extra_special_tokens"):
                 value = section.values.get(name)
-                found += value if isinstance(value, list) else value.values() if isinstance(value, dict) else ()
+                found += (
+                    value
+                    if isinstance(value, list)
+                    else value.values()
+                    if isinstance(value, dict)
+                    else ()
+                )
         texts = (value.get("content") if isinstance(value, dict) else value for value in found)
         return {text for text in texts if isinstance(text, str)}
 
 
 def _those_in(vocabulary: Vocabulary, added: Mapping[int, AddedToken]) -> list[AddedToken]:
     """The tokens that have their ids in this vocabulary; that of the target may be another one."""
-    return [token for token_id, token in added.items() if token.text and vocabulary.ids.get(token.text) == token_id]
+    return [
+        token
+        for token_id, token in added.items()
+        if token.text and vocabulary.ids.get(token.text) == token_id
+    ]
 
 
 def _matrices(
     path: Path, settings: _Settings, width: int, weights: Mapping[str, Tensor]
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Embeddings of source and target, and the output layer; a shared matrix may have any of its names."""
+    """Embeddings of source and target, and the output layer.
+
+    A shared matrix may have any of its names.
+    """
     source_name, target_name = _EMBEDDINGS
     every = (_SHARED, source_name, target_name, _LM_HEAD)
     choices: list[tuple[str, ...]]
@@ -451,7 +551,9 @@ def _matrices(
     else:
         choices = [(source_name, _SHARED), (target_name, _SHARED), (_LM_HEAD,)]
     found = []
-    for names, rows in zip(choices, (settings.num_source, settings.num_target, settings.num_target), strict=True):
+    for names, rows in zip(
+        choices, (settings.num_source, settings.num_target, settings.num_target), strict=True
+    ):
         name = next((name for name in names if name in weights), names[0])
         check_shapes(path, weights, {name: (rows, width)})
         found.append(weights[name])

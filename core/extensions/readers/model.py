@@ -1,4 +1,6 @@
-"""An import: its options, the summary before weights are read, the imported model, and where it may be written."""
+"""An import: its options, the summary before weights are read, the imported model, and where it may
+be written.
+"""
 
 import json
 import os
@@ -50,11 +52,12 @@ class ImportOptions(CheckedFields):
         name: of the model; None for the name of its folder or file.
         revision: of the repository it was fetched from.
         source_language, target_language: codes or English names; None for those in the files.
-        data: a folder with Multi30k, from which vocabularies that are not among the files are rebuilt.
+        data: a folder with Multi30k, from which vocabularies that are not among the files are
+            rebuilt.
         num_heads: for models whose files lack it, which are refused without it.
-        half_precision: True stores weights as 16-bit floats and refuses weights outside their range; False stores
-            32-bit floats. None means 16 bits if the files have them, or if 32 bits would take more than
-            `HALF_ABOVE_BYTES` and the weights fit into 16.
+        half_precision: True stores weights as 16-bit floats and refuses weights outside their
+            range; False stores 32-bit floats. None means 16 bits if the files have them, or if 32
+            bits would take more than `HALF_ABOVE_BYTES` and the weights fit into 16.
     """
 
     name: str | None = None
@@ -79,9 +82,10 @@ class ImportSummary:
         memory_bytes: memory for importing and then opening it.
         read_bytes: size of the files with its weights.
         is_pickled: whether a separate process reads them.
-        has_half_precision: whether its files have 16-bit floats; None for pickles that were not read.
-        half_precision: whether its weights are stored as 16-bit floats here; None if their files decide it, and only
-            reading them tells.
+        has_half_precision: whether its files have 16-bit floats; None for pickles that were not
+            read.
+        half_precision: whether its weights are stored as 16-bit floats here; None if their files
+            decide it, and only reading them tells.
         notes: sentences on settings that are ignored here.
         precision_note: the reason for 32 bits where 16 are usual; else empty.
         other_bytes: size of what the imported file has besides weights: vocabularies and the like.
@@ -115,7 +119,8 @@ class ImportSummary:
     def seconds(self) -> float:
         """The approximate duration of the import on an idle machine; slow disks need longer."""
         copying = (self.read_bytes + self.disk_bytes) / _BYTES_PER_SECOND
-        return _STARTING_SECONDS + copying + _PICKLED_SECONDS * self.is_pickled  # a separate process reads pickles
+        # a separate process reads pickles
+        return _STARTING_SECONDS + copying + _PICKLED_SECONDS * self.is_pickled
 
     def disk_bytes_in(self, *, half_precision: bool) -> int:
         """The approximate size of the file in 16 or 32 bits."""
@@ -124,7 +129,10 @@ class ImportSummary:
     def stored_as(self, choice: bool | None) -> "ImportSummary":
         """The summary if `ImportOptions.half_precision` is `choice`."""
         is_large = 4 * self.num_parameters > HALF_ABOVE_BYTES
-        return replace(self, half_precision=choice if choice is not None else is_large or self.has_half_precision)
+        return replace(
+            self,
+            half_precision=choice if choice is not None else is_large or self.has_half_precision,
+        )
 
     @property
     def misses_languages(self) -> bool:
@@ -135,11 +143,16 @@ class ImportSummary:
 def bytes_besides_weights(codecs: CodecPair, word_counts: WordCounts | None = None) -> int:
     """The approximate size of these in the header of a checkpoint, a JSON text within another."""
     described = json.dumps(json.dumps(codecs.to_dict(), ensure_ascii=False), ensure_ascii=False)
-    return len(described.encode("utf-8", "surrogatepass")) + (len(word_counts.pack()) if word_counts is not None else 0)
+    return len(described.encode("utf-8", "surrogatepass")) + (
+        len(word_counts.pack()) if word_counts is not None else 0
+    )
 
 
-def with_weights_read(summary: ImportSummary, choice: bool | None, weights: Mapping[str, Tensor]) -> ImportSummary:
-    """`summary` with facts from the weights: whether they have 16 bits, and whether they fit into 16.
+def with_weights_read(
+    summary: ImportSummary, choice: bool | None, weights: Mapping[str, Tensor]
+) -> ImportSummary:
+    """`summary` with facts from the weights: whether they have 16 bits, and whether they fit into
+    16.
 
     Args:
         summary: from before they were read.
@@ -147,11 +160,17 @@ def with_weights_read(summary: ImportSummary, choice: bool | None, weights: Mapp
         weights: as in the files.
     """
     known = replace(summary, has_half_precision=are_half_precision(weights)).stored_as(choice)
-    large = too_large_for_half(weights) if choice is None and (summary.half_precision or known.half_precision) else None
+    large = (
+        too_large_for_half(weights)
+        if choice is None and (summary.half_precision or known.half_precision)
+        else None
+    )
     if large is None:
         return known
     return replace(
-        known, half_precision=False, precision_note=f"stored in 32 bits, as {large}, which 16-bit floats cannot hold"
+        known,
+        half_precision=False,
+        precision_note=f"stored in 32 bits, as {large}, which 16-bit floats cannot hold",
     )
 
 
@@ -183,7 +202,8 @@ class ImportedModel:
 
         Raises:
             ModelImportError: 16-bit floats cannot hold a weight.
-            StorageError: it cannot be written, or the model was read from it; an older file stays intact.
+            StorageError: it cannot be written, or the model was read from it; an older file stays
+                intact.
         """
         check_target(Path(path), self.sources)
         half = self.half_precision if half_precision is None else half_precision
@@ -222,7 +242,9 @@ class FolderModel:
         self.folder, self.options = folder, options
 
     def convert(self, weights: Mapping[str, Tensor]) -> tuple[ModelConfig, dict[str, Tensor]]:
-        """The configuration, with what only weights show, and the weights by the names used here."""
+        """The configuration, with what only weights show, and the weights by the names used
+        here.
+        """
         raise NotImplementedError
 
     @cached_property
@@ -263,7 +285,9 @@ class FolderModel:
             other_bytes=bytes_besides_weights(self.codecs),
         ).stored_as(self.options.half_precision)
 
-    def read(self, on_phase: OnPhase = lambda text: None, should_stop: ShouldStop = lambda: False) -> ImportedModel:
+    def read(
+        self, on_phase: OnPhase = lambda text: None, should_stop: ShouldStop = lambda: False
+    ) -> ImportedModel:
         """Reads the weights.
 
         Raises:
@@ -282,7 +306,9 @@ class FolderModel:
         on_phase("Converting the weights")
         summary = with_weights_read(self.summary, self.options.half_precision, weights)
         model, converted = self.convert(weights)
-        summary = replace(summary, num_parameters=sum(value.numel() for value in converted.values()))
+        summary = replace(
+            summary, num_parameters=sum(value.numel() for value in converted.values())
+        )
         description = f"{summary.name}: imported from {self.format}."
         checkpoint = Checkpoint(
             run=RunConfig(self.kind, description, model, self.data, TrainingConfig()),
@@ -295,7 +321,11 @@ class FolderModel:
 
 
 def imported_from_file(
-    path: Path, weights: Mapping[str, Tensor], options: ImportOptions, format_name: str, checkpoint: Checkpoint
+    path: Path,
+    weights: Mapping[str, Tensor],
+    options: ImportOptions,
+    format_name: str,
+    checkpoint: Checkpoint,
 ) -> ImportedModel:
     """The model of a single file.
 
@@ -333,18 +363,26 @@ def given_language(side: str, text: str | None) -> str | None:
     code = language_code(text)
     if code is None:
         raise ModelImportError(
-            f"The {side} language is {text!r}. Use a code such as de or deu, or an English name such as German."
+            f"The {side} language is {text!r}. Use a code such as de or deu, or an English name "
+            "such as German."
         )
     return code
 
 
 def languages_of(options: ImportOptions, *found: tuple[object, object]) -> tuple[str, str]:
-    """The codes of source and target: those of `options`, else the first in `found` that look like codes.
+    """The codes of source and target: those of `options`, else the first in `found` that look like
+    codes.
 
-    A language that nothing names is `UNDETERMINED`. Raises `ModelImportError` if the options name none.
+    A language that nothing names is `UNDETERMINED`. Raises `ModelImportError` if the options name
+    none.
     """
-    given = given_language("source", options.source_language), given_language("target", options.target_language)
-    source, target = (next(filter(_is_code, side), UNDETERMINED) for side in zip(given, *found, strict=True))
+    given = (
+        given_language("source", options.source_language),
+        given_language("target", options.target_language),
+    )
+    source, target = (
+        next(filter(_is_code, side), UNDETERMINED) for side in zip(given, *found, strict=True)
+    )
     return str(source), str(target)
 
 
@@ -357,12 +395,12 @@ def check_target(target: Path, sources: Iterable[str | Path | None]) -> None:
 
     Args:
         target: the file to write.
-        sources: files and folders that are read: the model, a folder with a corpus. Names at Hugging Face and None are
-            ignored.
+        sources: files and folders that are read: the model, a folder with a corpus. Names at
+            Hugging Face and None are ignored.
 
     Raises:
-        StorageError: it cannot be written; it is one of the sources or a file in one, under any name; or an import
-            would look for a folder's weights in it.
+        StorageError: it cannot be written; it is one of the sources or a file in one, under any
+            name; or an import would look for a folder's weights in it.
     """
     check_writable(target)
     real = Path(os.path.realpath(target))
@@ -374,7 +412,8 @@ def check_target(target: Path, sources: Iterable[str | Path | None]) -> None:
             _check_folder(target, real, path)
         elif is_same_file(target, path):
             raise StorageError(
-                f"Cannot write {target}: it is the model itself that is imported ({path}). Choose another name."
+                f"Cannot write {target}: it is the model itself that is imported ({path}). "
+                "Choose another name."
             )
 
 
@@ -385,12 +424,13 @@ def _check_folder(target: Path, real: Path, folder: Path) -> None:
         if (linked is not None or real.is_relative_to(root)) and not _is_own(target):
             file = folder / (linked.name if linked is not None else real.relative_to(root))
             raise StorageError(
-                f"Cannot write {target}: it is {file}, one of the files that are imported. Choose another name."
+                f"Cannot write {target}: it is {file}, one of the files that are imported. "
+                "Choose another name."
             )
     elif _may_be_read(real.name) and is_same_file(real.parent, root):
         raise StorageError(
-            f"Cannot write {target}: the weights of the model in {folder} would be looked for in it. Choose "
-            "another name or folder."
+            f"Cannot write {target}: the weights of the model in {folder} would be looked for in "
+            "it. Choose another name or folder."
         )
 
 

@@ -1,7 +1,9 @@
-"""The only reader of pickles: a separate process loads a PyTorch file and returns only tensors (docs/adr/0002).
+"""The only reader of pickles: a separate process loads a PyTorch file and returns only tensors
+(docs/adr/0002).
 
-That process runs no code from the file (`weights_only=True`) and hands over a safetensors file. Its memory and time are
-limited where the system has such limits. Nothing else in this project may load a pickle.
+That process runs no code from the file (`weights_only=True`) and hands over a safetensors file. Its
+memory and time are limited where the system has such limits. Nothing else in this project may load
+a pickle.
 """
 
 import json
@@ -34,8 +36,20 @@ _MEMORY_BEYOND_FILE = 512 * 2**20
 _COPIES = 4
 """Copies of the tensors in memory: as read, as written, and the memory of reading itself."""
 _POLL_S = 0.05
-_DAMAGED, _CODE = "it cannot be read; it is damaged or cut off", "it holds code or objects, which are never run"
-_DATA_MODULES = ("argparse.", "collections.", "copyreg.", "datetime.", "decimal.", "numpy.", "pathlib.", "uuid.")
+_DAMAGED, _CODE = (
+    "it cannot be read; it is damaged or cut off",
+    "it holds code or objects, which are never run",
+)
+_DATA_MODULES = (
+    "argparse.",
+    "collections.",
+    "copyreg.",
+    "datetime.",
+    "decimal.",
+    "numpy.",
+    "pathlib.",
+    "uuid.",
+)
 """Modules whose calls in a file make data, which is left out."""
 _MAX_DEPTH = 8
 _REFUSED, _TOO_BIG, _WHOLE_MODEL, _LIMITED, _NOT_WRITTEN = 3, 4, 5, 6, 7
@@ -44,7 +58,9 @@ _SIGXCPU = getattr(signal, "SIGXCPU", 24)
 """The signal at the limit on processor time; Windows has none."""
 _MARKS_OF_A_MODULE = (b"_parameters", b"_modules")
 """Attributes of every `torch.nn.Module`; they are in the first bytes of the pickle of one."""
-_REFUSED_NAME = re.compile(r"\b(?:GLOBAL|global:?|class|function)\s+([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+)", re.ASCII)
+_REFUSED_NAME = re.compile(
+    r"\b(?:GLOBAL|global:?|class|function)\s+([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+)", re.ASCII
+)
 """The name of a class or function that PyTorch did not load, in its messages."""
 _CHILD = (
     "import sys; from augenmerk.core.extensions.readers.pickled import convert_for_parent; "
@@ -60,8 +76,9 @@ def read_pickled(
 ) -> dict[str, Tensor | None]:
     """The tensors of the model in a PyTorch file, by name; None for everything else in it.
 
-    They are those of the dictionary, at any depth, that has weights of a known family; else those of the one with most
-    tensors. Names of values elsewhere begin with those of the dictionaries around them.
+    They are those of the dictionary, at any depth, that has weights of a known family; else those
+    of the one with most tensors. Names of values elsewhere begin with those of the dictionaries
+    around them.
 
     Args:
         path: written by `torch.save`.
@@ -69,13 +86,14 @@ def read_pickled(
         should_stop: called repeatedly.
 
     Raises:
-        ModelImportError: the file is damaged, is of another kind, holds code or a tensor of an unusual kind, or
-            asks for too much memory or time.
+        ModelImportError: the file is damaged, is of another kind, holds code or a tensor of an
+            unusual kind, or asks for too much memory or time.
         ImportStoppedError: `should_stop` returned True.
     """
     if not is_pytorch_file(path):
         raise ModelImportError(
-            f"{path} is {kind_of_other_file(path) or 'not a PyTorch file: it does not begin as torch.save writes'}. "
+            f"{path} is "
+            f"{kind_of_other_file(path) or 'not a PyTorch file: it does not begin as torch.save writes'}. "
             "Use a PyTorch file that holds only the weights of a model."
         )
     try:
@@ -84,7 +102,9 @@ def read_pickled(
             if status != 0:
                 raise ModelImportError(_why_not_read(path, status, said))
             tensors = load_file(Path(folder) / "tensors.safetensors")
-            names: dict[str, str] = json.loads((Path(folder) / "names.json").read_text(encoding="utf-8"))
+            names: dict[str, str] = json.loads(
+                (Path(folder) / "names.json").read_text(encoding="utf-8")
+            )
     except OSError as error:
         raise ModelImportError(_why_not_read(path, _NOT_WRITTEN, reason_of(error))) from error
     return {name: tensors.get(stored) for name, stored in names.items()}
@@ -98,24 +118,28 @@ def _why_not_read(path: Path, status: int, said: str) -> str:
         advice = (remedy(Exception(said)) or "free some space there").capitalize()
         return (
             f"{path} could not be read: its tensors pass through the folder for temporary files, "
-            f"{_temporary_folder()}, which cannot be used ({said}). {advice}, or set TMPDIR to another folder."
+            f"{_temporary_folder()}, which cannot be used ({said}). {advice}, or set TMPDIR to "
+            "another folder."
         )
     seconds, num_bytes = _limit_of_user("RLIMIT_CPU"), _limit_of_user("RLIMIT_AS")
     is_killed = status == -signal.SIGKILL
     lacks_memory = is_out_of_memory(Exception(said))
     if seconds is not None and seconds <= TIME_LIMIT_S and (status == -_SIGXCPU or is_killed):
         return (
-            f"{path} could not be read within the limit on processor time, {seconds} s (ulimit -t). Raise the limit, "
-            "and try again."
+            f"{path} could not be read within the limit on processor time, {seconds} s (ulimit "
+            "-t). Raise the limit, and try again."
         )
     if num_bytes is not None and (status == _LIMITED or lacks_memory):
         return (
-            f"{path} could not be read within the limit on memory, {gigabytes(num_bytes)} (ulimit -v). Raise the "
-            "limit, and try again."
+            f"{path} could not be read within the limit on memory, {gigabytes(num_bytes)} "
+            "(ulimit -v). Raise the limit, and try again."
         )
     asked = status == _TOO_BIG or is_killed or lacks_memory
     why = "it asked for too much memory" if asked else "the process that read it died"
-    return f"{path} could not be read: {why}{f' ({said})' if said else ''}. It may be damaged: use another copy."
+    return (
+        f"{path} could not be read: {why}{f' ({said})' if said else ''}. It may be damaged: use "
+        "another copy."
+    )
 
 
 def _temporary_folder() -> str:
@@ -126,7 +150,9 @@ def _temporary_folder() -> str:
 
 
 def how_to_convert(path: Path) -> str:
-    """Advice about a whole model, saved by `torch.save(model)`: the line that saves its weights alone."""
+    """Advice about a whole model, saved by `torch.save(model)`: the line that saves its weights
+    alone.
+    """
     target = path.with_name(f"{path.stem}-weights.pt")
     return (
         "It looks like a whole model, saved by torch.save(model). Save its weights alone, in a program that has the "
@@ -139,17 +165,32 @@ def how_to_convert(path: Path) -> str:
 def is_pytorch_file(path: Path) -> bool:
     """Whether a file begins as `torch.save` writes: a ZIP archive, or a pickle.
 
-    A safetensors file begins with the length of its header, which in one of 32 cases looks like the start of a pickle.
+    A safetensors file begins with the length of its header, which in one of 32 cases looks like the
+    start of a pickle.
     """
     start = start_of(path)
     return start.lower().startswith(PYTORCH_STARTS) and not is_safetensors(start)
 
 
-def _run_child(path: Path, folder: Path, time_limit_s: float, should_stop: Callable[[], bool]) -> tuple[int, str]:
+def _run_child(
+    path: Path, folder: Path, time_limit_s: float, should_stop: Callable[[], bool]
+) -> tuple[int, str]:
     """The exit status of the process that reads `path` into `folder`, and its output."""
     log = folder / "log"
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "OMP_NUM_THREADS": "1"}
-    command = [sys.executable, "-P", "-c", _CHILD, str(path.resolve()), str(folder), str(time_limit_s)]
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
+        "OMP_NUM_THREADS": "1",
+    }
+    command = [
+        sys.executable,
+        "-P",
+        "-c",
+        _CHILD,
+        str(path.resolve()),
+        str(folder),
+        str(time_limit_s),
+    ]
     with (
         log.open("wb") as output,
         subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, env=environment)
@@ -166,7 +207,8 @@ def _run_child(path: Path, folder: Path, time_limit_s: float, should_stop: Calla
                         raise ImportStoppedError from None
                     if time.monotonic() > ends:
                         raise ModelImportError(
-                            f"{path} was not read within {time_limit_s:g} seconds. Use another copy."
+                            f"{path} was not read within {time_limit_s:g} seconds. Use another "
+                            "copy."
                         ) from None
         finally:
             child.kill()
@@ -175,7 +217,10 @@ def _run_child(path: Path, folder: Path, time_limit_s: float, should_stop: Calla
 
 
 def convert_for_parent(source: str, folder: str, time_limit_s: str) -> int:
-    """The other process: reads `source` and writes its tensors into `folder`. Returns an exit status."""
+    """The other process: reads `source` and writes its tensors into `folder`.
+
+    Returns an exit status.
+    """
     path = Path(source)
     has_own_limit = _limit_this_process(path.stat().st_size, float(time_limit_s))
     stand_ins: list[str] = []
@@ -191,7 +236,10 @@ def convert_for_parent(source: str, folder: str, time_limit_s: str) -> int:
         names = {name: _stored_name(value, tensors, seen) for name, value in weights.items()}
         names |= {name: "" for name in others if name not in names}
         _check_size(tensors, path.stat().st_size)
-        own = {name: value.clone(memory_format=torch.contiguous_format) for name, value in tensors.items()}
+        own = {
+            name: value.clone(memory_format=torch.contiguous_format)
+            for name, value in tensors.items()
+        }
     except _RefusedError as error:
         print(_said(str(error)))  # noqa: T201 — to the parent
         return _WHOLE_MODEL if isinstance(error, _WholeModelError) else _REFUSED
@@ -211,9 +259,12 @@ def convert_for_parent(source: str, folder: str, time_limit_s: str) -> int:
 
 
 def _stand_ins_for(path: Path, made: list[str]) -> list[Any]:
-    """Stand-ins for the classes that the file names and PyTorch would refuse. They add their names to `made`.
+    """Stand-ins for the classes that the file names and PyTorch would refuse.
 
-    An object of such a class, such as the options of a training, is left out. Nothing of it is imported or run.
+    They add their names to `made`.
+
+    An object of such a class, such as the options of a training, is left out. Nothing of it is
+    imported or run.
     """
     try:
         names = torch.serialization.get_unsafe_globals_in_checkpoint(path)
@@ -233,7 +284,10 @@ def _stand_in(name: str, made: list[str]) -> type:
 
 
 class _StandIn(type):
-    """The class of stand-ins. A call of one is refused, unless it is in the place of a call that makes data."""
+    """The class of stand-ins.
+
+    A call of one is refused, unless it is in the place of a call that makes data.
+    """
 
     def __call__(cls, *arguments: object) -> object:
         """In the place of a call in the file, where the name may have been that of any function."""
@@ -249,18 +303,27 @@ def _parts(loaded: object) -> tuple[dict[str, Tensor], list[str]]:
         path: {name: value for name, value in values.items() if isinstance(value, Tensor)}
         for path, values in dictionaries.items()
     }
-    paths = {path + prefix: path for path, weights in tensors.items() for prefix in prefixes_of(weights)}
+    paths = {
+        path + prefix: path for path, weights in tensors.items() for prefix in prefixes_of(weights)
+    }
     try:
         path = paths.get(chosen_prefix(list(paths)))
     except ValueError as error:
         raise _RefusedError(f"it {error}") from error
     if path is None:  # of no known family
         path = max(tensors, key=lambda path: len(tensors[path]), default="")
-    return tensors.get(path, {}), [path + name for path, values in dictionaries.items() for name in values]
+    return tensors.get(path, {}), [
+        path + name for path, values in dictionaries.items() for name in values
+    ]
 
 
-def _dictionaries(value: object, path: str, seen: set[int]) -> Iterator[tuple[str, dict[str, object]]]:
-    """All dictionaries in a value, each once, with the names of those around it; values by names as text."""
+def _dictionaries(
+    value: object, path: str, seen: set[int]
+) -> Iterator[tuple[str, dict[str, object]]]:
+    """All dictionaries in a value, each once, with the names of those around it.
+
+    Values by names as text.
+    """
     if isinstance(value, Mapping) and id(value) not in seen and path.count(".") < _MAX_DEPTH:
         seen.add(id(value))
         values = {str(name): part for name, part in value.items() if isinstance(name, str | int)}
@@ -298,7 +361,9 @@ def _why_refused(error: Exception) -> str:
 
 
 def _limit_this_process(num_bytes: int, time_limit_s: float) -> bool:
-    """Limit address space and processor time of this process where the system can; write no core file.
+    """Limit address space and processor time of this process where the system can.
+
+    Write no core file.
 
     Returns whether its address space is limited more by its user.
     """
@@ -310,9 +375,12 @@ def _limit_this_process(num_bytes: int, time_limit_s: float) -> bool:
     _lower("RLIMIT_CPU", int(time_limit_s) + 1)
     try:
         pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
-    except (OSError, ValueError, IndexError):  # not Linux, where address space is not counted in a useful way
+    # not Linux, where address space is not counted in a useful way
+    except (OSError, ValueError, IndexError):
         return False
-    return _lower("RLIMIT_AS", pages * resource.getpagesize() + _COPIES * num_bytes + _MEMORY_BEYOND_FILE)
+    return _lower(
+        "RLIMIT_AS", pages * resource.getpagesize() + _COPIES * num_bytes + _MEMORY_BEYOND_FILE
+    )
 
 
 def _lower(name: str, limit: int) -> bool:
@@ -336,18 +404,35 @@ def _limit_of_user(name: str) -> int | None:
 
 
 def _check_size(tensors: Mapping[str, Tensor], num_bytes: int) -> None:
-    """Refuse a tensor with a small storage and a huge shape: written to a file, it would fill the disk."""
+    """Refuse a tensor with a small storage and a huge shape: written to a file, it would fill the
+    disk.
+    """
     total = sum(value.numel() * value.element_size() for value in tensors.values())
     if total > 2 * num_bytes + 2**20:
-        raise _RefusedError(f"its tensors would take {total:,} bytes, but the file has {num_bytes:,}")
+        raise _RefusedError(
+            f"its tensors would take {total:,} bytes, but the file has {num_bytes:,}"
+        )
 
 
-def _stored_name(value: Tensor, tensors: dict[str, Tensor], seen: dict[tuple[Any, ...], str]) -> str:
+def _stored_name(
+    value: Tensor, tensors: dict[str, Tensor], seen: dict[tuple[Any, ...], str]
+) -> str:
     """The name of a tensor, which is put into `tensors`; one that occurs twice has one name."""
-    if value.layout is not torch.strided or value.is_quantized or value.is_complex() or value.device.type != "cpu":
+    if (
+        value.layout is not torch.strided
+        or value.is_quantized
+        or value.is_complex()
+        or value.device.type != "cpu"
+    ):
         raise _RefusedError("it holds a tensor that is sparse, quantized or complex")
     plain = value.detach()
-    view_key = (plain.data_ptr(), plain.storage_offset(), tuple(plain.shape), plain.stride(), plain.dtype)
+    view_key = (
+        plain.data_ptr(),
+        plain.storage_offset(),
+        tuple(plain.shape),
+        plain.stride(),
+        plain.dtype,
+    )
     name = seen.setdefault(view_key if plain.numel() else (len(seen),), str(len(seen)))
     tensors.setdefault(name, plain)
     return name

@@ -1,4 +1,7 @@
-"""The declarations of readers of models of other projects. No torch: the code behind them is imported when it reads."""
+"""The declarations of readers of models of other projects.
+
+No torch: the code behind them is imported when it reads.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -30,19 +33,23 @@ class Reader:
             return resolve_name(self.code)
         except Exception as error:  # whatever an extension does
             raise ModelImportError(
-                f"The reader of {self.name} cannot be used ({error}). Update or remove the package that provides it."
+                f"The reader of {self.name} cannot be used ({error}). Update or remove the "
+                "package that provides it."
             ) from error
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class FolderReader(Reader):
-    """Reads folders. Its function gets a `ModelFolder` and `ImportOptions`: a subclass of `FolderModel`.
+    """Reads folders.
+
+    Its function gets a `ModelFolder` and `ImportOptions`: a subclass of `FolderModel`.
 
     Attributes:
-        settings_file: the name of a file that every such folder has. Other files next to it are parts of the model.
+        settings_file: the name of a file that every such folder has. Other files next to it are
+            parts of the model.
         weights: patterns of the names of files with its weights, separated by spaces.
-        settings: if several projects use this name, what tells its folders from theirs: for a name in that JSON file,
-            the values that it may have, None if it may be missing.
+        settings: if several projects use this name, what tells its folders from theirs: for a name
+            in that JSON file, the values that it may have, None if it may be missing.
     """
 
     settings_file: str
@@ -62,7 +69,8 @@ class FileReader(Reader):
 
     Attributes:
         weight: the name of a weight that every such file has, and no file of another project.
-        files: patterns of the names of such files, separated by spaces, for dialogs that open files.
+        files: patterns of the names of such files, separated by spaces, for dialogs that open
+            files.
     """
 
     weight: str
@@ -89,13 +97,17 @@ def choose_one() -> str:
 
 
 def importable() -> str:
-    """All that can be imported, such as “the folder of a Marian or JoeyNMT model, or a file of notebook 6”."""
+    """All that can be imported, such as “the folder of a Marian or JoeyNMT model, or a file of
+    notebook 6”.
+    """
     kinds: dict[str, Sequence[Reader]] = {
         "the folder of a {} model": folder_readers(),
         "a file of {}": file_readers(),
     }
     return ", or ".join(
-        text.format(_listed([reader.name for reader in readers])) for text, readers in kinds.items() if readers
+        text.format(_listed([reader.name for reader in readers]))
+        for text, readers in kinds.items()
+        if readers
     )
 
 

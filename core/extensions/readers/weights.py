@@ -1,4 +1,6 @@
-"""The tensors of other projects: read from safetensors and PyTorch files, checked, and given the names used here."""
+"""The tensors of other projects: read from safetensors and PyTorch files, checked, and given the
+names used here.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -36,15 +38,22 @@ def _unreadable(path: Path, error: Exception) -> ModelImportError:
     other = kind_of_other_file(path)
     if other and other != "empty":
         return ModelImportError(f"{path} is {other}. Use a safetensors file.")
-    return ModelImportError(f"{path} cannot be read ({error}). It may be cut off: use another copy.")
+    return ModelImportError(
+        f"{path} cannot be read ({error}). It may be cut off: use another copy."
+    )
 
 
 def holds_half_precision(path: Path) -> bool:
-    """Whether all matrices of a safetensors file are of 16-bit floats, by its header. Raises `ModelImportError`."""
+    """Whether all matrices of a safetensors file are of 16-bit floats, by its header.
+
+    Raises `ModelImportError`.
+    """
     try:
         with open_foreign_tensors(path, "pt") as file:
             slices = (file.get_slice(name) for name in file.keys())  # noqa: SIM118 — not a dictionary
-            return not any(part.get_dtype() in _WIDER_FLOATS for part in slices if len(part.get_shape()) >= 2)
+            return not any(
+                part.get_dtype() in _WIDER_FLOATS for part in slices if len(part.get_shape()) >= 2
+            )
     except (OSError, SafetensorError, ValueError) as error:
         raise _unreadable(path, error) from error
 
@@ -56,7 +65,11 @@ def read_values(path: Path, should_stop: Callable[[], bool]) -> Mapping[str, Ten
         ModelImportError: it cannot be read.
         ImportStoppedError: `should_stop` returned True.
     """
-    return read_pickled(path, should_stop=should_stop) if is_pytorch_file(path) else read_safetensors(path)
+    return (
+        read_pickled(path, should_stop=should_stop)
+        if is_pytorch_file(path)
+        else read_safetensors(path)
+    )
 
 
 def weights_among(path: Path, values: Mapping[str, Tensor | None]) -> dict[str, Tensor]:
@@ -76,27 +89,34 @@ def weights_among(path: Path, values: Mapping[str, Tensor | None]) -> dict[str, 
         plain = {name: tensors[stored] for name, stored in plain_names(tensors).items()}
     except ValueError as error:
         raise ModelImportError(f"{path} {error}.") from error
-    weights = {name: value for name, value in plain.items() if "." in name or value.numel() != 1}  # others count steps
+    # others count steps
+    weights = {name: value for name, value in plain.items() if "." in name or value.numel() != 1}
     if not weights:
         names = ", ".join(sorted(values)[:3]) or "nothing"
         raise ModelImportError(
-            f"{path} holds no weights, only {names}. Choose a state dict, which maps names to tensors."
+            f"{path} holds no weights, only {names}. Choose a state dict, which maps names to "
+            "tensors."
         )
     return weights
 
 
 def check_memory(path: Path, num_bytes: int) -> None:
-    """Raises `ModelImportError` if a model from `path` that takes `num_bytes` does not fit into free memory."""
+    """Raises `ModelImportError` if a model from `path` that takes `num_bytes` does not fit into
+    free memory.
+    """
     free = available_memory()
     if free is not None and num_bytes + _RESERVE_BYTES > free:
         raise ModelImportError(
-            f"{path} needs about {(num_bytes + _RESERVE_BYTES) / 1e9:.1f} GB of memory, and {free / 1e9:.1f} GB are "
-            "free. Close other programs, or use a smaller model."
+            f"{path} needs about {(num_bytes + _RESERVE_BYTES) / 1e9:.1f} GB of memory, and "
+            f"{free / 1e9:.1f} GB are free. Close other programs, or use a smaller model."
         )
 
 
-def check_finite(path: Path | str, weights: Mapping[str, Tensor], *, half_precision: bool = False) -> None:
-    """Raises `ModelImportError` if a weight is not a finite number, or would not be one once stored.
+def check_finite(
+    path: Path | str, weights: Mapping[str, Tensor], *, half_precision: bool = False
+) -> None:
+    """Raises `ModelImportError` if a weight is not a finite number, or would not be one once
+    stored.
 
     Args:
         path: of the file, or what else the message names.
@@ -110,20 +130,26 @@ def check_finite(path: Path | str, weights: Mapping[str, Tensor], *, half_precis
             raise ModelImportError(f"{path}: {name} is not finite. Use another copy.")
         for dtype, advice in (
             (torch.float32, "Use another copy"),
-            *([(torch.float16, "Store the weights in 32 bits (--no-half)")] if half_precision else []),
+            *(
+                [(torch.float16, "Store the weights in 32 bits (--no-half)")]
+                if half_precision
+                else []
+            ),
         ):
             if not _fits(value, dtype):
                 info = torch.finfo(dtype)
                 raise ModelImportError(
-                    f"{path}: {_largest(name, value)}, which {info.bits}-bit floats cannot hold, {info.max:.3g} at "
-                    f"most. {advice}."
+                    f"{path}: {_largest(name, value)}, which {info.bits}-bit floats cannot hold, "
+                    f"{info.max:.3g} at most. {advice}."
                 )
 
 
 def too_large_for_half(weights: Mapping[str, Tensor]) -> str | None:
     """The first weight that 16-bit floats cannot hold, in words; None if they can hold all."""
     floats = ((name, value) for name, value in weights.items() if value.dtype in FLOATS)
-    return next((_largest(name, value) for name, value in floats if not _fits(value, torch.float16)), None)
+    return next(
+        (_largest(name, value) for name, value in floats if not _fits(value, torch.float16)), None
+    )
 
 
 def _largest(name: str, value: Tensor) -> str:
@@ -135,38 +161,48 @@ def _fits(value: Tensor, dtype: torch.dtype) -> bool:
     return torch.finfo(value.dtype).max <= torch.finfo(dtype).max or is_finite(value.to(dtype))
 
 
-def check_shapes(path: Path, weights: Mapping[str, Tensor], expected: Mapping[str, Sequence[int]]) -> None:
-    """Raises `ModelImportError` unless every expected tensor is there, is of floats and has its shape."""
+def check_shapes(
+    path: Path, weights: Mapping[str, Tensor], expected: Mapping[str, Sequence[int]]
+) -> None:
+    """Raises `ModelImportError` unless every expected tensor is there, is of floats and has its
+    shape.
+    """
     for name, shape in expected.items():
         if name not in weights:
             raise ModelImportError(
-                f"{path} has no {name}, a tensor of the shape {list(shape)} by the configuration. Use another copy."
+                f"{path} has no {name}, a tensor of the shape {list(shape)} by the "
+                "configuration. Use another copy."
             )
         value = weights[name]
         if list(value.shape) != list(shape):
             raise ModelImportError(
-                f"{path}: {name} has the shape {list(value.shape)}, not {list(shape)} as in the configuration. "
-                "Use files that belong together."
+                f"{path}: {name} has the shape {list(value.shape)}, not {list(shape)} as in the "
+                "configuration. Use files that belong together."
             )
         if value.dtype not in FLOATS:
             raise ModelImportError(
-                f"{path}: {name} holds numbers of the kind {value.dtype}. Use a copy that is not quantized."
+                f"{path}: {name} holds numbers of the kind {value.dtype}. Use a copy that is not "
+                "quantized."
             )
 
 
 def check_all_known(path: Path, weights: Mapping[str, Tensor], known: Sequence[str]) -> None:
     """Raises `ModelImportError` for a tensor that this architecture does not have."""
-    unknown = sorted(name for name in set(weights) - set(known) if weights[name].dtype in FLOATS)  # others count
+    # others count
+    unknown = sorted(name for name in set(weights) - set(known) if weights[name].dtype in FLOATS)
     if unknown:
         more = f" and {len(unknown) - 1} more" if len(unknown) > 1 else ""
         raise ModelImportError(
-            f"{path} holds {unknown[0]}{more}, which the configured architecture does not have. Use "
-            "files that belong together."
+            f"{path} holds {unknown[0]}{more}, which the configured architecture does not have. "
+            "Use files that belong together."
         )
 
 
 def are_half_precision(weights: Mapping[str, Tensor]) -> bool:
-    """Whether all matrices are of 16-bit floats, so that nothing is lost if they are stored so; the rest fits too."""
+    """Whether all matrices are of 16-bit floats, so that nothing is lost if they are stored so.
+
+    The rest fits too.
+    """
     return all(
         value.dtype == torch.float16 if value.dim() >= 2 else _fits(value, torch.float16)
         for value in weights.values()
@@ -174,8 +210,12 @@ def are_half_precision(weights: Mapping[str, Tensor]) -> bool:
     )
 
 
-def tied(config: ModelConfig, weights: dict[str, Tensor], *, one_vocabulary: bool = True) -> ModelConfig:
-    """The configuration with `tied_embeddings` according to `weights`. Removes copies of a matrix from `weights`.
+def tied(
+    config: ModelConfig, weights: dict[str, Tensor], *, one_vocabulary: bool = True
+) -> ModelConfig:
+    """The configuration with `tied_embeddings` according to `weights`.
+
+    Removes copies of a matrix from `weights`.
 
     Args:
         config: of the model.
@@ -183,7 +223,13 @@ def tied(config: ModelConfig, weights: dict[str, Tensor], *, one_vocabulary: boo
         one_vocabulary: whether source and target can share their embeddings.
     """
     source, target, output = (weights[name] for name in MATRICES)
-    tying = "none" if not _same(target, output) else "all" if one_vocabulary and _same(source, target) else "output"
+    tying = (
+        "none"
+        if not _same(target, output)
+        else "all"
+        if one_vocabulary and _same(source, target)
+        else "output"
+    )
     for name in {"none": (), "output": MATRICES[2:], "all": MATRICES[1:]}[tying]:
         del weights[name]
     if tying == "none" and source is target:  # sharing these two alone is not stored
@@ -192,9 +238,15 @@ def tied(config: ModelConfig, weights: dict[str, Tensor], *, one_vocabulary: boo
 
 
 def with_positions(
-    config: ModelConfig, weights: dict[str, Tensor], tables: Sequence[Tensor | None], waves: Tensor, tolerance: Tensor
+    config: ModelConfig,
+    weights: dict[str, Tensor],
+    tables: Sequence[Tensor | None],
+    waves: Tensor,
+    tolerance: Tensor,
 ) -> ModelConfig:
-    """The configuration with positions as in the file; tables that are not these waves are put into `weights`.
+    """The configuration with positions as in the file.
+
+    Tables that are not these waves are put into `weights`.
 
     Args:
         config: of the model.
@@ -203,10 +255,15 @@ def with_positions(
         waves: the usual tables, [P, D].
         tolerance: of each wave.
     """
-    if all(table is None or bool(((table.float() - waves).abs() <= tolerance).all()) for table in tables):
+    if all(
+        table is None or bool(((table.float() - waves).abs() <= tolerance).all())
+        for table in tables
+    ):
         return config
     for side, table in zip(("source", "target"), tables, strict=True):
-        weights[f"{side}_embedding.positions"] = waves if table is None else table.to(torch.float32, copy=True)
+        weights[f"{side}_embedding.positions"] = (
+            waves if table is None else table.to(torch.float32, copy=True)
+        )
     return config.replace(positions="learned")
 
 
@@ -251,11 +308,18 @@ class WeightMap:
         self._names = names
         in_encoder, in_decoder, cross = names.attentions
         encoder = (("attention_residual", "self_attention", in_encoder),)
-        decoder = (("self_residual", "self_attention", in_decoder), ("cross_residual", "cross_attention", cross))
+        decoder = (
+            ("self_residual", "self_attention", in_decoder),
+            ("cross_residual", "cross_attention", cross),
+        )
         for layer in range(config.num_encoder_layers):
-            self._layer(f"encoder_layers.{layer}", encoder, names.encoder_norms, config.feed_forward_width)
+            self._layer(
+                f"encoder_layers.{layer}", encoder, names.encoder_norms, config.feed_forward_width
+            )
         for layer in range(config.num_decoder_layers):
-            self._layer(f"decoder_layers.{layer}", decoder, names.decoder_norms, config.decoder_inner_width)
+            self._layer(
+                f"decoder_layers.{layer}", decoder, names.decoder_norms, config.decoder_inner_width
+            )
 
     def add(self, ours: str, theirs: str, *shape: int) -> None:
         """One parameter."""
@@ -271,7 +335,13 @@ class WeightMap:
         for part, name in zip(("weight", "bias"), self._names.scale_and_shift, strict=True):
             self.add(f"{ours}.{part}", f"{theirs}.{name}", self._width)
 
-    def _layer(self, ours: str, attentions: Sequence[tuple[str, str, str]], norms: Sequence[str], inner: int) -> None:
+    def _layer(
+        self,
+        ours: str,
+        attentions: Sequence[tuple[str, str, str]],
+        norms: Sequence[str],
+        inner: int,
+    ) -> None:
         names, width = self._names, self._width
         theirs = names.prefix + ours.replace("_", ".")
         for (residual, attention, name), norm in zip(attentions, norms[:-1], strict=True):
@@ -282,8 +352,12 @@ class WeightMap:
                 }
             self.linear(f"{ours}.{attention}.out_proj", output, width, width)
             self.norm(f"{ours}.{residual}.norm", f"{theirs}.{norm}")
-        self.linear(f"{ours}.feed_forward.expand", f"{theirs}.{names.feed_forward[0]}", inner, width)
-        self.linear(f"{ours}.feed_forward.contract", f"{theirs}.{names.feed_forward[1]}", width, inner)
+        self.linear(
+            f"{ours}.feed_forward.expand", f"{theirs}.{names.feed_forward[0]}", inner, width
+        )
+        self.linear(
+            f"{ours}.feed_forward.contract", f"{theirs}.{names.feed_forward[1]}", width, inner
+        )
         self.norm(f"{ours}.feed_forward_residual.norm", f"{theirs}.{norms[-1]}")
 
     @property
@@ -291,7 +365,9 @@ class WeightMap:
         """The shape of each parameter of the file."""
         return {name: shape for group in self.parts.values() for name, shape in group.items()}
 
-    def convert(self, path: Path, weights: Mapping[str, Tensor], ignored: Sequence[str] = ()) -> dict[str, Tensor]:
+    def convert(
+        self, path: Path, weights: Mapping[str, Tensor], ignored: Sequence[str] = ()
+    ) -> dict[str, Tensor]:
         """The parameters by Augenmerk's names, in single precision.
 
         Args:

@@ -22,15 +22,20 @@ _ANNOTATED_TRAINING = TrainingConfig(
     adam_epsilon=1e-9,
     label_smoothing=0.1,
 )
-_COPY_TRAINING = _ANNOTATED_TRAINING.replace(warmup_steps=400, label_smoothing=0.0, batch_size=30, num_epochs=10)
-_COPY_DATA = DataConfig(tokenization="symbols", source_case="keep", target_case="keep", wrap_source=False)
+_COPY_TRAINING = _ANNOTATED_TRAINING.replace(
+    warmup_steps=400, label_smoothing=0.0, batch_size=30, num_epochs=10
+)
+_COPY_DATA = DataConfig(
+    tokenization="symbols", source_case="keep", target_case="keep", wrap_source=False
+)
 
 PRESETS: dict[str, RunConfig] = {
     run.preset: run
     for run in (
         RunConfig(
             preset="multi30k",
-            description="The bundled model's architecture, trained in one stage: joint BPE, tied embeddings.",
+            description="The bundled model's architecture, trained in one stage: joint BPE, tied "
+            "embeddings.",
             model=ModelConfig(
                 feed_forward_width=1024,
                 dropout=0.25,
@@ -42,7 +47,9 @@ PRESETS: dict[str, RunConfig] = {
                 output_bias=False,
                 initialization="xavier-normal-embeddings",
             ),
-            data=DataConfig(source_case="lower", target_case="sentence", keep_spaces=False, num_subwords=8000),
+            data=DataConfig(
+                source_case="lower", target_case="sentence", keep_spaces=False, num_subwords=8000
+            ),
             training=_ANNOTATED_TRAINING.replace(
                 batch_unit="tokens",
                 batch_size=2500,
@@ -66,7 +73,9 @@ PRESETS: dict[str, RunConfig] = {
             preset="annotated-2018",
             description="The Annotated Transformer, 2018: pre-norm, Noam rate, token batches.",
             model=_ANNOTATED_MODEL,
-            data=DataConfig(source_case="keep", target_case="keep", wrap_source=False, max_length=100),
+            data=DataConfig(
+                source_case="keep", target_case="keep", wrap_source=False, max_length=100
+            ),
             training=_ANNOTATED_TRAINING.replace(
                 batch_unit="tokens", batch_size=12000, batching="annotated", warmup_steps=2000
             ),
@@ -97,7 +106,11 @@ PRESETS: dict[str, RunConfig] = {
             preset="copy-task-small",
             description="The copy task at width 64: a Transformer that learns while you watch.",
             model=_ANNOTATED_MODEL.replace(
-                width=64, num_encoder_layers=2, num_decoder_layers=2, num_heads=4, feed_forward_width=256
+                width=64,
+                num_encoder_layers=2,
+                num_decoder_layers=2,
+                num_heads=4,
+                feed_forward_width=256,
             ),
             data=_COPY_DATA.replace(copy_training_pairs=1800),
             training=_COPY_TRAINING,
@@ -114,14 +127,19 @@ def preset(name: str) -> RunConfig:
     try:
         return PRESETS[name]
     except KeyError:
-        raise ConfigError(f"There is no preset {name!r}. Choose from: {', '.join(PRESETS)}.") from None
+        raise ConfigError(
+            f"There is no preset {name!r}. Choose from: {', '.join(PRESETS)}."
+        ) from None
 
 
 def further(model: RunConfig) -> RunConfig:
     """The settings for training a model further, from those that it was trained or imported with.
 
-    It keeps its architecture and text processing, and gets the training settings of its preset (of `DEFAULT_PRESET`, if
-    it has none) at a constant, low rate.
+    It keeps its architecture and text processing, and gets the training settings of its preset (of
+    `DEFAULT_PRESET`, if it has none) at a constant, low rate.
     """
     training = PRESETS.get(model.preset, PRESETS[DEFAULT_PRESET]).training
-    return replace(model, training=training.replace(schedule="constant", learning_rate=RATE_OF_FURTHER_TRAINING))
+    return replace(
+        model,
+        training=training.replace(schedule="constant", learning_rate=RATE_OF_FURTHER_TRAINING),
+    )

@@ -21,7 +21,10 @@ from .presets import PRESETS
 
 MAX_BYTES = 1_000_000
 MAXPARTS = 32
-"""Maximum parts of a key; `model.width` has two. The library takes quadratic time: an hour for a file of dots."""
+"""Maximum parts of a key; `model.width` has two.
+
+The library takes quadratic time: an hour for a file of dots.
+"""
 _STRING_OR_COMMENT = re.compile(
     r"""\"{3}(?:[^"\\]|\\.|"(?!""))*+(?:\"{3}|\Z|\\)|'{3}(?:[^']|'(?!''))*+(?:'{3}|\Z)|"""
     r""""(?:[^"\\\n]|\\.)*+"?|'[^'\n]*+'?|#[^\n]*+""",
@@ -33,7 +36,13 @@ _ADDED_LATER = frozenset(
         *("compile", "deterministic", "batching", "schedule_unit", "r_drop", "source_noise"),
         "token_cutoff",
         *("fit_schedule", "initial_model", "distillation", "teachers"),
-        *("num_decoder_heads", "decoder_feed_forward_width", "activation", "end_source", "target_code"),
+        *(
+            "num_decoder_heads",
+            "decoder_feed_forward_width",
+            "activation",
+            "end_source",
+            "target_code",
+        ),
     )
 )
 """Settings that are missing from complete files of earlier versions."""
@@ -46,7 +55,11 @@ _HEADER = (
 def to_toml(run: RunConfig) -> str:
     """Every setting of `run` as TOML, for `from_toml`."""
     values = run.to_dict()
-    lines = [_HEADER, f"preset = {_value(values['preset'])}\n", f"description = {_value(values['description'])}\n"]
+    lines = [
+        _HEADER,
+        f"preset = {_value(values['preset'])}\n",
+        f"description = {_value(values['description'])}\n",
+    ]
     for part in PARTS:
         lines.append(f"\n[{part}]\n")
         lines += [f"{name} = {_value(value)}\n" for name, value in values[part].items()]
@@ -54,8 +67,12 @@ def to_toml(run: RunConfig) -> str:
 
 
 def _value(value: str | int | float | bool | None) -> str:
-    """The value as JSON, which is valid TOML for these types if the delete character is escaped, too."""
-    return json.dumps(NOTHING if value is None else value, ensure_ascii=False).replace("\x7f", "\\u007F")
+    """The value as JSON, which is valid TOML for these types if the delete character is escaped,
+    too.
+    """
+    return json.dumps(NOTHING if value is None else value, ensure_ascii=False).replace(
+        "\x7f", "\\u007F"
+    )
 
 
 def read_toml(path: Path, parts: Mapping[str, Settings] | None = None) -> RunConfig:
@@ -68,8 +85,8 @@ def read_toml(path: Path, parts: Mapping[str, Settings] | None = None) -> RunCon
         text = read_text(path, MAX_BYTES)
     except (OSError, EncodingError) as error:
         raise ConfigError(
-            f"{path} cannot be read: {reason_of(error)}. Name a TOML file with the settings of a run, such as run.toml "
-            "in a run's folder."
+            f"{path} cannot be read: {reason_of(error)}. Name a TOML file with the settings of a "
+            "run, such as run.toml in a run's folder."
         ) from error
     try:
         return from_toml(text, parts)
@@ -82,8 +99,8 @@ def from_toml(text: str, parts: Mapping[str, Settings] | None = None) -> RunConf
 
     Missing settings come from `parts`, or from the preset that it names, if any.
 
-    A file that lacks only newer settings is a complete file of an earlier version. These settings take their defaults,
-    which keep the earlier behaviour, even if the preset has changed since.
+    A file that lacks only newer settings is a complete file of an earlier version. These settings
+    take their defaults, which keep the earlier behaviour, even if the preset has changed since.
 
     Args:
         text: TOML.
@@ -94,13 +111,16 @@ def from_toml(text: str, parts: Mapping[str, Settings] | None = None) -> RunConf
     """
     if long_key := _LONG_KEY.search(_STRING_OR_COMMENT.sub("_", text)):
         raise ConfigError(
-            f"This is not TOML of a run: a name of more than {MAXPARTS} parts, {long_key.group()[:20]}… Use names "
-            "such as model.width."
+            f"This is not TOML of a run: a name of more than {MAXPARTS} parts, "
+            f"{long_key.group()[:20]}… Use names such as model.width."
         )
     try:
         values = tomllib.loads(text)
-    except (ValueError, RecursionError) as error:  # ValueError: of TOML, or a number of thousands of digits
-        raise ConfigError(f"This is not TOML: {error}. Use lines such as batch_size = 64 below [training].") from error
+    # ValueError: of TOML, or a number of thousands of digits
+    except (ValueError, RecursionError) as error:
+        raise ConfigError(
+            f"This is not TOML: {error}. Use lines such as batch_size = 64 below [training]."
+        ) from error
     base = PRESETS.get(str(values.get("preset", "")))
     defaults: Mapping[str, Settings] = (vars(base) if base else {}) | dict(parts or {})
     merged: dict[str, Any] = {"preset": "custom", "description": ""} | values
@@ -109,7 +129,11 @@ def from_toml(text: str, parts: Mapping[str, Settings] | None = None) -> RunConf
     for part, settings in PARTS.items():
         part_values = values.get(part, {})
         require_mapping(f"[{part}]", part_values)
-        rest = defaults[part].to_dict() if part in defaults and not _is_whole(settings, part_values) else {}
+        rest = (
+            defaults[part].to_dict()
+            if part in defaults and not _is_whole(settings, part_values)
+            else {}
+        )
         merged[part] = rest | _with_nothing(settings, part_values)
     return RunConfig.from_dict(merged)
 
@@ -122,4 +146,7 @@ def _is_whole(settings: type[Settings], values: dict[str, Any]) -> bool:
 def _with_nothing(settings: type[Settings], values: dict[str, Any]) -> dict[str, Any]:
     """Converts `NOTHING` to None where None is allowed."""
     can_be_none = {field.name for field in dataclasses.fields(settings) if field.default is None}  # type: ignore[arg-type]
-    return {name: None if value == NOTHING and name in can_be_none else value for name, value in values.items()}
+    return {
+        name: None if value == NOTHING and name in can_be_none else value
+        for name, value in values.items()
+    }

@@ -11,13 +11,15 @@ from ...errors import CheckpointError
 
 
 def average(paths: Sequence[Path]) -> Checkpoint:
-    """A checkpoint for translation whose weights are the mean of those in `paths`; the rest is the last one's.
+    """A checkpoint for translation whose weights are the mean of those in `paths`.
+
+    The rest is the last one's.
 
     It is often better than any one of them (Vaswani et al. 2017, section 6.1).
 
     Raises:
-        CheckpointError: no path is given, a file cannot be used, a weight is not finite, or the files are of different
-            models or vocabularies.
+        CheckpointError: no path is given, a file cannot be used, a weight is not finite, or the
+            files are of different models or vocabularies.
     """
     if not paths:
         raise CheckpointError("Name one or more checkpoints of a run.")
@@ -27,7 +29,8 @@ def average(paths: Sequence[Path]) -> Checkpoint:
         other = load_checkpoint(path)
         if other.run.model != last.run.model or other.codecs.to_dict() != last.codecs.to_dict():
             raise CheckpointError(
-                f"{path} and {paths[-1]} differ in model or vocabulary. Choose checkpoints of one run."
+                f"{path} and {paths[-1]} differ in model or vocabulary. Choose checkpoints of "
+                "one run."
             )
         for name, value in other.weights.items():
             sums[name] += value

@@ -1,7 +1,8 @@
-"""Writes the files of a run: record, best and newest checkpoints, history, metrics of each step, film.
+"""Writes the files of a run: record, best and newest checkpoints, history, metrics of each step,
+film.
 
-Older files are removed only after the new one is complete. If a file cannot be written, the caller decides: retry or
-stop.
+Older files are removed only after the new one is complete. If a file cannot be written, the caller
+decides: retry or stop.
 """
 
 import contextlib
@@ -56,13 +57,18 @@ _MAX_DELETED = 5
 _PACKAGES = ("torch", "numpy", "safetensors", "sentencepiece", "spacy", "torchtext")
 
 
-def _describe_start(session: TrainingSession, device: DeviceChoice, choices: Sequence[str]) -> dict[str, Any]:
-    """An entry of `environment.json`: versions, machine, device, command line, all that results may depend on."""
+def _describe_start(
+    session: TrainingSession, device: DeviceChoice, choices: Sequence[str]
+) -> dict[str, Any]:
+    """An entry of `environment.json`: versions, machine, device, command line, all that results may
+    depend on.
+    """
     return {
         "started": _now(),
         "augenmerk": __version__,
         "python": platform.python_version(),
-        "packages": {name: _version(name) for name in _PACKAGES} | {"torch": torch.__version__},  # with its CUDA
+        # with its CUDA
+        "packages": {name: _version(name) for name in _PACKAGES} | {"torch": torch.__version__},
         "system": f"{platform.system()} {platform.release()} {platform.machine()}",
         "device": device.name,
         "device_reason": device.reason,
@@ -79,7 +85,10 @@ def _describe_start(session: TrainingSession, device: DeviceChoice, choices: Seq
 
 
 def without_paths(arguments: Sequence[str]) -> list[str]:
-    """The words of a command line; paths are shortened to …/name, because folders may be private."""
+    """The words of a command line.
+
+    Paths are shortened to …/name, because folders may be private.
+    """
     words = (argument.rstrip("/\\").replace("\\", "/").rpartition("/") for argument in arguments)
     return [f"…/{name}" if slash else name for _, slash, name in words]
 
@@ -98,8 +107,9 @@ def _now() -> str:
 class CheckpointManager:
     """Writes the files of one run.
 
-    Each start of a run, the first and each resumption, adds an entry to `environment.json`. The settings of a resumed
-    run are written with its first checkpoint; an attempt that fails earlier leaves the old settings.
+    Each start of a run, the first and each resumption, adds an entry to `environment.json`. The
+    settings of a resumed run are written with its first checkpoint; an attempt that fails earlier
+    leaves the old settings.
 
     Args:
         session: the run.
@@ -110,7 +120,8 @@ class CheckpointManager:
         on_save_failed: decides after a failed save.
 
     Attributes:
-        steps: the metrics of each step; a failure to write them is reported with the next checkpoint.
+        steps: the metrics of each step; a failure to write them is reported with the next
+            checkpoint.
     """
 
     def __init__(
@@ -133,7 +144,9 @@ class CheckpointManager:
         self.on_save_failed = on_save_failed
 
     def begin(self) -> None:
-        """Writes history and record, so that a read-only folder fails at once; removes later frames of the film.
+        """Writes history and record, so that a read-only folder fails at once.
+
+        Removes later frames of the film.
 
         Raises:
             StorageError: the folder cannot be written.
@@ -150,7 +163,11 @@ class CheckpointManager:
 
     def end(self, reason: EndReason) -> None:
         """Records how the run ended. Raises `StorageError`."""
-        self._starts[-1] |= {"ended": _now(), "reason": reason, "last_step": self.session.progress.step}
+        self._starts[-1] |= {
+            "ended": _now(),
+            "reason": reason,
+            "last_step": self.session.progress.step,
+        }
         self.write_or_ask(self.folder / ENVIRONMENT, self._write_starts)
 
     def _write_settings(self) -> None:
@@ -169,7 +186,9 @@ class CheckpointManager:
     def close(self) -> None:
         """Writes the last metrics, or notes that some are missing."""
         if not self.steps.close():
-            self._note_about_steps("could not all be written. The charts of this run lack steps when it is reopened.")
+            self._note_about_steps(
+                "could not all be written. The charts of this run lack steps when it is reopened."
+            )
 
     def _note_about_steps(self, problem: str) -> None:
         self.on_event(Noted(f"The metrics of each step ({self.folder / STEPS}) {problem}"))
@@ -190,7 +209,10 @@ class CheckpointManager:
         self._remove_surplus("last", self.session.run.training.keep_last)
 
     def save_last_if_possible(self) -> None:
-        """Saves the checkpoint to resume from after another file could not be written; a failure is not reported."""
+        """Saves the checkpoint to resume from after another file could not be written.
+
+        A failure is not reported.
+        """
         with contextlib.suppress(StorageError, DivergedError):
             self.session.require_sound_weights()
             self._write_last()
@@ -202,7 +224,8 @@ class CheckpointManager:
         is_complete = self.steps.sync()
         if not (is_complete or self._has_reported_steps):
             self._note_about_steps(
-                "cannot be written. Training continues without them, and writes them as soon as it can."
+                "cannot be written. Training continues without them, and writes them as soon as "
+                "it can."
             )
         self._has_reported_steps = not is_complete
         if older and older.step < progress.step:
@@ -228,18 +251,32 @@ class CheckpointManager:
         num_kept = self.session.run.training.keep_best
         if num_kept > 1:
             better = [
-                checkpoint for checkpoint in kept_checkpoints(self.folder, "best") if checkpoint.step < record.step
+                checkpoint
+                for checkpoint in kept_checkpoints(self.folder, "best")
+                if checkpoint.step < record.step
             ]
-            if sum(checkpoint.validation_loss <= record.validation_loss for checkpoint in better) < num_kept:
+            if (
+                sum(checkpoint.validation_loss <= record.validation_loss for checkpoint in better)
+                < num_kept
+            ):
                 self._write_best(_best_name(record.epoch, record.step), history)
         return False
 
     def save_best(self, history: Sequence[EpochRecord]) -> None:
-        """Saves the model as the best so far; `keep_best` of them are kept. Raises `StorageError`."""
+        """Saves the model as the best so far; `keep_best` of them are kept.
+
+        Raises `StorageError`.
+        """
         path = self.folder / BEST
         older = describe_checkpoint(path)
-        if older and 0 < older.step < self.session.progress.step and self.session.run.training.keep_best > 1:
-            self.write_or_ask(path, lambda: _link_or_copy(path, self.folder / _best_name(older.epoch, older.step)))
+        if (
+            older
+            and 0 < older.step < self.session.progress.step
+            and self.session.run.training.keep_best > 1
+        ):
+            self.write_or_ask(
+                path, lambda: _link_or_copy(path, self.folder / _best_name(older.epoch, older.step))
+            )
         self._write_best(BEST, history)
 
     def save_history(self) -> None:
@@ -249,7 +286,9 @@ class CheckpointManager:
 
     def save_frame(self, frame: FilmFrame) -> None:
         """Saves one frame of the film. Raises `StorageError`."""
-        self.write_or_ask(frame_path(self.folder, frame.step), lambda: write_frame(self.folder, frame))
+        self.write_or_ask(
+            frame_path(self.folder, frame.step), lambda: write_frame(self.folder, frame)
+        )
 
     def _write_best(self, name: str, history: Sequence[EpochRecord]) -> None:
         path = self.folder / name
@@ -272,9 +311,12 @@ class CheckpointManager:
                     path.unlink()
 
     def write_or_ask(self, path: Path, write: Callable[[], object]) -> None:
-        """Calls `write`; after a failure retries or raises `StorageError`, as `on_save_failed` decides.
+        """Calls `write`.
 
-        A deleted folder is created again, with its lock. Raises `TrainingError` if another training has it by then.
+        After a failure retries or raises `StorageError`, as `on_save_failed` decides.
+
+        A deleted folder is created again, with its lock. Raises `TrainingError` if another training
+        has it by then.
         """
         num_deleted = 0
         while True:
@@ -283,7 +325,8 @@ class CheckpointManager:
                 write()
                 return
             except StorageError as error:
-                is_deleted = isinstance(error.__cause__, FileNotFoundError)  # while it was written, perhaps one by one
+                # while it was written, perhaps one by one
+                is_deleted = isinstance(error.__cause__, FileNotFoundError)
                 if is_deleted and num_deleted < _MAX_DELETED:
                     num_deleted += 1
                     continue
@@ -294,7 +337,10 @@ class CheckpointManager:
                     raise
 
     def _restore_folder(self) -> None:
-        """Creates the folder again if it was deleted or moved. Raises `StorageError` or `TrainingError`."""
+        """Creates the folder again if it was deleted or moved.
+
+        Raises `StorageError` or `TrainingError`.
+        """
         if self._lock.renew():
             self._has_written_settings = False
             self._write_settings()
@@ -302,8 +348,8 @@ class CheckpointManager:
             write_history(self.folder / HISTORY, self.session.progress.history)
             self.on_event(
                 Noted(
-                    f"The folder {self.folder} was deleted or moved while its run was training. It was created again, "
-                    "without the files that were saved there earlier."
+                    f"The folder {self.folder} was deleted or moved while its run was training. "
+                    "It was created again, without the files that were saved there earlier."
                 )
             )
 
@@ -345,11 +391,15 @@ def load_resumable(folder: Path, *, with_state: bool = True) -> tuple[Checkpoint
             continue
         with contextlib.suppress(CheckpointError):
             checkpoint = load_checkpoint(candidate.path, with_state=with_state)
-            note = f"{refusal} Training resumes from {candidate.path.name} instead, at step {candidate.step}."
+            note = (
+                f"{refusal} Training resumes from {candidate.path.name} instead, at step "
+                f"{candidate.step}."
+            )
             return checkpoint, candidate.path, [note]
     require_readable(folder)
     if not os.path.exists(newest):  # noqa: PTH110 — `Path.exists` raises where reading is not permitted
         raise CheckpointError(
-            f"There is nothing to resume from: {newest} is missing. Put it back, or start a new run in another folder."
+            f"There is nothing to resume from: {newest} is missing. Put it back, or start a new "
+            "run in another folder."
         ) from refusal
     raise refusal

@@ -22,7 +22,8 @@ _BYTES_OF_NUMBER = 4
 _COPIES_IN_TRAINING = 4
 """Weights, gradients, and Adam's two averages."""
 MIN_ADDRESS_SPACE = 600_000_000
-"""Bytes for libraries, threads, a corpus and a first step, in addition to the model: 400 to 600 MB were measured."""
+"""Bytes for libraries, threads, a corpus and a first step, in addition to the model: 400 to 600 MB
+were measured."""
 _FEWEST_TOKENS = 5
 """The smallest vocabulary: four special tokens and a word."""
 
@@ -48,12 +49,14 @@ def check_corpus_fits(
 
     Raises:
         MisfitError: it does not fit; all misfits are named, with settings that fit.
-        ConfigError: a split is empty, or all its sentences are longer than a model whose architecture is fixed allows.
+        ConfigError: a split is empty, or all its sentences are longer than a model whose
+            architecture is fixed allows.
     """
     for split, pairs in (("training", corpus.train), ("validation", corpus.validation)):
         if not len(pairs):
             raise ConfigError(
-                f"{corpus.name} has no {split} pairs. Both splits are required: use a corpus that has both, or files "
+                f"{corpus.name} has no {split} pairs. Both splits are required: use a corpus "
+                "that has both, or files "
                 f"{'train' if split == 'training' else 'val'}.{run.data.source_language} and "
                 f".{run.data.target_language} in one folder."
             )
@@ -63,7 +66,8 @@ def check_corpus_fits(
     problems = " ".join(dict.fromkeys(misfit.problem for misfit in misfits))
     if resume:
         raise MisfitError(f"{problem and f'{problem}. '}{problems} {ORIGINAL_DATA}")
-    by_setting = {misfit.name: misfit for misfit in misfits}  # the last value of a setting fits all of its misfits
+    # the last value of a setting fits all of its misfits
+    by_setting = {misfit.name: misfit for misfit in misfits}
     *first, last = (misfit.words for misfit in by_setting.values())
     words = f"{', '.join(first)} and {last}" if first else last
     options = " ".join(f"--set {name}={misfit.value}" for name, misfit in by_setting.items())
@@ -73,7 +77,11 @@ def check_corpus_fits(
 
 def with_fitting_batches(run: RunConfig, corpus: PreparedCorpus) -> RunConfig:
     """The run with batches that fit the corpus, for a batch size that nobody has chosen."""
-    sizes = [misfit.value for misfit in _misfits(run, corpus, keeps_model=True) if misfit.name == _BATCH_SIZE]
+    sizes = [
+        misfit.value
+        for misfit in _misfits(run, corpus, keeps_model=True)
+        if misfit.name == _BATCH_SIZE
+    ]
     return run.with_training(batch_size=sizes[0]) if sizes else run
 
 
@@ -83,10 +91,15 @@ def _misfits(run: RunConfig, corpus: PreparedCorpus, *, keeps_model: bool) -> It
         positions = run.model.max_positions
         if (length := run.data.copy_length) > positions:
             problem = (
-                f"The sequences of the copy task have {counted(length, 'symbol')}, but the model has "
-                f"{counted(positions, 'position')}."
+                f"The sequences of the copy task have {counted(length, 'symbol')}, but the model "
+                f"has {counted(positions, 'position')}."
             )
-            yield Misfit(problem, "data.copy_length", positions, f"sequences of {counted(positions, 'symbol')}")
+            yield Misfit(
+                problem,
+                "data.copy_length",
+                positions,
+                f"sequences of {counted(positions, 'symbol')}",
+            )
     else:
         for misfit in _long_sentences(run, corpus, keeps_model=keeps_model):
             yield misfit
@@ -95,8 +108,16 @@ def _misfits(run: RunConfig, corpus: PreparedCorpus, *, keeps_model: bool) -> It
     pad_to = run.training.pad_to
     positions = run.model.max_positions
     if pad_to is not None and pad_to > positions:
-        problem = f"pad_to is {counted(pad_to, 'token')}, but the model has only {counted(positions, 'position')}."
-        yield Misfit(problem, "training.pad_to", positions, f"sequences padded to {counted(positions, 'token')}")
+        problem = (
+            f"pad_to is {counted(pad_to, 'token')}, but the model has only "
+            f"{counted(positions, 'position')}."
+        )
+        yield Misfit(
+            problem,
+            "training.pad_to",
+            positions,
+            f"sequences padded to {counted(positions, 'token')}",
+        )
     size = run.training.batch_size
     is_pairs = run.training.batch_unit == "sentences"
     if is_pairs:
@@ -108,32 +129,47 @@ def _misfits(run: RunConfig, corpus: PreparedCorpus, *, keeps_model: bool) -> It
         unit = "sentence pair" if is_pairs else "token"
         fitting = max(1, available // 10)
         problem = (
-            f"batch_size is {counted(size, unit)}, but the training split of {corpus.name} has only {available:,}."
+            f"batch_size is {counted(size, unit)}, but the training split of {corpus.name} has "
+            f"only {available:,}."
         )
         yield Misfit(problem, _BATCH_SIZE, fitting, f"batches of {counted(fitting, unit)}")
 
 
-def _long_sentences(run: RunConfig, corpus: PreparedCorpus, *, keeps_model: bool) -> Iterator[Misfit]:
-    """Misfits of sentences that are longer than the model has positions: more positions if no pair would be left.
+def _long_sentences(
+    run: RunConfig, corpus: PreparedCorpus, *, keeps_model: bool
+) -> Iterator[Misfit]:
+    """Misfits of sentences that are longer than the model has positions: more positions if no pair
+    would be left.
 
     Raises `ConfigError` if the model cannot have more.
     """
     splits = {"training": corpus.train, "validation": corpus.validation}
     positions = run.model.max_positions
     for split, pairs in splits.items():
-        if _num_long(pairs, positions) and not within_length(pairs, run.data.replace(max_length=_limit(positions))):
+        if _num_long(pairs, positions) and not within_length(
+            pairs, run.data.replace(max_length=_limit(positions))
+        ):
             positions = max(positions, *map(len, pairs.source), *map(len, pairs.target))
             problem = f"{_longest(run, corpus, split)}, and every {split} pair is longer."
             if keeps_model:
-                raise ConfigError(f"{problem} Use shorter sentences, or another model, which has more positions.")
-            yield Misfit(problem, "model.max_positions", positions, f"a model with {counted(positions, 'position')}")
+                raise ConfigError(
+                    f"{problem} Use shorter sentences, or another model, which has more positions."
+                )
+            yield Misfit(
+                problem,
+                "model.max_positions",
+                positions,
+                f"a model with {counted(positions, 'position')}",
+            )
     limit = _limit(positions)
     for split, pairs in splits.items():
         if _num_long(pairs, positions):
             num_long = _num_long(pairs, run.model.max_positions)
             others = f" ({num_long:,} of {len(pairs):,} pairs are too long)" if num_long > 1 else ""
             problem = f"{_longest(run, corpus, split)}{others}."
-            yield Misfit(problem, "data.max_length", limit, f"sentences of at most {counted(limit, 'token')}")
+            yield Misfit(
+                problem, "data.max_length", limit, f"sentences of at most {counted(limit, 'token')}"
+            )
 
 
 def _limit(positions: int) -> int:
@@ -147,7 +183,10 @@ def _num_long(pairs: EncodedPairs, positions: int) -> int:
 def _longest(run: RunConfig, corpus: PreparedCorpus, split: str) -> str:
     """“Line 57 of the training text has 675 tokens, but the model has 256 positions”."""
     pairs = corpus.train if split == "training" else corpus.validation
-    lengths = [max(len(source), len(target)) for source, target in zip(pairs.source, pairs.target, strict=True)]
+    lengths = [
+        max(len(source), len(target))
+        for source, target in zip(pairs.source, pairs.target, strict=True)
+    ]
     longest = max(range(len(lengths)), key=lengths.__getitem__)
     which = f"Pair {longest + 1:,} of the {split} split"
     if pairs.lines:
@@ -159,14 +198,18 @@ def _longest(run: RunConfig, corpus: PreparedCorpus, split: str) -> str:
 
 
 def check_memory_for_training(
-    config: ModelConfig, device: str, num_source_tokens: int = _FEWEST_TOKENS, num_target_tokens: int = _FEWEST_TOKENS
+    config: ModelConfig,
+    device: str,
+    num_source_tokens: int = _FEWEST_TOKENS,
+    num_target_tokens: int = _FEWEST_TOKENS,
 ) -> None:
     """Refuses a model whose weights, gradients and optimizer alone are larger than the memory.
 
     Args:
         config: its shape.
         device: the device for the training.
-        num_source_tokens, num_target_tokens: of the vocabularies; left out, the smallest there can be.
+        num_source_tokens, num_target_tokens: of the vocabularies; left out, the smallest there can
+            be.
 
     Raises:
         ConfigError: it cannot fit.
@@ -178,7 +221,8 @@ def check_memory_for_training(
     tables = 2 * num_table_numbers(config)
     on_cpu = not device.startswith("cuda")
     copies = _COPIES_IN_TRAINING if on_cpu else 1  # elsewhere the model is built here and moved
-    needed = _BYTES_OF_NUMBER * (copies * num_parameters + 2 * tables)  # a table is computed in as much memory again
+    # a table is computed in as much memory again
+    needed = _BYTES_OF_NUMBER * (copies * num_parameters + 2 * tables)
     limits = [(needed, memory_limit())]
     if not on_cpu:
         size = torch.cuda.get_device_properties(device).total_memory
@@ -188,15 +232,17 @@ def check_memory_for_training(
         if limit is not None and needed > limit.num_bytes:
             layers = f"{config.num_encoder_layers} + {config.num_decoder_layers} layers"
             raise ConfigError(
-                f"The model cannot be trained here: with {layers} of width {config.width:,} (inner "
-                f"{config.feed_forward_width:,}) and {config.max_positions:,} positions it has {num_parameters:,} "
-                f"parameters, which take {gigabytes(needed)} with gradients and the optimizer's averages, but "
-                f"{limit.reason}. Lower one of these settings."
+                f"The model cannot be trained here: with {layers} of width {config.width:,} "
+                f"(inner {config.feed_forward_width:,}) and {config.max_positions:,} positions "
+                f"it has {num_parameters:,} parameters, which take {gigabytes(needed)} with "
+                f"gradients and the optimizer's averages, but {limit.reason}. Lower one of these "
+                "settings."
             )
 
 
 def check_address_space() -> None:
-    """Refuses to start if the process has so little memory that libraries would crash it without a message.
+    """Refuses to start if the process has so little memory that libraries would crash it without a
+    message.
 
     Raises:
         TrainingError: the limit is too low.

@@ -1,4 +1,6 @@
-"""The choices of a run for its device: number format, compilation, micro-batches, random numbers, determinism."""
+"""The choices of a run for its device: number format, compilation, micro-batches, random numbers,
+determinism.
+"""
 
 import os
 from collections.abc import Callable, Iterator, Mapping
@@ -14,13 +16,20 @@ from ...model.transformer import Transformer
 
 HiddenStates = Callable[[Tensor, Tensor], Tensor]
 WORKSPACE, WORKSPACE_SIZE = "CUBLAS_WORKSPACE_CONFIG", ":4096:8"
-"""Without a workspace of fixed size, cuBLAS may sum in another order each time; it reads this when it starts."""
+"""Without a workspace of fixed size, cuBLAS may sum in another order each time.
+
+It reads this when it starts.
+"""
 _BFLOAT16_INSTRUCTIONS = ("avx512_bf16", "amx_bf16", "arm_bf16", "bf16")
 _TRIAL_SENTENCES = 32
 _FLOATING_POINT_OPERATIONS = 4e11
-"""Of forward and backward pass: 2 to 6 seconds on one core; a batch of `notebook` has a third of them."""
+"""Of forward and backward pass: 2 to 6 seconds on one core.
+
+A batch of `notebook` has a third of them.
+"""
 _TOKENS_TO_ADD_GRADIENTS, _OPERATIONS_TO_CALL_FUNCTIONS = 100, 1.5e9
-"""Measured: with 64 to 256 tokens in all, steps of `notebook` and `annotated-2022` are equally fast."""
+"""Measured: with 64 to 256 tokens in all, steps of `notebook` and `annotated-2022` are equally
+fast."""
 _MIN_TOKENS = 256
 """With fewer, matrix products become inefficient."""
 
@@ -40,15 +49,18 @@ class PrecisionChoice:
     def computing(self, device: torch.device) -> AbstractContextManager[None]:
         """Within this context matrix products use the chosen format; sums and norms stay 32-bit."""
         is_mixed = self.name == "bfloat16"
-        context: AbstractContextManager[None] = torch.autocast(device.type, dtype=torch.bfloat16, enabled=is_mixed)
+        context: AbstractContextManager[None] = torch.autocast(
+            device.type, dtype=torch.bfloat16, enabled=is_mixed
+        )
         return context
 
 
 def choose_precision(requested: Precision, device: torch.device) -> PrecisionChoice:
     """The number format for a device.
 
-    "auto" selects bfloat16 only where the device has instructions for it: elsewhere it is emulated, many times slower.
-    The choice depends only on the device, never on a measurement, so that a resumed run computes as before.
+    "auto" selects bfloat16 only where the device has instructions for it: elsewhere it is emulated,
+    many times slower. The choice depends only on the device, never on a measurement, so that a
+    resumed run computes as before.
     """
     if requested != "auto":
         return PrecisionChoice(requested, "the settings ask for it")
@@ -82,15 +94,19 @@ def choose_compiled(
 ) -> CompileChoice:
     """Compiles the model for sentences of any length, if requested.
 
-    Runs it at once on short sentences, forward and backward, because missing tools (a C++ compiler on a CPU, Triton on
-    a GPU) show only then; random numbers are restored afterwards. The trial uses as many sentences as a small batch,
-    of two lengths, the target without its last token: otherwise the first step would compile again.
+    Runs it at once on short sentences, forward and backward, because missing tools (a C++ compiler
+    on a CPU, Triton on a GPU) show only then; random numbers are restored afterwards. The trial
+    uses as many sentences as a small batch, of two lengths, the target without its last token:
+    otherwise the first step would compile again.
     """
     if not is_requested:
         return CompileChoice(model.hidden_states)
     compiled: HiddenStates = torch.compile(model.hidden_states, dynamic=True)
     devices = [device] if device.type == "cuda" else []
-    source, target = (torch.full((_TRIAL_SENTENCES, length), model.padding_id + 1, device=device) for length in (5, 8))
+    source, target = (
+        torch.full((_TRIAL_SENTENCES, length), model.padding_id + 1, device=device)
+        for length in (5, 8)
+    )
     with torch.random.fork_rng(devices):
         try:
             with precision.computing(device):
@@ -99,7 +115,9 @@ def choose_compiled(
         except Exception as error:  # any error of the compiler: training continues without it
             torch._dynamo.reset()
             message = (str(error).strip() or type(error).__name__).splitlines()[0]
-            return CompileChoice(model.hidden_states, f"not compiled: the compiler failed ({message})")
+            return CompileChoice(
+                model.hidden_states, f"not compiled: the compiler failed ({message})"
+            )
         finally:
             model.zero_grad(set_to_none=True)
     return CompileChoice(compiled, "compiled, as requested in the settings")
@@ -127,14 +145,21 @@ def choose_launches(training: TrainingConfig, device: torch.device) -> LaunchCho
         (training.deterministic, "deterministic"),
     ):
         if is_set:
-            return LaunchChoice(False, f"Kernels are launched one by one: graphs do not support {setting}")
-    return LaunchChoice(True, "Launching all kernels of a batch at once, as a CUDA graph: faster for small models")
+            return LaunchChoice(
+                False, f"Kernels are launched one by one: graphs do not support {setting}"
+            )
+    return LaunchChoice(
+        True, "Launching all kernels of a batch at once, as a CUDA graph: faster for small models"
+    )
 
 
 def max_tokens_at_once(num_parameters: int, device: torch.device) -> int | None:
-    """The padded tokens of a micro-batch, from the size of the model; None on a GPU, which computes whole batches.
+    """The padded tokens of a micro-batch, from the size of the model.
 
-    A token costs about six operations for each parameter: two forward, four backward (Kaplan et al. 2020, section 2.1).
+    None on a GPU, which computes whole batches.
+
+    A token costs about six operations for each parameter: two forward, four backward (Kaplan et al.
+    2020, section 2.1).
     """
     if device.type != "cpu":
         return None
@@ -182,7 +207,9 @@ def set_random_state(device: torch.device, state: Tensor) -> None:
 
 @contextmanager
 def random_state_restored(device: str) -> Iterator[None]:
-    """The caller's random numbers continue after this context as if nothing had been drawn or seeded within it."""
+    """The caller's random numbers continue after this context as if nothing had been drawn or
+    seeded within it.
+    """
     before = random_state(torch.device(device))
     try:
         yield
@@ -211,9 +238,15 @@ def deterministic(is_requested: bool, device: str) -> Iterator[str]:
         yield "Deterministic, as requested: on a CPU always, for the same number of threads"
         return
     if kind != "cuda":
-        yield f"Not guaranteed to be deterministic: PyTorch guarantees that for cuda only, not for {kind}"
+        yield (
+            "Not guaranteed to be deterministic: PyTorch guarantees that for cuda only, not for "
+            f"{kind}"
+        )
         return
-    before = torch.are_deterministic_algorithms_enabled(), torch.is_deterministic_algorithms_warn_only_enabled()
+    before = (
+        torch.are_deterministic_algorithms_enabled(),
+        torch.is_deterministic_algorithms_warn_only_enabled(),
+    )
     benchmark = torch.backends.cudnn.benchmark
     workspace = os.environ.get(WORKSPACE)
     is_late = workspace is None and torch.cuda.is_initialized()
@@ -222,7 +255,11 @@ def deterministic(is_requested: bool, device: str) -> Iterator[str]:
         torch.use_deterministic_algorithms(True, warn_only=True)
         torch.backends.cudnn.benchmark = False
         reason = "Deterministic on the GPU, at some cost in speed, as requested"
-        yield f"{reason}; except possibly cuBLAS, because CUDA was initialized before" if is_late else reason
+        yield (
+            f"{reason}; except possibly cuBLAS, because CUDA was initialized before"
+            if is_late
+            else reason
+        )
     finally:
         torch.use_deterministic_algorithms(before[0], warn_only=before[1])
         torch.backends.cudnn.benchmark = benchmark

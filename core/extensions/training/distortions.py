@@ -18,9 +18,10 @@ def distort(words: Sequence[str], kind: Distortion, rng: random.Random) -> list[
 
     Args:
         words: tokens of any kind, or words between spaces.
-        kind: "no-final-stop": the last word loses its full stop, exclamation or question mark; "lower-case" and
-            "upper-case": every letter (ß becomes SS); "ss" in place of ß; "umlauts": ae, oe, ue in place of ä, ö, ü;
-            "typo": in one word of at least four letters, a letter is omitted or doubled, or two letters are swapped.
+        kind: "no-final-stop": the last word loses its full stop, exclamation or question mark;
+            "lower-case" and "upper-case": every letter (ß becomes SS); "ss" in place of ß;
+            "umlauts": ae, oe, ue in place of ä, ö, ü; "typo": in one word of at least four letters,
+            a letter is omitted or doubled, or two letters are swapped.
         rng: for the typing error; the other kinds are deterministic.
 
     Returns:
@@ -49,12 +50,16 @@ def distort_line(line: str, kind: Distortion, rng: random.Random) -> str:
 
 def _with_typo(words: Sequence[str], rng: random.Random) -> list[str]:
     """One letter in a word, never the first, is left out, doubled, or swapped with the next."""
-    long_enough = [index for index, word in enumerate(words) if word.isalpha() and len(word) >= _MIN_LETTERS]
+    long_enough = [
+        index for index, word in enumerate(words) if word.isalpha() and len(word) >= _MIN_LETTERS
+    ]
     typed = list(words)
     if long_enough:
         chosen = rng.choice(long_enough)
         word = words[chosen]
         position = rng.randrange(1, len(word) - 1)
         before, letter, after = word[:position], word[position], word[position + 1 :]
-        typed[chosen] = before + rng.choice((after, letter * 2 + after, after[0] + letter + after[1:]))
+        typed[chosen] = before + rng.choice(
+            (after, letter * 2 + after, after[0] + letter + after[1:])
+        )
     return typed

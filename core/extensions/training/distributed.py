@@ -1,8 +1,10 @@
-"""Several processes, one for each device, train one model together: `torchrun --nproc-per-node N -m augenmerk train`.
+"""Several processes, one for each device, train one model together: `torchrun --nproc-per-node N -m
+augenmerk train`.
 
-Process 0 is the main process: it runs the loop, decides, validates, writes and reports. The others are workers
-(`loop.run_worker`): they wait for its commands, most of which are "this step". Commands and
-status codes use gloo, gradients nccl where there are GPUs (PyTorch's `DistributedDataParallel`, Li et al. 2020).
+Process 0 is the main process: it runs the loop, decides, validates, writes and reports. The others
+are workers (`loop.run_worker`): they wait for its commands, most of which are "this step". Commands
+and status codes use gloo, gradients nccl where there are GPUs (PyTorch's `DistributedDataParallel`,
+Li et al. 2020).
 """
 
 import os
@@ -22,15 +24,16 @@ from ...errors import ConfigError, DeviceError
 GO, STOP, FAILED = range(3)
 """The outcomes of a step in a process, from best to worst."""
 _TIMEOUT = timedelta(days=7)
-"""Longest wait for another process: the main one may validate, or wait until the user has freed disk space."""
+"""Longest wait for another process: the main one may validate, or wait until the user has freed
+disk space."""
 _DTYPES = (torch.float64, torch.float32, torch.int64, torch.uint8)
 
 
 class CommandKind(IntEnum):
     """A command to the workers.
 
-    JOIN has the settings as bytes of JSON, and the workers' random states, [size, N], or nothing; STEP a learning rate,
-    and the source and target ids of each batch in turn.
+    JOIN has the settings as bytes of JSON, and the workers' random states, [size, N], or nothing;
+    STEP a learning rate, and the source and target ids of each batch in turn.
     """
 
     JOIN = 0
@@ -69,8 +72,8 @@ class World:
         if requested == "auto":
             return requested
         raise DeviceError(
-            f"{self.size} processes cannot share the device {requested!r}. Choose auto, cuda or cpu, and as many "
-            "processes as there are GPUs."
+            f"{self.size} processes cannot share the device {requested!r}. Choose auto, cuda or "
+            "cpu, and as many processes as there are GPUs."
         )
 
     def all_reduce_sum(self, value: Tensor) -> float:
@@ -100,7 +103,9 @@ class World:
         dist.broadcast(torch.tensor(len(tensors)), 0, group=self._control_group)
         for tensor in tensors:
             value = tensor.detach().cpu().contiguous()
-            header = torch.tensor([_DTYPES.index(value.dtype), value.dim(), *value.shape, *[0] * (6 - value.dim())])
+            header = torch.tensor(
+                [_DTYPES.index(value.dtype), value.dim(), *value.shape, *[0] * (6 - value.dim())]
+            )
             dist.broadcast(header, 0, group=self._control_group)
             dist.broadcast(value, 0, group=self._control_group)
 
@@ -132,7 +137,10 @@ SINGLE_PROCESS = World()
 
 
 def is_distributed() -> bool:
-    """Whether torchrun started this process as one of several. Raises `ConfigError` if WORLD_SIZE is not a number."""
+    """Whether torchrun started this process as one of several.
+
+    Raises `ConfigError` if WORLD_SIZE is not a number.
+    """
     return bool(os.environ.get("WORLD_SIZE")) and _number_in_environment("WORLD_SIZE") > 1
 
 
@@ -146,8 +154,9 @@ def _number_in_environment(name: str) -> int:
 def _not_of_torchrun(name: str) -> ConfigError:
     state = f"is {os.environ[name]!r}" if name in os.environ else "is not set"
     return ConfigError(
-        f"WORLD_SIZE={os.environ['WORLD_SIZE']} says that several processes train together, but {name} {state}. Start "
-        "with torchrun --nproc-per-node 2 -m augenmerk train; or, to train in one process, unset WORLD_SIZE."
+        f"WORLD_SIZE={os.environ['WORLD_SIZE']} says that several processes train together, but "
+        f"{name} {state}. Start with torchrun --nproc-per-node 2 -m augenmerk train; or, to "
+        "train in one process, unset WORLD_SIZE."
     )
 
 
@@ -159,27 +168,40 @@ def process_group(device: str = "auto") -> Iterator[World]:
         device: for training; it determines how gradients travel.
 
     Raises:
-        ConfigError: the environment announces several processes, but lacks other variables of torchrun.
+        ConfigError: the environment announces several processes, but lacks other variables of
+            torchrun.
     """
     if not is_distributed():
         yield SINGLE_PROCESS
         return
-    rank, size, local_rank, _ = map(_number_in_environment, ("RANK", "WORLD_SIZE", "LOCAL_RANK", "MASTER_PORT"))
+    rank, size, local_rank, _ = map(
+        _number_in_environment, ("RANK", "WORLD_SIZE", "LOCAL_RANK", "MASTER_PORT")
+    )
     if not os.environ.get("MASTER_ADDR"):
         raise _not_of_torchrun("MASTER_ADDR")
     on_gpus = device != "cpu" and torch.cuda.is_available()
     if on_gpus:
         torch.cuda.set_device(local_rank % torch.cuda.device_count())
-    dist.init_process_group("nccl" if on_gpus else "gloo", rank=rank, world_size=size, timeout=_TIMEOUT)
+    dist.init_process_group(
+        "nccl" if on_gpus else "gloo", rank=rank, world_size=size, timeout=_TIMEOUT
+    )
     try:
-        yield World(rank, size, local_rank, dist.new_group(backend="gloo", timeout=_TIMEOUT) if on_gpus else None)
+        yield World(
+            rank,
+            size,
+            local_rank,
+            dist.new_group(backend="gloo", timeout=_TIMEOUT) if on_gpus else None,
+        )
     finally:
         dist.destroy_process_group()
 
 
 @contextmanager
 def commanding_workers(world: World) -> Iterator[None]:
-    """Within the block this process commands the workers, if it is the main one; they finish, or fail, at its end."""
+    """Within the block this process commands the workers, if it is the main one.
+
+    They finish, or fail, at its end.
+    """
     if not world.is_main:
         yield
         return

@@ -1,4 +1,6 @@
-"""An estimate of the duration of a run, from two short measurements of the device. torch is imported only to measure.
+"""An estimate of the duration of a run, from two short measurements of the device.
+
+torch is imported only to measure.
 
 A step costs time for each layer, however small it is, and time for each floating-point operation:
 seconds = steps × layers × a + FLOPs × b. A small and a larger model give a and b.
@@ -17,12 +19,17 @@ from ..run_settings.presets import preset
 
 MULTI30K_PAIRS = 29_000
 TOKENS_PER_PAIR_OF_SUBWORDS, TOKENS_PER_PAIR_OF_WORDS = 19.5, 19.4
-"""Of Multi30k, in a batch counted in tokens: `multi30k` has 226 steps an epoch, `annotated-2018` 47."""
+"""Of Multi30k, in a batch counted in tokens: `multi30k` has 226 steps an epoch, `annotated-2018`
+47."""
 LENGTH_OF_SUBWORDS, LENGTH_OF_WORDS = 17, 14
 LENGTH_IN_RANDOM_BATCHES, LENGTH_IN_REGROUPED_BATCHES = 29, 17
-"""Mean padded length of a sentence of Multi30k, in batches of similar lengths and random ones, which a CPU regroups."""
+"""Mean padded length of a sentence of Multi30k, in batches of similar lengths and random ones,
+which a CPU regroups."""
 MEASURED_PRESETS = {"copy-task-small": 12, "multi30k": 2}
-"""The small and the larger model, with the number of steps to time; both have vocabularies of a fixed size."""
+"""The small and the larger model, with the number of steps to time.
+
+Both have vocabularies of a fixed size.
+"""
 _NUM_PAIRS, _LENGTH = 32, 16
 _PASSES = 3
 """A backward pass costs about twice a forward pass (Kaplan et al. 2020, section 2.1)."""
@@ -30,7 +37,9 @@ _PASSES = 3
 
 @dataclass(frozen=True)
 class Work:
-    """The work of a run or of a step: passes of one layer over a batch, and floating-point operations."""
+    """The work of a run or of a step: passes of one layer over a batch, and floating-point
+    operations.
+    """
 
     num_layer_passes: float
     num_flops: float
@@ -49,11 +58,17 @@ class Speed:
 
     def seconds(self, work: Work) -> float:
         """The duration of the work."""
-        return work.num_layer_passes * self.seconds_per_layer_pass + work.num_flops * self.seconds_per_flop
+        return (
+            work.num_layer_passes * self.seconds_per_layer_pass
+            + work.num_flops * self.seconds_per_flop
+        )
 
     @classmethod
     def of_steps(cls, small: tuple[Work, float], large: tuple[Work, float]) -> "Speed":
-        """The speed at which two steps, given as work and seconds, take that long; neither part is negative."""
+        """The speed at which two steps, given as work and seconds, take that long.
+
+        Neither part is negative.
+        """
         (few, short), (many, long) = small, large
         determinant = few.num_layer_passes * many.num_flops - many.num_layer_passes * few.num_flops
         for_layers = (short * many.num_flops - long * few.num_flops) / determinant
@@ -62,7 +77,10 @@ class Speed:
 
 
 def steps_per_epoch(run: RunConfig, source: str | Path) -> int:
-    """The approximate number of optimizer steps in an epoch; 0 if unknown before the data is read."""
+    """The approximate number of optimizer steps in an epoch.
+
+    0 if unknown before the data is read.
+    """
     training = run.training
     if source == "multi30k":
         size = float(MULTI30K_PAIRS)
@@ -76,7 +94,10 @@ def steps_per_epoch(run: RunConfig, source: str | Path) -> int:
 
 
 def work_of(run: RunConfig, source: str | Path, device: str = "cpu") -> Work | None:
-    """The work of all epochs on a device, by its name, without validations; None if unknown before the data is read."""
+    """The work of all epochs on a device, by its name, without validations.
+
+    None if unknown before the data is read.
+    """
     sizes = preset_vocabulary_sizes(run)
     num_steps = steps_per_epoch(run, source)
     training = run.training
@@ -94,7 +115,9 @@ def work_of(run: RunConfig, source: str | Path, device: str = "cpu") -> Work | N
     return step.times(num_all if training.max_steps is None else min(num_all, training.max_steps))
 
 
-def _step(run: RunConfig, sizes: tuple[int, int], num_pairs: float, length: int, num_batches: int = 1) -> Work:
+def _step(
+    run: RunConfig, sizes: tuple[int, int], num_pairs: float, length: int, num_batches: int = 1
+) -> Work:
     """The work of one optimizer step on so many pairs in batches."""
     num_flops = total(size_rows(run.model, *sizes, length, length)).num_flops
     repeated = 2 if run.training.r_drop else 1
@@ -104,7 +127,9 @@ def _step(run: RunConfig, sizes: tuple[int, int], num_pairs: float, length: int,
 
 def fastest(speeds: Iterable[Speed]) -> Speed:
     """The best of several measurements of one device, which other programs can only slow down."""
-    steps = [_step(preset(name), sizes, _NUM_PAIRS, _LENGTH) for name, sizes in _measured_sizes().items()]
+    steps = [
+        _step(preset(name), sizes, _NUM_PAIRS, _LENGTH) for name, sizes in _measured_sizes().items()
+    ]
     return min(speeds, key=lambda speed: math.prod(map(speed.seconds, steps)))
 
 
@@ -114,7 +139,10 @@ def _measured_sizes() -> dict[str, tuple[int, int]]:
 
 
 def measure_speed(device: str, should_stop: Callable[[], bool] = lambda: False) -> Speed | None:
-    """The speed of a device, by its name; takes some seconds on a CPU. None if stopped. Imports torch."""
+    """The speed of a device, by its name; takes some seconds on a CPU.
+
+    None if stopped. Imports torch.
+    """
     steps = []
     for name, sizes in _measured_sizes().items():
         run = preset(name)
@@ -126,7 +154,11 @@ def measure_speed(device: str, should_stop: Callable[[], bool] = lambda: False) 
 
 
 def _time_steps(
-    run: RunConfig, sizes: tuple[int, int], num_steps: int, device: str, should_stop: Callable[[], bool]
+    run: RunConfig,
+    sizes: tuple[int, int],
+    num_steps: int,
+    device: str,
+    should_stop: Callable[[], bool],
 ) -> list[float]:
     """The durations of optimizer steps on random sentences, after set-up; empty if stopped."""
     import torch
@@ -150,7 +182,9 @@ def _time_steps(
         is_graph = choose_launches(run.training, torch_device).is_graph
         loss_sum = LossSum(model, model.hidden_states, run.training, keeps_padding=is_graph)
         gradients = Gradients(loss_sum, torch_device, precision, SINGLE_PROCESS)
-        optimizer = torch.optim.Adam(model.parameters(), lr=1e-4, fused=torch_device.type in ("cpu", "cuda"))
+        optimizer = torch.optim.Adam(
+            model.parameters(), lr=1e-4, fused=torch_device.type in ("cpu", "cuda")
+        )
         durations = []
         num_first = 2 if is_graph else 1  # a graph is recorded in the second step
         for _ in range(num_first + num_steps):

@@ -1,8 +1,8 @@
 """Scores of a model on a corpus, each named after its method: loss and perplexity, BLEU and chrF.
 
-The uncertainty of BLEU is that of resampled corpora (Koehn 2004, W04-3250). Each sentence is counted once; in numpy the
-counts are only added up. They are those of `torchtext.data.metrics.bleu_score`, see `legacy.bleu`: the score
-of the whole set is the same.
+The uncertainty of BLEU is that of resampled corpora (Koehn 2004, W04-3250). Each sentence is
+counted once; in numpy the counts are only added up. They are those of
+`torchtext.data.metrics.bleu_score`, see `legacy.bleu`: the score of the whole set is the same.
 """
 
 import math
@@ -42,13 +42,13 @@ class CorpusScores:
     Attributes:
         sentences: pairs scored. The notes of their hypotheses tell those that were cut or refused.
         bleu_tokenized_lowercased: BLEU-4 as in pytorch-seq2seq: spaCy tokens, lower-cased,
-            `torchtext.data.metrics.bleu_score`; references are not passed through the vocabulary. White space does not
-            count as a word.
-        bleu_tokenized_lowercased_interval: its 95% interval: percentiles of 1,000 bootstrap resamples of the
-            sentences, fixed seed.
+            `torchtext.data.metrics.bleu_score`; references are not passed through the vocabulary.
+            White space does not count as a word.
+        bleu_tokenized_lowercased_interval: its 95% interval: percentiles of 1,000 bootstrap
+            resamples of the sentences, fixed seed.
         sacrebleu: BLEU of cased, detokenized text by sacreBLEU.
-        sacrebleu_interval: its 95% interval by sacreBLEU's own bootstrap: mean of 1,000 resamples, less and plus the
-            half width, from 0 to 100.
+        sacrebleu_interval: its 95% interval by sacreBLEU's own bootstrap: mean of 1,000 resamples,
+            less and plus the half width, from 0 to 100.
         sacrebleu_signature: sacreBLEU's description of its method.
         chrf: chrF2 of the same text, by sacreBLEU.
         seconds: wall time of translating.
@@ -64,7 +64,9 @@ class CorpusScores:
     seconds: float
 
 
-def score(hypotheses: Sequence[Hypothesis], references: Sequence[str], language: str, seconds: float) -> CorpusScores:
+def score(
+    hypotheses: Sequence[Hypothesis], references: Sequence[str], language: str, seconds: float
+) -> CorpusScores:
     """Score hypotheses against one reference each.
 
     Args:
@@ -83,7 +85,9 @@ def score(hypotheses: Sequence[Hypothesis], references: Sequence[str], language:
     return CorpusScores(
         sentences=len(references),
         bleu_tokenized_lowercased=bleu(words, expected_words),
-        bleu_tokenized_lowercased_interval=interval_95(bootstrap_bleu(bleu_statistics(words, expected_words))),
+        bleu_tokenized_lowercased_interval=interval_95(
+            bootstrap_bleu(bleu_statistics(words, expected_words))
+        ),
         sacrebleu=float(sacrebleu.score),
         sacrebleu_interval=(max(0.0, mean - half_width), min(100.0, mean + half_width)),
         sacrebleu_signature=str(whole_text.get_signature()),
@@ -97,8 +101,12 @@ def reference_words(references: Sequence[str], language: str) -> list[list[str]]
     return [fold_case(words, "lower") for words in SpacyTokenizer(language).pipe(references)]
 
 
-def bleu_tokenized_lowercased(hypotheses: Sequence[Hypothesis], expected_words: Sequence[Sequence[str]]) -> float:
-    """Only the score of that name in `CorpusScores`: BLEU-4 from 0 to 100 against `reference_words`."""
+def bleu_tokenized_lowercased(
+    hypotheses: Sequence[Hypothesis], expected_words: Sequence[Sequence[str]]
+) -> float:
+    """Only the score of that name in `CorpusScores`: BLEU-4 from 0 to 100 against
+    `reference_words`.
+    """
     return bleu([lowered_words(hypothesis.words) for hypothesis in hypotheses], expected_words)
 
 
@@ -126,8 +134,9 @@ def evaluate(
     """
     if len(sources) != len(references) or not sources:
         raise CorpusError(
-            f"Found {counted(len(sources), 'source line')} and {counted(len(references), 'reference line')}. "
-            "Use two files with the same number of lines, at least one."
+            f"Found {counted(len(sources), 'source line')} and "
+            f"{counted(len(references), 'reference line')}. Use two files with the same number "
+            "of lines, at least one."
         )
     began = time.perf_counter()
     hypotheses = translator.translate_corpus(
@@ -138,7 +147,9 @@ def evaluate(
     codes = {code_of(source, translator.target_codes) for source in sources if source.strip()}
     (code,) = codes if len(codes) == 1 else (None,)
     language = rules_for(config.target_language if code is None else inner_code(code))
-    return score(in_words_of_bleu(hypotheses, config, language), references, language, seconds), hypotheses
+    return score(
+        in_words_of_bleu(hypotheses, config, language), references, language, seconds
+    ), hypotheses
 
 
 def in_words_of_bleu(
@@ -155,7 +166,10 @@ def in_words_of_bleu(
         return hypotheses
     rules = rules_for(config.target_language) if language is None else language
     words = SpacyTokenizer(rules).pipe(hypothesis.text for hypothesis in hypotheses)
-    return [Hypothesis(hypothesis.text, tuple(cut)) for hypothesis, cut in zip(hypotheses, words, strict=True)]
+    return [
+        Hypothesis(hypothesis.text, tuple(cut))
+        for hypothesis, cut in zip(hypotheses, words, strict=True)
+    ]
 
 
 MAX_ORDER = 4
@@ -164,12 +178,16 @@ SEED = 12345
 """The seed of sacreBLEU."""
 
 Statistics = NDArray[np.int64]
-"""One row for each sentence, [N, 10]: n-grams found in the reference too (n = 1 to 4), n-grams (n = 1 to 4), words of
-the hypothesis, words of the reference."""
+"""One row for each sentence, [N, 10]: n-grams found in the reference too (n = 1 to 4), n-grams (n =
+1 to 4), words of the hypothesis, words of the reference."""
 
 
-def bleu_statistics(hypotheses: Sequence[Sequence[str]], references: Sequence[Sequence[str]]) -> Statistics:
-    """The counts that BLEU-4 needs of each hypothesis and its reference, both as words without white space."""
+def bleu_statistics(
+    hypotheses: Sequence[Sequence[str]], references: Sequence[Sequence[str]]
+) -> Statistics:
+    """The counts that BLEU-4 needs of each hypothesis and its reference, both as words without
+    white space.
+    """
     pairs = zip(hypotheses, references, strict=True)
     rows = [[*_matches(words, reference), len(words), len(reference)] for words, reference in pairs]
     return np.array(rows, dtype=np.int64).reshape(-1, 2 * MAX_ORDER + 2)
@@ -191,7 +209,10 @@ def _ngrams(words: Sequence[str], order: int) -> Counter[tuple[str, ...]]:
 
 
 def bleu_of(sums: NDArray[np.int64] | NDArray[np.float64]) -> NDArray[np.float64]:
-    """BLEU-4 from 0 to 100 of each row of summed statistics [..., 10]; 0 where any order has no match at all."""
+    """BLEU-4 from 0 to 100 of each row of summed statistics [..., 10].
+
+    0 where any order has no match at all.
+    """
     clipped = sums[..., :MAX_ORDER].astype(float)
     total = sums[..., MAX_ORDER : 2 * MAX_ORDER].astype(float)
     hypothesis_length = sums[..., -2].astype(float)
@@ -202,10 +223,13 @@ def bleu_of(sums: NDArray[np.int64] | NDArray[np.float64]) -> NDArray[np.float64
         return np.where(clipped.min(axis=-1) == 0, 0.0, 100 * precision * brevity)
 
 
-def bootstrap_bleu(statistics: Statistics, num_resamples: int = NUM_RESAMPLES, seed: int = SEED) -> NDArray[np.float64]:
+def bootstrap_bleu(
+    statistics: Statistics, num_resamples: int = NUM_RESAMPLES, seed: int = SEED
+) -> NDArray[np.float64]:
     """BLEU of `num_resamples` sets of as many sentences, drawn with replacement, [num_resamples].
 
-    With the same seed and number of sentences the same ones are drawn, so two systems can be compared pairwise.
+    With the same seed and number of sentences the same ones are drawn, so two systems can be
+    compared pairwise.
     """
     generator = np.random.default_rng(seed)
     num_sentences = len(statistics)
@@ -243,7 +267,9 @@ class CorpusLoss:
         return math.exp(min(self.token_weighted, 700.0))
 
 
-def corpus_loss(model: Model, batches: Iterable[Batch], changes: Sequence[General] = ()) -> CorpusLoss:
+def corpus_loss(
+    model: Model, batches: Iterable[Batch], changes: Sequence[General] = ()
+) -> CorpusLoss:
     """The model's loss over `batches`, without dropout. The mode of the model is restored.
 
     Raises:
@@ -272,26 +298,32 @@ def corpus_loss(model: Model, batches: Iterable[Batch], changes: Sequence[Genera
     plain.train(was_training)
     return CorpusLoss(
         token_weighted=sum(sums) / sum(counts),
-        batch_mean=sum(total / count for total, count in zip(sums, counts, strict=True)) / len(sums),
+        batch_mean=sum(total / count for total, count in zip(sums, counts, strict=True))
+        / len(sums),
         num_tokens=sum(counts),
         num_sentences=num_sentences,
     )
 
 
 def reference_loss(
-    translator: Translator, sources: Sequence[str], references: Sequence[str], changes: Sequence[General] = ()
+    translator: Translator,
+    sources: Sequence[str],
+    references: Sequence[str],
+    changes: Sequence[General] = (),
 ) -> tuple[CorpusLoss | None, list[int]]:
     """The loss of `references`, teacher-forced, in batches of the model's training settings.
 
-    Sources are read as in translation, with restored spellings (`TextCodec.restoring_spelling`), unlike in training.
-    For a checkpoint of `notebook` on the test split, `batch_mean` corresponds to the published test loss.
+    Sources are read as in translation, with restored spellings (`TextCodec.restoring_spelling`),
+    unlike in training. For a checkpoint of `notebook` on the test split, `batch_mean` corresponds
+    to the published test loss.
 
     Args:
         sources, references: of the same length.
         changes: heads and networks that are changed.
 
     Returns:
-        The loss over the pairs that are translated, have a reference, and fit into the model's positions, None if there
+        The loss over the pairs that are translated, have a reference, and fit into the model's
+            positions, None if there
         is none; and the indices of the pairs that are left out because one side does not fit.
 
     Raises:
@@ -307,7 +339,9 @@ def reference_loss(
         for index, (source, reference) in enumerate(zip(sources, references, strict=True))
         if reference.strip() and translator.try_compile(Experiment(source))[0] is not None
     ]
-    encoded = encode_lines(codecs, config, *([side[index] for index in complete] for side in (sources, references)))
+    encoded = encode_lines(
+        codecs, config, *([side[index] for index in complete] for side in (sources, references))
+    )
     fitting = encoded.within(room, room + 1)
     too_long = sorted(set(complete).difference(complete[index] for index in fitting))
     pairs = encoded.take(fitting)
@@ -335,17 +369,22 @@ def notes_on_left_out_words(
     *,
     on_progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> list[tuple[Note, ...]]:
-    """For each of many sentences, the notes on its `left_out_words`. It is translated again for that.
+    """For each of many sentences, the notes on its `left_out_words`.
+
+    It is translated again for that.
 
     Args:
         translator: the model.
-        experiments: the sentences, with the decoding and the changes; those that are refused have no notes.
+        experiments: the sentences, with the decoding and the changes; those that are refused have
+            no notes.
         on_progress: called with the number of finished sentences and their total.
     """
     notes: list[tuple[Note, ...]] = [()] * len(experiments)
     if not function_words_of(translator):
         return notes
-    tried = {index: translator.try_compile(experiment)[0] for index, experiment in enumerate(experiments)}
+    tried = {
+        index: translator.try_compile(experiment)[0] for index, experiment in enumerate(experiments)
+    }
     compiled = {index: accepted for index, accepted in tried.items() if accepted is not None}
     translations = translator.run_many(compiled.values(), need_maps=False)
     for index, translation in zip(compiled, translations, strict=True):

@@ -1,7 +1,8 @@
-"""The interface between `train` and its caller: the request, the events, and failures with a proposal.
+"""The interface between `train` and its caller: the request, the events, and failures with a
+proposal.
 
-No torch here: a window shows these without it. Losses are natural-log cross-entropies per target token, without
-smoothing unless said otherwise.
+No torch here: a window shows these without it. Losses are natural-log cross-entropies per target
+token, without smoothing unless said otherwise.
 """
 
 import math
@@ -150,8 +151,8 @@ class SampleTranslated(TrainingEvent):
 
     Attributes:
         epoch, step: progress of the run.
-        bleu: BLEU-4 of the sample from 0 to 100, tokenized and lower-cased (`bleu_tokenized_lowercased` of
-            `core.extensions.training.evaluation`).
+        bleu: BLEU-4 of the sample from 0 to 100, tokenized and lower-cased
+            (`bleu_tokenized_lowercased` of `core.extensions.training.evaluation`).
         num_sentences: size of the sample, the same sentences each time.
         examples: up to five of them, the same ones each time.
         notes: notes for the user on the sentences and their translations.
@@ -222,10 +223,12 @@ class TrainingFinished(TrainingEvent):
     """The run ended and everything is saved.
 
     Attributes:
-        reason: "completed" all epochs; "max_steps" reached; "patience" exhausted; or, by `should_stop`: "stopped" and
-            saved, "paused" to be resumed, or "discarded" with its files deleted.
+        reason: "completed" all epochs; "max_steps" reached; "patience" exhausted; or, by
+            `should_stop`: "stopped" and saved, "paused" to be resumed, or "discarded" with its
+            files deleted.
         epoch, step: the last step, and the epoch it belongs to.
-        best_epoch, best_validation_loss: the best validation so far; 0 and infinity before the first.
+        best_epoch, best_validation_loss: the best validation so far; 0 and infinity before the
+            first.
         best_checkpoint, last_checkpoint: the two files.
         seconds: wall time of this run, including the time before it was resumed.
     """
@@ -249,7 +252,8 @@ class Proposal:
     """Changed settings to continue with.
 
     Attributes:
-        changes: settings of `TrainingConfig` and the values to try, ready for `train(..., resume=True, changes=...)`.
+        changes: settings of `TrainingConfig` and the values to try, ready for `train(...,
+            resume=True, changes=...)`.
         text: the same in words: "a learning rate of 0.00025 instead of 0.0005".
         allows_changed_data: continue although the training data is different now.
         settings: settings of a new run by dotted name, and the values to start with.
@@ -270,7 +274,10 @@ class InterruptedTrainingError(TrainingError):
     """
 
     def __init__(
-        self, message: str, proposal: Proposal | None = None, resumable_checkpoint: Path | None = None
+        self,
+        message: str,
+        proposal: Proposal | None = None,
+        resumable_checkpoint: Path | None = None,
     ) -> None:
         super().__init__(message)
         self.proposal = proposal
@@ -282,7 +289,10 @@ class DivergedError(InterruptedTrainingError):
 
 
 class OutOfMemoryError(InterruptedTrainingError):
-    """A step did not fit into the memory; the proposal is smaller batches, more of them accumulated."""
+    """A step did not fit into the memory.
+
+    The proposal is smaller batches, more of them accumulated.
+    """
 
 
 class MisfitError(InterruptedTrainingError, ConfigError):
@@ -290,7 +300,10 @@ class MisfitError(InterruptedTrainingError, ConfigError):
 
 
 class ChangedDataError(InterruptedTrainingError):
-    """The training data differs from that of the run to resume; the proposal is to use the new data."""
+    """The training data differs from that of the run to resume.
+
+    The proposal is to use the new data.
+    """
 
 
 def lower_rate(training: TrainingConfig) -> Proposal:
@@ -301,7 +314,9 @@ def lower_rate(training: TrainingConfig) -> Proposal:
         text = f"a Noam factor of {changes['noam_factor']:g} instead of {training.noam_factor:g}"
     else:
         changes["learning_rate"] = training.learning_rate / 2
-        text = f"a learning rate of {changes['learning_rate']:g} instead of {training.learning_rate:g}"
+        text = (
+            f"a learning rate of {changes['learning_rate']:g} instead of {training.learning_rate:g}"
+        )
     if training.clip_norm is None:
         changes["clip_norm"] = LARGEST_NORM
         text += f", with gradients clipped to a norm of {LARGEST_NORM:g}"
@@ -309,13 +324,16 @@ def lower_rate(training: TrainingConfig) -> Proposal:
 
 
 def smaller_batches(training: TrainingConfig) -> Proposal | None:
-    """Half the batch size, and twice as many batches for one step: the same gradients. None if it cannot be halved."""
+    """Half the batch size, and twice as many batches for one step: the same gradients.
+
+    None if it cannot be halved.
+    """
     size = training.batch_size // 2
     number = training.num_accumulated * 2
     if size < 1:
         return None
     return Proposal(
-        f"a batch size of {size:,} instead of {training.batch_size:,}, with {number} batches accumulated for one step, "
-        "which learns the same",
+        f"a batch size of {size:,} instead of {training.batch_size:,}, with {number} batches "
+        "accumulated for one step, which learns the same",
         {"batch_size": size, "num_accumulated": number},
     )

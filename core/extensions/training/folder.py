@@ -1,7 +1,10 @@
-"""Folders of runs on the disk: their files, checkpoints and summaries. No torch: a window lists runs without it.
+"""Folders of runs on the disk: their files, checkpoints and summaries.
 
-`augenmerk runs` finds the folders that the window saved runs to in a list of paths in the user's state folder, newest
-first. The list is a convenience: an unreadable one counts as empty, and a failure to write it is ignored.
+No torch: a window lists runs without it.
+
+`augenmerk runs` finds the folders that the window saved runs to in a list of paths in the user's
+state folder, newest first. The list is a convenience: an unreadable one counts as empty, and a
+failure to write it is ignored.
 """
 
 import contextlib
@@ -47,32 +50,45 @@ _PART_NAME = re.compile(r"\..+\.part|\.tmp[A-Za-z0-9]{6}")
 
 
 def default_runs_folder() -> Path:
-    """The folder that the window saves runs to unless another is chosen: in the user's data directory."""
+    """The folder that the window saves runs to unless another is chosen: in the user's data
+    directory.
+    """
     return platformdirs.user_data_path("augenmerk", appauthor=False) / "runs"
 
 
 def require_readable(folder: Path) -> None:
-    """Raises `CheckpointError` if the user may not read what is in `folder`, which then looks empty."""
+    """Raises `CheckpointError` if the user may not read what is in `folder`, which then looks
+    empty.
+    """
     if is_forbidden(folder) or is_forbidden(folder / LAST):
-        raise CheckpointError(f"{folder} cannot be read: no permission. Make it readable, or choose another folder.")
+        raise CheckpointError(
+            f"{folder} cannot be read: no permission. Make it readable, or choose another folder."
+        )
 
 
 def require_right_folder(folder: Path, resume: bool) -> None:
-    """Raises `TrainingError` if `folder` already contains a run, or `CheckpointError` if it has none to resume."""
+    """Raises `TrainingError` if `folder` already contains a run, or `CheckpointError` if it has
+    none to resume.
+    """
     if resume:
         if not is_run(folder):
             require_readable(folder)
             raise CheckpointError(
-                f"There is no run to resume in {folder}: it has no {LAST}. Check the folder, or start a new run in it."
+                f"There is no run to resume in {folder}: it has no {LAST}. Check the folder, or "
+                "start a new run in it."
             )
         return
-    # `Path.exists` raises where reading is not permitted; `os.path.exists` does not, and writing will report it
+    # `Path.exists` raises where reading is not permitted; `os.path.exists` does not, and writing
+    # will report it
     has_files = any(os.path.exists(folder / name) for name in (LAST, BEST))  # noqa: PTH110
     if has_files or older_files(folder, "best") or older_files(folder, "last"):
-        raise TrainingError(f"{folder} already contains a run. Resume that run, or choose an empty or new folder.")
+        raise TrainingError(
+            f"{folder} already contains a run. Resume that run, or choose an empty or new folder."
+        )
     if not is_run(folder) and (others := [name for name in FILES if os.path.exists(folder / name)]):  # noqa: PTH110
         raise TrainingError(
-            f"{folder} already contains {others[0]}, which training would replace. Choose an empty or new folder."
+            f"{folder} already contains {others[0]}, which training would replace. Choose an "
+            "empty or new folder."
         )
 
 
@@ -106,13 +122,18 @@ def kept_checkpoints(folder: Path, kind: CheckpointKind) -> list[KeptCheckpoint]
             checkpoints_by_step.setdefault(checkpoint.step, checkpoint)
     if kind == "last":
         return sorted(checkpoints_by_step.values(), key=lambda checkpoint: -checkpoint.step)
-    return sorted(checkpoints_by_step.values(), key=lambda checkpoint: (checkpoint.validation_loss, checkpoint.step))
+    return sorted(
+        checkpoints_by_step.values(),
+        key=lambda checkpoint: (checkpoint.validation_loss, checkpoint.step),
+    )
 
 
 def older_files(folder: Path, kind: CheckpointKind) -> list[Path]:
     """The files of one kind other than `best.safetensors` or `last.safetensors`, by name."""
     try:
-        return sorted(path for path in Path(folder).iterdir() if KEPT_NAMES[kind].fullmatch(path.name))
+        return sorted(
+            path for path in Path(folder).iterdir() if KEPT_NAMES[kind].fullmatch(path.name)
+        )
     except OSError:
         return []
 
@@ -154,7 +175,11 @@ def discard_run(folder: Path) -> None:
     """
     try:
         own = [folder / name for name in FILES]
-        own += [*older_files(folder, "best"), *older_files(folder, "last"), *own_frame_paths(folder).values()]
+        own += [
+            *older_files(folder, "best"),
+            *older_files(folder, "last"),
+            *own_frame_paths(folder).values(),
+        ]
         if not (folder / TENSORBOARD).is_symlink():
             own += (folder / TENSORBOARD).glob("events.out.tfevents.*")
         for path in own:
@@ -165,20 +190,25 @@ def discard_run(folder: Path) -> None:
     except OSError as error:
         advice = remedy(error) or "close programs that use them"
         raise StorageError(
-            f"Cannot delete all files of the run in {folder}: {reason_of(error)}. To try again, {advice}."
+            f"Cannot delete all files of the run in {folder}: {reason_of(error)}. To try again, "
+            f"{advice}."
         ) from error
 
 
 def remove_partial_files(folder: Path) -> None:
     """Removes partial files that a killed process left in `folder`. Raises `OSError`."""
     film = folder / FILM
-    for path in [*folder.iterdir(), *(film.iterdir() if film.is_dir() and not film.is_symlink() else ())]:
+    for path in [
+        *folder.iterdir(),
+        *(film.iterdir() if film.is_dir() and not film.is_symlink() else ()),
+    ]:
         if _PART_NAME.fullmatch(path.name):
             path.unlink(missing_ok=True)
 
 
 def locked(folder: Path, work: str = "training") -> closing[FolderLock]:
-    """A context in which `folder`, created if it is missing, is locked against other trainings, or other such work.
+    """A context in which `folder`, created if it is missing, is locked against other trainings, or
+    other such work.
 
     Partial files of a killed process are removed.
 
@@ -204,11 +234,13 @@ class RunSummary:
         folder: its path.
         run: its settings; None if they cannot be read.
         history: its complete epochs.
-        validations: those of `history`, and validations within an epoch stored in its best checkpoints; by rising step.
+        validations: those of `history`, and validations within an epoch stored in its best
+            checkpoints; by rising step.
         step: optimizer steps in its last checkpoint.
         has_last: whether its last checkpoint exists.
-        state: "running" in some process; "finished" as configured; "stopped" by the user; "interrupted" by a crash or
-            a kill, so that the steps since the last checkpoint are lost.
+        state: "running" in some process; "finished" as configured; "stopped" by the user;
+            "interrupted" by a crash or a kill, so that the steps since the last checkpoint are
+            lost.
     """
 
     folder: Path
@@ -231,13 +263,20 @@ class RunSummary:
 
     @property
     def best(self) -> EpochRecord | None:
-        """The validation with the lowest loss, including those within an epoch; None before the first."""
-        return min(self.validations, key=lambda record: _sortable(record.validation_loss), default=None)
+        """The validation with the lowest loss, including those within an epoch.
+
+        None before the first.
+        """
+        return min(
+            self.validations, key=lambda record: _sortable(record.validation_loss), default=None
+        )
 
     @property
     def best_bleu(self) -> float | None:
         """The highest BLEU on the run's sample; None if none was translated."""
-        return max((record.bleu for record in self.validations if record.bleu is not None), default=None)
+        return max(
+            (record.bleu for record in self.validations if record.bleu is not None), default=None
+        )
 
 
 def list_runs(folder: Path) -> list[RunSummary]:
@@ -251,7 +290,9 @@ def list_runs(folder: Path) -> list[RunSummary]:
 
 
 def each_once(folders: Iterable[Path]) -> list[Path]:
-    """The folders in their order, without other names of the same ones: first of all, symbolic links are left out."""
+    """The folders in their order, without other names of the same ones: first of all, symbolic
+    links are left out.
+    """
     names: dict[str, Path] = {}
     for folder in sorted(folders := list(folders), key=os.path.islink):
         names.setdefault(os.path.realpath(folder), folder)
@@ -271,14 +312,19 @@ def summarize(folder: Path) -> RunSummary:
     last = describe_checkpoint(folder / LAST)
     step = last.step if last else max((record.step for record in history), default=0)
     validations = with_best(history, folder)
-    return RunSummary(folder, run, history, validations, step, last is not None, _state(folder, run, history))
+    return RunSummary(
+        folder, run, history, validations, step, last is not None, _state(folder, run, history)
+    )
 
 
 def with_best(history: Sequence[EpochRecord], folder: Path) -> tuple[EpochRecord, ...]:
-    """`history`, and the validations that are only in the best checkpoints in `folder`; by rising step.
+    """`history`, and the validations that are only in the best checkpoints in `folder`.
 
-    A run that was stopped, or reached its step limit, is validated within an epoch. The table of epochs leaves that
-    out, because a resumed run must have the same table as one that never stopped.
+    By rising step.
+
+    A run that was stopped, or reached its step limit, is validated within an epoch. The table of
+    epochs leaves that out, because a resumed run must have the same table as one that never
+    stopped.
     """
     records = {
         checkpoint.validated.step: checkpoint.validated
@@ -312,7 +358,9 @@ def remembered_run_folders() -> list[Path]:
     except (OSError, JsonError):
         return []
     paths = stored if isinstance(stored, list) else []
-    return [Path(path) for path in paths if isinstance(path, str) and Path(path).is_absolute()][:MAX_REMEMBERED]
+    return [Path(path) for path in paths if isinstance(path, str) and Path(path).is_absolute()][
+        :MAX_REMEMBERED
+    ]
 
 
 def remember_run_folder(folder: Path) -> None:
@@ -336,11 +384,13 @@ def _list_path() -> Path:
 
 @dataclass(frozen=True)
 class RunInputs:
-    """The files that a run reads again when it is resumed, in a file of their own, because paths may be private.
+    """The files that a run reads again when it is resumed, in a file of their own, because paths
+    may be private.
 
     Attributes:
         data: the corpus; None if it is not known.
-        initial_model: the model that the run began with, needed until its first checkpoint; None for random weights.
+        initial_model: the model that the run began with, needed until its first checkpoint; None
+            for random weights.
         teachers: the models that it learns from.
     """
 
@@ -350,10 +400,15 @@ class RunInputs:
 
 
 def read_run_inputs(folder: Path) -> RunInputs:
-    """The inputs of the run in `folder`; empty ones if there is no record of them, or a damaged one."""
+    """The inputs of the run in `folder`.
+
+    Empty ones if there is no record of them, or a damaged one.
+    """
     try:
         values = json.loads(read_text(Path(folder) / INPUTS, _MAX_LIST_BYTES))
-        data, initial_model, teachers = (values.get(name) for name in ("data", "initial_model", "teachers"))
+        data, initial_model, teachers = (
+            values.get(name) for name in ("data", "initial_model", "teachers")
+        )
         if isinstance(data, list):
             source, target = data
             data = (Path(source), Path(target))
@@ -361,7 +416,9 @@ def read_run_inputs(folder: Path) -> RunInputs:
             data = source_of(data)
         if not isinstance(teachers, list | None):
             raise TypeError("the teachers are not a list")
-        return RunInputs(data, initial_model and Path(initial_model), tuple(map(Path, teachers or ())))
+        return RunInputs(
+            data, initial_model and Path(initial_model), tuple(map(Path, teachers or ()))
+        )
     except (OSError, ValueError, TypeError, AttributeError, RecursionError):
         return RunInputs()
 
@@ -384,27 +441,38 @@ def source_of(text: str) -> str | Path:
 
 
 def read_starts(folder: Path) -> list[dict[str, Any]]:
-    """The entries of `environment.json`, oldest first; none if there is no such file or it is damaged."""
+    """The entries of `environment.json`, oldest first.
+
+    None if there is no such file or it is damaged.
+    """
     try:
         starts = json.loads(read_text(Path(folder) / ENVIRONMENT, _MAX_RECORD_BYTES))["starts"]
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return []
-    return [entry for entry in starts if isinstance(entry, dict)] if isinstance(starts, list) else []
+    return (
+        [entry for entry in starts if isinstance(entry, dict)] if isinstance(starts, list) else []
+    )
 
 
 def was_interrupted_before_first_checkpoint(folder: Path) -> bool:
     """Whether the run in `folder` crashed so early that it has nothing to resume from.
 
-    False if there is evidence of a checkpoint: then the checkpoint was deleted. False too if the folder cannot be read.
+    False if there is evidence of a checkpoint: then the checkpoint was deleted. False too if the
+    folder cannot be read.
     """
     starts = read_starts(folder)
     if any("last_step" in start or start.get("first_step") != 0 for start in starts):
         return False
     try:
-        if (folder / LAST).exists() or older_files(folder, "last") or not (folder / RUN_SETTINGS).is_file():
+        if (
+            (folder / LAST).exists()
+            or older_files(folder, "last")
+            or not (folder / RUN_SETTINGS).is_file()
+        ):
             return False
         if not starts and (folder / BEST).exists():
             return False
-        return len(read_history(folder / HISTORY)) <= 1  # a checkpoint is written before the second epoch
+        # a checkpoint is written before the second epoch
+        return len(read_history(folder / HISTORY)) <= 1
     except (CheckpointError, OSError):
         return False

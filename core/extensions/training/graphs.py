@@ -1,8 +1,9 @@
 """Loss and gradients of a batch as one CUDA graph.
 
-A training step of a small model launches some two thousand kernels, and Python takes longer to launch most of them than
-an NVIDIA GPU to compute them. A recorded graph launches all of them at once. It reads and writes tensors of fixed shape
-at fixed places: batches are padded to few shapes, and gradients are added to existing ones.
+A training step of a small model launches some two thousand kernels, and Python takes longer to
+launch most of them than an NVIDIA GPU to compute them. A recorded graph launches all of them at
+once. It reads and writes tensors of fixed shape at fixed places: batches are padded to few shapes,
+and gradients are added to existing ones.
 """
 
 import logging
@@ -24,9 +25,9 @@ _log = logging.getLogger(__name__)
 def to_common_shape(batch: Batch, padding_id: int, max_length: int) -> tuple[Tensor, Tensor]:
     """Source and target of a batch [B, S] and [B, T], padded so that few shapes occur.
 
-    B becomes a multiple of 16, S and T − 1, which the decoder reads, multiples of 8, but at most `max_length`, the
-    number of the model's positions. Additional rows have the first source and an empty target: a source of padding
-    alone would have no weights.
+    B becomes a multiple of 16, S and T − 1, which the decoder reads, multiples of 8, but at most
+    `max_length`, the number of the model's positions. Additional rows have the first source and an
+    empty target: a source of padding alone would have no weights.
     """
     source, target = batch.source, batch.target
     rows = -len(source) % _ROWS_IN_STEPS_OF
@@ -55,12 +56,14 @@ class _Recorded:
 class GraphedBackward:
     """Computes batches by graphs. A shape is recorded when it occurs for the second time.
 
-    The first batch of a shape is computed kernel by kernel, which also creates the gradients and initializes libraries.
-    If a graph cannot be recorded, all batches are computed like this, and the log says so.
+    The first batch of a shape is computed kernel by kernel, which also creates the gradients and
+    initializes libraries. If a graph cannot be recorded, all batches are computed like this, and
+    the log says so.
 
     Args:
-        backward: adds the gradients of (source [B, S], target [B, T], weight []) to those of the parameters and returns
-            the weighted loss; its shapes must not depend on values. Gradients must not be replaced between calls.
+        backward: adds the gradients of (source [B, S], target [B, T], weight []) to those of the
+            parameters and returns the weighted loss; its shapes must not depend on values.
+            Gradients must not be replaced between calls.
         padding_id: of both sides.
         max_length: see `to_common_shape`.
         device: a CUDA device.
@@ -108,7 +111,11 @@ class GraphedBackward:
 
     def _record(self, source: Tensor, target: Tensor) -> _Recorded | None:
         """The graph for batches of this shape; None if it cannot be recorded."""
-        inputs = source.to(self._device), target.to(self._device), torch.ones((), device=self._device)
+        inputs = (
+            source.to(self._device),
+            target.to(self._device),
+            torch.ones((), device=self._device),
+        )
         graph = torch.cuda.CUDAGraph()
         torch.cuda.synchronize(self._device)
         try:
@@ -122,6 +129,8 @@ class GraphedBackward:
                 raise
             self._is_recording = False
             self._recorded.clear()
-            _log.warning("Training without CUDA graphs, several times slower: %s", str(error).splitlines()[0])
+            _log.warning(
+                "Training without CUDA graphs, several times slower: %s", str(error).splitlines()[0]
+            )
             return None
         return _Recorded(graph, *inputs, loss)

@@ -18,14 +18,18 @@ MAX_BYTES = 10_000_000
 def write_history(path: Path, records: Sequence[EpochRecord]) -> None:
     """Writes `records` as CSV with a header, atomically. Raises `StorageError`."""
     text = io.StringIO(newline="")
-    writer = csv.DictWriter(text, [field.name for field in fields(EpochRecord)], lineterminator="\n")
+    writer = csv.DictWriter(
+        text, [field.name for field in fields(EpochRecord)], lineterminator="\n"
+    )
     writer.writeheader()
     writer.writerows(asdict(record) for record in records)
     write_text(path, text.getvalue())
 
 
 def read_history(path: Path) -> tuple[EpochRecord, ...]:
-    """The records that `write_history` wrote; earlier versions had fewer columns, whose values are NaN or None.
+    """The records that `write_history` wrote.
+
+    Earlier versions had fewer columns, whose values are NaN or None.
 
     Raises:
         CheckpointError: the file is missing or damaged.
@@ -35,8 +39,8 @@ def read_history(path: Path) -> tuple[EpochRecord, ...]:
         return tuple(_record(row) for row in csv.DictReader(text))
     except (OSError, ValueError, TypeError, csv.Error) as error:
         raise CheckpointError(
-            f"{path} cannot be read as the history of a run ({reason_of(error)}). Use another copy, or a table written "
-            "by Augenmerk."
+            f"{path} cannot be read as the history of a run ({reason_of(error)}). Use another "
+            "copy, or a table written by Augenmerk."
         ) from error
 
 

@@ -1,4 +1,6 @@
-"""Reads the inputs of a run: the models it begins with and learns from, and its corpus with their vocabularies."""
+"""Reads the inputs of a run: the models it begins with and learns from, and its corpus with their
+vocabularies.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -35,20 +37,29 @@ from .session import (
     require_teachers,
 )
 
-_NAME_AGAIN = "name them again (in a terminal with --data, in the window under “data” in the form of a new run)."
+_NAME_AGAIN = (
+    "name them again (in a terminal with --data, in the window under “data” in the form of a new "
+    "run)."
+)
 _MOST_MISFITS = 3
 """That keep a corpus from being prepared: the subwords, and the length limit for each split."""
 
 
 class RunModels(NamedTuple):
-    """Models that a run reads: the one to begin with, None for random weights, and the ones to learn from."""
+    """Models that a run reads: the one to begin with, None for random weights, and the ones to
+    learn from.
+    """
 
     initial: Checkpoint | None = None
     teachers: Sequence[Checkpoint] = ()
 
 
 def load_models(
-    folder: Path, *, resume: bool = False, initial_model: Path | None = None, teachers: Sequence[Path] = ()
+    folder: Path,
+    *,
+    resume: bool = False,
+    initial_model: Path | None = None,
+    teachers: Sequence[Path] = (),
 ) -> RunModels:
     """The models at these paths; a resumed run knows where those were that are not named.
 
@@ -110,16 +121,20 @@ def read_corpus(
     if source is None:
         if resume:
             raise ConfigError(
-                f"{Path(folder) / INPUTS} does not name the data of this run, or is missing or damaged. To resume, "
-                f"{_NAME_AGAIN}"
+                f"{Path(folder) / INPUTS} does not name the data of this run, or is missing or "
+                f"damaged. To resume, {_NAME_AGAIN}"
             )
         raise ConfigError(f"It is not known which data the run in {folder} needs. Name them.")
     require_teachers(run.training, digests_of(models.teachers))
-    codecs = codecs_to_keep(run, folder, resume=resume, initial=models.initial, teachers=models.teachers)
+    codecs = codecs_to_keep(
+        run, folder, resume=resume, initial=models.initial, teachers=models.teachers
+    )
 
     def load(now: RunConfig) -> PreparedCorpus:
         is_first = now is run  # later ones only look for more misfits
-        return load_corpus(source, now, on_phase if is_first else lambda text: None, should_stop, codecs)
+        return load_corpus(
+            source, now, on_phase if is_first else lambda text: None, should_stop, codecs
+        )
 
     if not resume:
         return _load_with_fitting_settings(run, load, keeps_model=models.initial is not None)
@@ -137,7 +152,10 @@ def read_corpus(
 def _load_with_fitting_settings(
     run: RunConfig, load: Callable[[RunConfig], PreparedCorpus], *, keeps_model: bool
 ) -> PreparedCorpus:
-    """The corpus. Raises `MisfitError` if it can only be prepared with other settings, which names all misfits."""
+    """The corpus.
+
+    Raises `MisfitError` if it can only be prepared with other settings, which names all misfits.
+    """
     misfits: dict[str, Misfit] = {}
     for _ in range(_MOST_MISFITS):
         try:
@@ -155,7 +173,10 @@ def _load_with_fitting_settings(
 
 
 def _of_resumed_run(error: AugenmerkError, source: DataSource, problem: str) -> CorpusError:
-    """The error of a run that `source` cannot continue; `problem` is what `other_data` says about it."""
+    """The error of a run that `source` cannot continue.
+
+    `problem` is what `other_data` says about it.
+    """
     if isinstance(error, UnfitCorpusError):
         problem = problem or changed_data(name_of_source(source))
         return CorpusError(f"{problem}. {error.misfit.problem} {ORIGINAL_DATA}")
@@ -163,7 +184,9 @@ def _of_resumed_run(error: AugenmerkError, source: DataSource, problem: str) -> 
         return CorpusError(f"{problem}. {ORIGINAL_DATA}")
     if problem:
         return CorpusError(f"{problem}. {error}")
-    return CorpusError(f"The data of this run are no longer readable. {error} If they were moved, {_NAME_AGAIN}")
+    return CorpusError(
+        f"The data of this run are no longer readable. {error} If they were moved, {_NAME_AGAIN}"
+    )
 
 
 def codecs_to_keep(
@@ -176,8 +199,8 @@ def codecs_to_keep(
 ) -> CodecPair | None:
     """The codecs for `load_corpus`; None to learn them from the data.
 
-    A resumed run keeps its own. A model that is trained further keeps its vocabularies, and a student uses those of its
-    teachers.
+    A resumed run keeps its own. A model that is trained further keeps its vocabularies, and a
+    student uses those of its teachers.
 
     Args:
         run: all settings.
@@ -187,8 +210,9 @@ def codecs_to_keep(
         teachers: the models to learn from.
 
     Raises:
-        CheckpointError: the run to resume has another architecture or data settings, the model to begin with, or the
-            first teacher, reads text with other settings; or there is no checkpoint to resume from.
+        CheckpointError: the run to resume has another architecture or data settings, the model to
+            begin with, or the first teacher, reads text with other settings; or there is no
+            checkpoint to resume from.
         ConfigError: the settings name a model to begin with, and none is given.
     """
     if resume and not was_interrupted_before_first_checkpoint(folder):

@@ -1,8 +1,9 @@
 """Faster CPU kernels for training an unchanged `Transformer`.
 
-Within `training_kernels()`, three functions of PyTorch that the model calls are computed in another way, with the same
-parameters and gradients: matrix products by oneDNN, which uses AVX-512 if the processor has it; dropout (Srivastava et
-al. 2014) from one 64-bit random number for four elements; softmax of many short rows.
+Within `training_kernels()`, three functions of PyTorch that the model calls are computed in another
+way, with the same parameters and gradients: matrix products by oneDNN, which uses AVX-512 if the
+processor has it; dropout (Srivastava et al. 2014) from one 64-bit random number for four elements;
+softmax of many short rows.
 """
 
 from collections.abc import Callable
@@ -22,7 +23,8 @@ from ...inference.products import (
 )
 
 _MIN_ROWS = 64
-"""Rows from which on oneDNN pays off for a differentiated product: setting up its kernel takes time."""
+"""Rows from which on oneDNN pays off for a differentiated product: setting up its kernel takes
+time."""
 _WIDE_ROW = 16
 """Row length from which on PyTorch's softmax takes many numbers at a time on a CPU."""
 _MANY_SCORES = 512
@@ -37,20 +39,28 @@ def training_kernels(device: torch.device) -> AbstractContextManager[object]:
 
 
 class FasterKernels(TorchFunctionMode):
-    """A context in which the calling thread computes `linear`, `dropout` and `softmax` by the kernels of this module.
+    """A context in which the calling thread computes `linear`, `dropout` and `softmax` by the
+    kernels of this module.
 
     Only for tensors on a CPU; it has no effect on compiled functions.
     """
 
     def __torch_function__(
-        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+        self,
+        func: Any,
+        types: Any,
+        args: tuple[Any, ...] = (),
+        kwargs: dict[str, Any] | None = None,
     ) -> Any:
         """Calls every other function unchanged."""
         return _REPLACEMENTS.get(func, func)(*args, **(kwargs or {}))
 
 
 def linear(states: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
-    """states · weightᵀ + bias: [..., N] to [..., M], by oneDNN where that is faster. Differentiable once."""
+    """states · weightᵀ + bias: [..., N] to [..., M], by oneDNN where that is faster.
+
+    Differentiable once.
+    """
     num_rows = states.numel() // states.size(-1)
     if product_serves(states):
         if not torch.is_grad_enabled():
@@ -89,8 +99,13 @@ class _Linear(torch.autograd.Function):
         return of_rows, product(outer.t(), rows.t()), outer.sum(dim=0) if ctx.has_bias else None
 
 
-def softmax(scores: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: torch.dtype | None = None) -> Tensor:
-    """The softmax of [..., M], with the parameters of PyTorch's. Many short rows are padded: this saves most time."""
+def softmax(
+    scores: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: torch.dtype | None = None
+) -> Tensor:
+    """The softmax of [..., M], with the parameters of PyTorch's.
+
+    Many short rows are padded: this saves most time.
+    """
     missing = _WIDE_ROW - scores.size(-1)
     if dim != -1 or missing <= 0 or scores.numel() < _MANY_SCORES:
         return functional.softmax(scores, dim, dtype=dtype)

@@ -1,4 +1,7 @@
-"""The training loop: steps, validations and checkpoints of a run. It prints nothing and knows no threads or windows."""
+"""The training loop: steps, validations and checkpoints of a run.
+
+It prints nothing and knows no threads or windows.
+"""
 
 import contextlib
 import json
@@ -71,38 +74,46 @@ def train(  # noqa: PLR0913 — each is a decision of the caller
     on_save_failed: events.OnSaveFailed = lambda failure: "stop",
     world: World = SINGLE_PROCESS,
 ) -> events.TrainingFinished:
-    """Trains a Transformer; saves checkpoints, history and the film of a probe sentence in `folder`.
+    """Trains a Transformer.
+
+    Saves checkpoints, history and the film of a probe sentence in `folder`.
 
     Args:
         run: all settings.
         corpus: the training data; read with the codecs of the models, see `inputs.read_corpus`.
         folder: created if missing; must not contain another run unless `resume`.
         device: "auto", "cpu", "cuda", "cuda:N" or "mps".
-        resume: continue from the folder's last checkpoint or, if that is damaged, from the next older one; a run that
-            crashed before its first checkpoint starts again. Settings must be the same except for the length of the
-            run, the number of kept files and the settings in `changes`.
+        resume: continue from the folder's last checkpoint or, if that is damaged, from the next
+            older one; a run that crashed before its first checkpoint starts again. Settings must be
+            the same except for the length of the run, the number of kept files and the settings in
+            `changes`.
         changes: settings of `TrainingConfig` to change from here on, for instance a lower rate.
-        allow_changed_data: resume even if the corpus has other sentences than the run was saved with.
-        initial: a model of the same architecture and vocabulary to begin with, instead of random weights; not needed
-            again when the run is resumed from a checkpoint. See `core.extensions.run_settings.presets.further`.
-        teachers: models whose mean distribution is learned, too (`TrainingConfig.distillation`); given again when the
-            run is resumed.
-        probe: the sentence of the film; None for the one the film already has, or one of the validation split.
+        allow_changed_data: resume even if the corpus has other sentences than the run was saved
+            with.
+        initial: a model of the same architecture and vocabulary to begin with, instead of random
+            weights; not needed again when the run is resumed from a checkpoint. See
+            `core.extensions.run_settings.presets.further`.
+        teachers: models whose mean distribution is learned, too (`TrainingConfig.distillation`);
+            given again when the run is resumed.
+        probe: the sentence of the film; None for the one the film already has, or one of the
+            validation split.
         on_event: called with every step, epoch and checkpoint, in this thread.
-        should_stop: called before every step, between the micro-batches of a step (which is then undone), and before
-            each batch of a validation at an epoch's end (which then follows after resuming). True or "keep": the run is
-            saved, validated if that takes only seconds, and ended; "pause": saved and ended; "discard": ended, its
-            files deleted.
-        on_save_failed: called when a file cannot be written: "retry", or "stop", which raises `StorageError`.
-        world: the processes that train together, of which this is the main one; the others `run_worker`.
+        should_stop: called before every step, between the micro-batches of a step (which is then
+            undone), and before each batch of a validation at an epoch's end (which then follows
+            after resuming). True or "keep": the run is saved, validated if that takes only seconds,
+            and ended; "pause": saved and ended; "discard": ended, its files deleted.
+        on_save_failed: called when a file cannot be written: "retry", or "stop", which raises
+            `StorageError`.
+        world: the processes that train together, of which this is the main one; the others
+            `run_worker`.
 
     Returns:
         The end of the run, which is also the last event.
 
     Raises:
         TrainingError: the folder contains another run, or another training is writing to it.
-        InterruptedTrainingError: the loss is no longer finite, memory ran out, or the data of the run to resume has
-            changed; carries a proposal.
+        InterruptedTrainingError: the loss is no longer finite, memory ran out, or the data of the
+            run to resume has changed; carries a proposal.
         MisfitError: the data does not fit the model's positions or the batches; carries a proposal.
         ConfigError: a setting is invalid.
         TextError: the probe cannot be read.
@@ -130,7 +141,12 @@ def train(  # noqa: PLR0913 — each is a decision of the caller
             on_event(events.PhaseStarted("Compiling the model, which takes minutes"))
         session = build_session(run, corpus, choice.name, world)
         session.learn_from(teachers)
-        if not (resume and _resume(session, folder, frozenset(changes or {}), allow_changed_data, initial, on_event)):
+        if not (
+            resume
+            and _resume(
+                session, folder, frozenset(changes or {}), allow_changed_data, initial, on_event
+            )
+        ):
             session.begin_with(initial)
         if resume and probe is None and (frames := read_film(folder)):
             probe = frames[-1].translation.source_text
@@ -166,20 +182,28 @@ def _resume(
     initial: Checkpoint | None,
     on_event: events.OnEvent,
 ) -> bool:
-    """Restores `session` from the run in `folder` if that has a checkpoint. Returns whether it has one.
+    """Restores `session` from the run in `folder` if that has a checkpoint.
+
+    Returns whether it has one.
 
     Raises `CheckpointError`, `ConfigError` or `ChangedDataError`.
     """
     if was_interrupted_before_first_checkpoint(folder):
         require_same_run(session.run, read_toml(folder / RUN_SETTINGS), changed)
-        on_event(events.Noted(f"The run in {folder} ended before its first checkpoint, so it starts again."))
+        on_event(
+            events.Noted(
+                f"The run in {folder} ended before its first checkpoint, so it starts again."
+            )
+        )
         return False
     on_event(events.PhaseStarted(f"Resuming from {folder / LAST}"))
     checkpoint, path, notes = load_resumable(folder)
     require_own_initial_model(initial, checkpoint.run.training)
     try:
         inputs = read_run_inputs(folder)
-        notes += session.restore(checkpoint, changed, allow_changed_data=allow_changed_data, inputs=inputs)
+        notes += session.restore(
+            checkpoint, changed, allow_changed_data=allow_changed_data, inputs=inputs
+        )
     except events.ChangedDataError as error:
         error.resumable_checkpoint = path
         raise
@@ -197,15 +221,18 @@ def build_session(
     except (MemoryError, RuntimeError) as error:
         reason = _lack_of_memory(error)
     raise TrainingError(
-        f"There is not enough memory to build the model ({reason}). Choose a smaller model, or raise the limit of this "
-        "process (ulimit -v), if there is one."
+        f"There is not enough memory to build the model ({reason}). Choose a smaller model, or "
+        "raise the limit of this process (ulimit -v), if there is one."
     )
 
 
 def _run_to_end(loop: "EpochLoop") -> events.TrainingFinished:
-    """Runs the loop. A loss that is not finite, or lack of memory, becomes an error with a proposal.
+    """Runs the loop.
 
-    The new error is raised after the original one is freed, together with the tensors in its frames.
+    A loss that is not finite, or lack of memory, becomes an error with a proposal.
+
+    The new error is raised after the original one is freed, together with the tensors in its
+    frames.
 
     Raises:
         InterruptedTrainingError: instead of what the loop raised.
@@ -221,17 +248,26 @@ def _run_to_end(loop: "EpochLoop") -> events.TrainingFinished:
     except (MemoryError, RuntimeError) as error:
         step = loop.progress.step + 1
         reason = _lack_of_memory(error)
-        message = f"At step {step} there was not enough memory ({reason}). Files saved earlier are intact."
+        message = (
+            f"At step {step} there was not enough memory ({reason}). Files saved earlier are "
+            "intact."
+        )
         kind = events.OutOfMemoryError
         proposal = events.smaller_batches(training)
     saved = next(iter(kept_checkpoints(loop.checkpoints.folder, "last")), None)
     if proposal is None:
-        advice = "The batches cannot be made smaller: choose a smaller model, or a device with more memory."
+        advice = (
+            "The batches cannot be made smaller: choose a smaller model, or a device with more "
+            "memory."
+        )
     elif saved is None:
         advice = f"Start again with {proposal.text}."
     else:
         options = " ".join(f"--change {name}={value:g}" for name, value in proposal.changes.items())
-        advice = f"Resume from step {saved.step} ({saved.path.name}) with {proposal.text}: --resume {options}."
+        advice = (
+            f"Resume from step {saved.step} ({saved.path.name}) with {proposal.text}: --resume "
+            f"{options}."
+        )
     raise kind(f"{message} {advice}", proposal, saved.path if saved else None)
 
 
@@ -242,7 +278,9 @@ def _lack_of_memory(error: Exception) -> str:
     return (str(error) or repr(error)).splitlines()[0]
 
 
-def run_worker(read_corpus: Callable[[RunConfig], PreparedCorpus], device: str, world: World) -> None:
+def run_worker(
+    read_corpus: Callable[[RunConfig], PreparedCorpus], device: str, world: World
+) -> None:
     """Carries out the commands of the main process of a distributed run, until that finishes.
 
     Args:
@@ -271,14 +309,15 @@ def run_worker(read_corpus: Callable[[RunConfig], PreparedCorpus], device: str, 
             elif kind == CommandKind.STEP and session is not None:
                 try:
                     _take_step(session, tensors, rate)
-                except Exception as error:  # the main process learns of it in the step, and decides how to continue
+                # the main process learns of it in the step, and decides how to continue
+                except Exception as error:
                     failure = error
             elif kind == CommandKind.SEND_RANDOM_STATE and session is not None:
                 world.all_gather(random_state(session.device))
             else:
                 raise failure or TrainingError(
-                    "The main process (number 0) of this run failed and reports why. Fix the problem, then resume the "
-                    "run."
+                    "The main process (number 0) of this run failed and reports why. Fix the "
+                    "problem, then resume the run."
                 )
 
 
@@ -328,14 +367,17 @@ class EpochLoop:
         self.seconds_per_step = 0.0
         self.tokens_per_second = 0.0
         self.started = time.perf_counter()
-        self.seconds_before = sum(record.seconds for record in self.progress.history) + self.progress.epoch_seconds
+        self.seconds_before = (
+            sum(record.seconds for record in self.progress.history) + self.progress.epoch_seconds
+        )
         self.groups = self._epoch_groups()
         if not self.progress.steps_per_epoch:
             self.progress.steps_per_epoch = len(self.groups)
         if self.progress.group > len(self.groups):
             raise CheckpointError(
-                f"The run has done {self.progress.group} steps of its epoch, but with this corpus an epoch has "
-                f"{len(self.groups)}. Resume with the original corpus, or start a new run in another folder."
+                f"The run has done {self.progress.group} steps of its epoch, but with this "
+                f"corpus an epoch has {len(self.groups)}. Resume with the original corpus, or "
+                "start a new run in another folder."
             )
 
     def run_to_end(self) -> events.TrainingFinished:
@@ -354,10 +396,17 @@ class EpochLoop:
                 continue
             done = self.progress.group
             padding = self.session.padding_id, self.run.training.pad_to
-            batches = [collate(self._epoch_pairs, indices, *padding) for indices in self.groups[done]]
-            if not self._run_step(batches, epochs_done=self.progress.epoch - 1 + done / len(self.groups)):
+            batches = [
+                collate(self._epoch_pairs, indices, *padding) for indices in self.groups[done]
+            ]
+            if not self._run_step(
+                batches, epochs_done=self.progress.epoch - 1 + done / len(self.groups)
+            ):
                 continue
-            if not self._is_at_epoch_end and self.progress.step % self.run.training.checkpoint_steps == 0:
+            if (
+                not self._is_at_epoch_end
+                and self.progress.step % self.run.training.checkpoint_steps == 0
+            ):
                 self.checkpoints.save_last()
 
     @property
@@ -411,7 +460,10 @@ class EpochLoop:
             return "completed"
         if training.max_steps is not None and progress.step >= training.max_steps:
             return "max_steps"
-        if training.patience is not None and num_stale_epochs(progress.history) >= training.patience:
+        if (
+            training.patience is not None
+            and num_stale_epochs(progress.history) >= training.patience
+        ):
             return "patience"
         return _REASONS.get(self.should_stop())
 
@@ -427,7 +479,9 @@ class EpochLoop:
         self.num_timed += 1
         weight = max(0.05, 1 / self.num_timed)
         self.seconds_per_step += weight * (seconds - self.seconds_per_step)
-        self.tokens_per_second += weight * (result.num_tokens / max(seconds, 1e-9) - self.tokens_per_second)
+        self.tokens_per_second += weight * (
+            result.num_tokens / max(seconds, 1e-9) - self.tokens_per_second
+        )
         self.progress.epoch_seconds += seconds
         event = events.StepDone(
             **vars(result),
@@ -441,8 +495,12 @@ class EpochLoop:
         return True
 
     def _end_epoch(self) -> None:
-        """Validates and saves. Raises `ValidationStoppedError` if stopped; the run then remains at its last step."""
-        self.session.require_sound_weights()  # before they are validated, and perhaps saved as the best
+        """Validates and saves.
+
+        Raises `ValidationStoppedError` if stopped; the run then remains at its last step.
+        """
+        # before they are validated, and perhaps saved as the best
+        self.session.require_sound_weights()
         progress = self.progress
         before = list(progress.history), progress.best_epoch, progress.best_validation_loss
         try:
@@ -450,15 +508,21 @@ class EpochLoop:
             progress.history.append(record)
             self.checkpoints.save_history()
             self._keep(record, progress.history)
-        except StorageError:  # not of the checkpoint to resume from: its steps are kept, and validated again
+        # not of the checkpoint to resume from: its steps are kept, and validated again
+        except StorageError:
             progress.history[:], progress.best_epoch, progress.best_validation_loss = before
             self.checkpoints.save_last_if_possible()
             raise
         progress.begin_epoch(progress.epoch + 1)
         self.checkpoints.save_last()
 
-    def _validate(self, *, with_sample: bool, should_stop: events.ShouldStop = lambda: False) -> EpochRecord:
-        """Validates. Raises `ValidationStoppedError` if `should_stop` returns true before a batch."""
+    def _validate(
+        self, *, with_sample: bool, should_stop: events.ShouldStop = lambda: False
+    ) -> EpochRecord:
+        """Validates.
+
+        Raises `ValidationStoppedError` if `should_stop` returns true before a batch.
+        """
         self.on_event(events.PhaseStarted("Validating"))
         bleu = None
         loss = self.validator.loss(should_stop)
@@ -484,29 +548,36 @@ class EpochLoop:
         )
 
     def _validate_after_stop(self) -> None:
-        """Validates only some pairs, or none, after a stop if a full validation is slow or was just stopped.
+        """Validates only some pairs, or none, after a stop if a full validation is slow or was just
+        stopped.
 
-        The checkpoint to resume from was written earlier and is not affected: the next full validation decides.
+        The checkpoint to resume from was written earlier and is not affected: the next full
+        validation decides.
         """
         progress = self.progress
         if self._is_at_epoch_end:
             stopped = (
-                f"Stopped while epoch {progress.epoch} was validated: {LAST} holds its last step, {progress.step:,}, "
-                "and a resumed run validates it first."
+                f"Stopped while epoch {progress.epoch} was validated: {LAST} holds its last "
+                f"step, {progress.step:,}, and a resumed run validates it first."
             )
             unjudged = ""
         else:
             stopped = f"Stopped within epoch {progress.epoch}: {LAST} holds step {progress.step:,}."
             unjudged = " It was not validated, which takes long;"
         if progress.best_epoch:
-            self.on_event(events.Noted(f"{stopped}{unjudged} {BEST} is still that of epoch {progress.best_epoch}."))
+            self.on_event(
+                events.Noted(
+                    f"{stopped}{unjudged} {BEST} is still that of epoch {progress.best_epoch}."
+                )
+            )
             return
         self.on_event(events.PhaseStarted("Validating on some pairs"))
         loss, num_pairs = self.validator.loss_on_subset()
         whole = len(self.session.corpus.validation)
         if num_pairs < whole:
             stopped += (
-                f" It was validated on only {num_pairs:,} of {whole:,} pairs, because all of them would take long."
+                f" It was validated on only {num_pairs:,} of {whole:,} pairs, because all of "
+                "them would take long."
             )
         self.on_event(events.Noted(stopped))
         record = self._record(loss, None)
@@ -525,17 +596,20 @@ class EpochLoop:
     def _finish(self, reason: events.EndReason) -> events.TrainingFinished:
         """Saves, validates and reports the model, unless the run is paused or discarded."""
         progress = self.progress
-        last_epoch = progress.epoch if progress.group else max(1, progress.epoch - 1)  # that of the last step
+        # that of the last step
+        last_epoch = progress.epoch if progress.group else max(1, progress.epoch - 1)
         if reason != "discarded":
             self.checkpoints.save_last()
         if reason not in ("paused", "discarded"):
             if not (progress.group and progress.epoch_tokens):
-                if not progress.best_epoch:  # stopped before the first step: both files are still written
+                # stopped before the first step: both files are still written
+                if not progress.best_epoch:
                     self.checkpoints.save_best(progress.history)
             elif reason == "stopped" and (self._is_at_epoch_end or not self.validator.is_fast):
                 self._validate_after_stop()
             else:
-                record = self._validate(with_sample=reason != "stopped")  # a user who stops does not want to wait
+                # a user who stops does not want to wait
+                record = self._validate(with_sample=reason != "stopped")
                 self._keep(record, [*progress.history, record])
                 self.checkpoints.save_last()
         return events.TrainingFinished(

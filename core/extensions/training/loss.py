@@ -1,7 +1,7 @@
 """The training loss and its gradients: whole batches by micro-batches, on one or more devices.
 
-Cross-entropy with label smoothing as in The Annotated Transformer, R-Drop, and distillation. Shape legend:
-`core.extensions.training.corpora.batches`.
+Cross-entropy with label smoothing as in The Annotated Transformer, R-Drop, and distillation. Shape
+legend: `core.extensions.training.corpora.batches`.
 """
 
 import inspect
@@ -35,9 +35,10 @@ from .kernels import product_serves, training_kernels
 def smoothed_loss(logits: Tensor, targets: Tensor, smoothing: float, padding_id: int) -> Tensor:
     """KL divergence from the smoothed target distribution to the model's, summed over all rows.
 
-    The smoothed distribution gives 1 − ε to the true word, ε / (V − 2) to every other word, nothing to padding
-    (Szegedy et al. 2016; The Annotated Transformer). With ε = 0 it is the plain cross-entropy. Computed from one
-    log-sum-exp of the logits: the distribution itself is never formed.
+    The smoothed distribution gives 1 − ε to the true word, ε / (V − 2) to every other word, nothing
+    to padding (Szegedy et al. 2016; The Annotated Transformer). With ε = 0 it is the plain
+    cross-entropy. Computed from one log-sum-exp of the logits: the distribution itself is never
+    formed.
 
     Args:
         logits: [N, V], rows of real tokens only.
@@ -53,17 +54,28 @@ def smoothed_loss(logits: Tensor, targets: Tensor, smoothing: float, padding_id:
 
 
 def _smoothed_loss(
-    logits: Tensor, normalizer: Tensor, targets: Tensor, smoothing: float, padding_id: int, num_tokens: int | Tensor
+    logits: Tensor,
+    normalizer: Tensor,
+    targets: Tensor,
+    smoothing: float,
+    padding_id: int,
+    num_tokens: int | Tensor,
 ) -> Tensor:
-    """The same with known log-sum-exps of the rows: `normalizer` is their sum. Rows of zeros do not count."""
+    """The same with known log-sum-exps of the rows: `normalizer` is their sum.
+
+    Rows of zeros do not count.
+    """
     of_truth = logits.gather(1, targets[:, None]).sum()
     if smoothing == 0:
         return normalizer - of_truth
     share = smoothing / (logits.size(1) - 2)
-    # Padding is left out rather than subtracted: so a logit of −∞ there has no effect, 0 · log 0 = 0.
+    # Padding is left out rather than subtracted: so a logit of −∞ there has no effect, 0 · log 0 =
+    # 0.
     of_others = logits[:, :padding_id].sum() + logits[:, padding_id + 1 :].sum() - of_truth
     negative_entropy = (1 - smoothing) * math.log(1 - smoothing) + smoothing * math.log(share)
-    return normalizer - (1 - smoothing) * of_truth - share * of_others + num_tokens * negative_entropy
+    return (
+        normalizer - (1 - smoothing) * of_truth - share * of_others + num_tokens * negative_entropy
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,9 +83,10 @@ class SoftTargets:
     """Predictions of teachers for the tokens of a batch (word-level distillation, Kim & Rush 2016).
 
     Attributes:
-        share: λ, in (0, 1]: weight of the divergence from the teachers' distribution to the model's in the loss.
-        outputs: of each teacher its hidden states [N, its width], and weight [V, its width] and bias [V] of its output
-            layer. Their distributions are averaged.
+        share: λ, in (0, 1]: weight of the divergence from the teachers' distribution to the model's
+            in the loss.
+        outputs: of each teacher its hidden states [N, its width], and weight [V, its width] and
+            bias [V] of its output layer. Their distributions are averaged.
     """
 
     share: float
@@ -104,9 +117,10 @@ def output_layer_loss(  # noqa: PLR0913 — all but the first six have defaults
 ) -> Tensor:
     """`smoothed_loss` of the logits hidden · weightᵀ + bias, without ever holding all of them.
 
-    Rows are processed `_CHUNK_ROWS` at a time, gradients included: the logits of a batch are larger than any cache, and
-    writing and reading them several times costs more than the arithmetic. Under `torch.autocast` the three products
-    use its format; softmax, loss and the gradient of the weight stay 32-bit.
+    Rows are processed `_CHUNK_ROWS` at a time, gradients included: the logits of a batch are larger
+    than any cache, and writing and reading them several times costs more than the arithmetic. Under
+    `torch.autocast` the three products use its format; softmax, loss and the gradient of the weight
+    stay 32-bit.
 
     Args:
         hidden: [N, D], rows of real tokens only, unless `real` marks them.
@@ -114,10 +128,12 @@ def output_layer_loss(  # noqa: PLR0913 — all but the first six have defaults
         targets: [N].
         smoothing: ε, in [0, 1).
         padding_id: the id that is never predicted.
-        r_drop: α of R-Drop (Liang et al. 2021). If it is above 0, `hidden` and `targets` hold two passes over the same
-            tokens, one below the other, and the loss is half of the paper's, so that it can be compared with that of
-            one pass: ½ (L₁ + L₂) + α / 4 · (KL(P₁ ‖ P₂) + KL(P₂ ‖ P₁)), summed over the tokens.
-        soft_targets: with them the loss is (1 − λ) L + λ KL(T ‖ P), T the teachers' distribution; not with R-Drop.
+        r_drop: α of R-Drop (Liang et al. 2021). If it is above 0, `hidden` and `targets` hold two
+            passes over the same tokens, one below the other, and the loss is half of the paper's,
+            so that it can be compared with that of one pass: ½ (L₁ + L₂) + α / 4 · (KL(P₁ ‖ P₂) +
+            KL(P₂ ‖ P₁)), summed over the tokens.
+        soft_targets: with them the loss is (1 − λ) L + λ KL(T ‖ P), T the teachers' distribution;
+            not with R-Drop.
         real: [N], True for the rows that count; None for all.
 
     Returns:
@@ -130,14 +146,18 @@ def output_layer_loss(  # noqa: PLR0913 — all but the first six have defaults
 
 _CHUNK_ROWS = {"cpu": 256}
 _CHUNK_ROWS_HALVED = {"cpu": 512}
-"""For 16-bit formats: the weight is packed again for each product, which pays off only for more rows."""
+"""For 16-bit formats: the weight is packed again for each product, which pays off only for more
+rows."""
 _CHUNK_ROWS_ELSEWHERE = 8192
 _ROWS_IN_STEPS_OF = 32
 
 
 @dataclass(frozen=True, eq=False)
 class _Objective:
-    """The loss of some tokens as a function of their logits; the fields are those of `output_layer_loss`."""
+    """The loss of some tokens as a function of their logits.
+
+    The fields are those of `output_layer_loss`.
+    """
 
     smoothing: float
     padding_id: int
@@ -145,7 +165,9 @@ class _Objective:
     soft_targets: SoftTargets | None
     real: Tensor | None
 
-    def loss_and_gradient(self, logits: Tensor, targets: Tensor, rows: slice | Tensor) -> tuple[Tensor, Tensor]:
+    def loss_and_gradient(
+        self, logits: Tensor, targets: Tensor, rows: slice | Tensor
+    ) -> tuple[Tensor, Tensor]:
         """The summed loss of these rows, and its gradient with respect to the logits [R, V].
 
         The logits are overwritten.
@@ -159,7 +181,9 @@ class _Objective:
             logits *= counts
             normalizers *= counts
         num_tokens = len(logits) if counts is None else counts.sum()
-        loss = _smoothed_loss(logits, normalizers.sum(), targets, self.smoothing, self.padding_id, num_tokens)
+        loss = _smoothed_loss(
+            logits, normalizers.sum(), targets, self.smoothing, self.padding_id, num_tokens
+        )
         if self.r_drop:
             divergence, pull = _divergence_of_halves(logits.sub_(normalizers), gradient)
             loss = 0.5 * loss + self.r_drop / 4 * divergence
@@ -175,7 +199,9 @@ class _Objective:
             gradient -= share
             gradient[:, self.padding_id] += share
         gradient.scatter_add_(
-            1, targets[:, None], gradient.new_full((len(gradient), 1), share + of_data * (self.smoothing - 1))
+            1,
+            targets[:, None],
+            gradient.new_full((len(gradient), 1), share + of_data * (self.smoothing - 1)),
         )
         if soft is not None:
             gradient.sub_(soft_distribution, alpha=soft.share)
@@ -189,7 +215,12 @@ class _Objective:
 class _OutputLayerLoss(torch.autograd.Function):
     @staticmethod
     def forward(
-        ctx: Any, hidden: Tensor, weight: Tensor, bias: Tensor | None, targets: Tensor, objective: _Objective
+        ctx: Any,
+        hidden: Tensor,
+        weight: Tensor,
+        bias: Tensor | None,
+        targets: Tensor,
+        objective: _Objective,
     ) -> Tensor:
         """The loss; its gradients are saved for `backward`."""
         kind = hidden.device.type
@@ -203,10 +234,16 @@ class _OutputLayerLoss(torch.autograd.Function):
             small_hidden = hidden.to(dtype)
             small_weight = weight.to(dtype)
             multiply = product if product_serves(small_hidden) else functional.linear
-            for rows in _chunks(len(hidden), size, hidden.device) if objective.r_drop else _slices(len(hidden), size):
+            for rows in (
+                _chunks(len(hidden), size, hidden.device)
+                if objective.r_drop
+                else _slices(len(hidden), size)
+            ):
                 here = small_hidden[rows]
                 padded = _with_rows_added(here)
-                logits = multiply(padded, small_weight, None if is_halved else bias)[: len(here)].to(weight.dtype)
+                logits = multiply(padded, small_weight, None if is_halved else bias)[
+                    : len(here)
+                ].to(weight.dtype)
                 if is_halved and bias is not None:
                     logits += bias
                 loss, gradient = objective.loss_and_gradient(logits, targets[rows], rows)
@@ -234,13 +271,20 @@ def _slices(number: int, size: int) -> Iterator[slice]:
 
 
 def _with_rows_added(rows: Tensor) -> Tensor:
-    """`rows`, padded with zeros on a CPU: a batch may end with any number of rows, and each number needs a kernel."""
+    """`rows`, padded with zeros on a CPU: a batch may end with any number of rows, and each number
+    needs a kernel.
+    """
     missing = -len(rows) % _ROWS_IN_STEPS_OF
-    return functional.pad(rows, (0, 0, 0, missing)) if missing and rows.device.type == "cpu" else rows
+    return (
+        functional.pad(rows, (0, 0, 0, missing)) if missing and rows.device.type == "cpu" else rows
+    )
 
 
 def _chunks(number: int, size: int, device: torch.device) -> Iterator[Tensor]:
-    """Indices of up to `size` rows at a time; the second half are the tokens of the first half in the other pass."""
+    """Indices of up to `size` rows at a time.
+
+    The second half are the tokens of the first half in the other pass.
+    """
     half = number // 2
     for first in range(0, half, size // 2):
         one = torch.arange(first, min(first + size // 2, half), device=device)
@@ -250,21 +294,26 @@ def _chunks(number: int, size: int, device: torch.device) -> Iterator[Tensor]:
 def _softmax_and_normalizers(logits: Tensor) -> tuple[Tensor, Tensor]:
     """The softmax of each row, and the log-sum-exps [N, 1], read off it at the largest logit.
 
-    There the probability is at least 1 / V, so its logarithm is exact to rounding; a pass over the logits is saved.
+    There the probability is at least 1 / V, so its logarithm is exact to rounding; a pass over the
+    logits is saved.
     """
     largest, index = logits.max(dim=-1, keepdim=True)
     probabilities = logits.softmax(dim=-1)
     return probabilities, largest - probabilities.gather(1, index).log()
 
 
-def _divergence_of_halves(log_probabilities: Tensor, probabilities: Tensor) -> tuple[Tensor, Tensor]:
-    """KL(P ‖ Q) + KL(Q ‖ P) summed over the rows P of the upper half and Q of the lower half, and its gradient.
+def _divergence_of_halves(
+    log_probabilities: Tensor, probabilities: Tensor
+) -> tuple[Tensor, Tensor]:
+    """KL(P ‖ Q) + KL(Q ‖ P) summed over the rows P of the upper half and Q of the lower half, and
+    its gradient.
 
     Args:
         log_probabilities, probabilities: [2 N, V].
 
     Returns:
-        A scalar, and its gradient with respect to the logits [2 N, V]: for P it is P (log P/Q − KL(P ‖ Q)) + P − Q.
+        A scalar, and its gradient with respect to the logits [2 N, V]: for P it is P (log P/Q −
+            KL(P ‖ Q)) + P − Q.
     """
     (log_p, log_q), (p, q) = log_probabilities.chunk(2), probabilities.chunk(2)
     ratio = log_p - log_q
@@ -275,7 +324,9 @@ def _divergence_of_halves(log_probabilities: Tensor, probabilities: Tensor) -> t
     return (from_p + from_q).sum(), pull
 
 
-def smoothed_distribution(target: int, num_tokens: int, smoothing: float, padding_id: int) -> Tensor:
+def smoothed_distribution(
+    target: int, num_tokens: int, smoothing: float, padding_id: int
+) -> Tensor:
     """The target distribution when the true token is `target`: [V], all zero for padding."""
     if target == padding_id:
         return torch.zeros(num_tokens)
@@ -287,22 +338,27 @@ def smoothed_distribution(target: int, num_tokens: int, smoothing: float, paddin
 
 _NAMES = ("forward_sync_buffers", "broadcast_buffers")  # of newer and older versions of PyTorch
 _CONSTANTS_STAY: dict[str, Any] = {
-    next(name for name in _NAMES if name in inspect.signature(DistributedDataParallel).parameters): False
+    next(
+        name for name in _NAMES if name in inspect.signature(DistributedDataParallel).parameters
+    ): False
 }
 """Whether constants are broadcast at each step; ours are identical in every process."""
 
 
 class LossSum(nn.Module):
-    """The loss of a batch, summed over its target tokens; padding is removed before the output layer.
+    """The loss of a batch, summed over its target tokens.
+
+    Padding is removed before the output layer.
 
     Args:
         model: whose loss it is.
         hidden_states: the model's own method, or a compiled form of it.
-        training: label smoothing, R-Drop (above 0 the batch is read twice in one pass, one copy below the other), the
-            token cutoff of the second copy, and the share of the teachers in the loss.
+        training: label smoothing, R-Drop (above 0 the batch is read twice in one pass, one copy
+            below the other), the token cutoff of the second copy, and the share of the teachers in
+            the loss.
         teachers: models whose distribution is learned, too; they do not change.
-        keeps_padding: compute the output layer for padding, too, without counting it: then all shapes follow from those
-            of the batch.
+        keeps_padding: compute the output layer for padding, too, without counting it: then all
+            shapes follow from those of the batch.
         unknown_ids: the ids of unknown tokens of source and target, for the token cutoff.
     """
 
@@ -319,7 +375,8 @@ class LossSum(nn.Module):
         super().__init__()
         self._unknown_ids = unknown_ids
         self.keeps_padding = keeps_padding
-        self._teachers = tuple(teachers)  # in a tuple, so that their weights do not belong to this module
+        # in a tuple, so that their weights do not belong to this module
+        self._teachers = tuple(teachers)
         self.model = model
         self.hidden_states = hidden_states
         self.settings = training  # `training` is a flag of every module
@@ -348,14 +405,23 @@ class LossSum(nn.Module):
         )
 
     def _twice(self, ids: Tensor, unknown_id: int | None) -> Tensor:
-        """The ids [B, T] and below them a copy, of which the cutoff makes some unknown: [2 B, T]."""
+        """The ids [B, T] and below them a copy, of which the cutoff makes some unknown: [2 B,
+        T].
+        """
         if not self.settings.token_cutoff or unknown_id is None:
             return ids.repeat(2, 1)
         is_drawn = torch.rand(ids.shape, device=ids.device) < self.settings.token_cutoff
-        return torch.cat((ids, ids.masked_fill(is_drawn & (ids != self.model.padding_id), unknown_id)))
+        return torch.cat(
+            (ids, ids.masked_fill(is_drawn & (ids != self.model.padding_id), unknown_id))
+        )
 
-    def _soft_targets(self, source: Tensor, read: Tensor, rows: Tensor | slice) -> SoftTargets | None:
-        """Predictions of the teachers after the tokens read [B, T], for these rows of [B T]; None without teachers."""
+    def _soft_targets(
+        self, source: Tensor, read: Tensor, rows: Tensor | slice
+    ) -> SoftTargets | None:
+        """Predictions of the teachers after the tokens read [B, T], for these rows of [B T].
+
+        None without teachers.
+        """
         if not self._teachers:
             return None
         with torch.no_grad():
@@ -379,13 +445,16 @@ class Gradients:
         loss_sum: of a model on `device`. If it keeps padding, batches are computed by CUDA graphs.
         device: of the model.
         precision: number format of the matrix products.
-        world: the processes that share the work; of a batch, process r of n takes the pairs r, r + n, r + 2n …
+        world: the processes that share the work; of a batch, process r of n takes the pairs r, r +
+            n, r + 2n …
 
     Attributes:
         max_tokens: padded tokens computed at once; None for whole batches.
     """
 
-    def __init__(self, loss_sum: LossSum, device: torch.device, precision: PrecisionChoice, world: World) -> None:
+    def __init__(
+        self, loss_sum: LossSum, device: torch.device, precision: PrecisionChoice, world: World
+    ) -> None:
         self._device = device
         self._precision = precision
         self._world = world
@@ -396,7 +465,9 @@ class Gradients:
         self._exchanging: DistributedDataParallel | None = None
         if world.size > 1:
             ids = [device.index] if device.type == "cuda" else None
-            self._exchanging = DistributedDataParallel(self._loss_sum, device_ids=ids, **_CONSTANTS_STAY)
+            self._exchanging = DistributedDataParallel(
+                self._loss_sum, device_ids=ids, **_CONSTANTS_STAY
+            )
         self._graphs: GraphedBackward | None = None
         if loss_sum.keeps_padding:
             max_length = loss_sum.model.config.max_positions
@@ -408,7 +479,8 @@ class Gradients:
         return self._graphs is not None
 
     def fill(self, batches: Sequence[Batch], should_stop: Callable[[], object]) -> float | None:
-        """Adds the gradients of the mean loss of all target tokens in `batches` to those of the parameters.
+        """Adds the gradients of the mean loss of all target tokens in `batches` to those of the
+        parameters.
 
         Args:
             batches: for all processes together; each computes its share.
@@ -439,7 +511,8 @@ class Gradients:
             raise failure
         if outcome == FAILED:
             raise TrainingError(
-                "Another process of this run failed and reports why. Fix the problem, then resume the run."
+                "Another process of this run failed and reports why. Fix the problem, then "
+                "resume the run."
             )
         if outcome == STOP:
             return None
@@ -448,7 +521,10 @@ class Gradients:
         return self._world.all_reduce_sum(total)
 
     def _parts(self, batches: Sequence[Batch]) -> list[tuple[Batch, float]]:
-        """Micro-batches of this process and their weights; at least one, because the other processes wait for it."""
+        """Micro-batches of this process and their weights.
+
+        At least one, because the other processes wait for it.
+        """
         parts = [(part, 1.0) for part in self._micro_batches(list(self._shares(batches)))]
         return parts or [(batches[0].rows(slice(0, 1), self._padding_id), 0.0)]
 
@@ -466,7 +542,12 @@ class Gradients:
             return batches
         num = self._num_passes
         model = self._loss_sum.model
-        return regrouped(batches, self.max_tokens // num, tokens_per_pass(model.num_parameters) / num, self._padding_id)
+        return regrouped(
+            batches,
+            self.max_tokens // num,
+            tokens_per_pass(model.num_parameters) / num,
+            self._padding_id,
+        )
 
     def _backward(self, batch: Batch, weight: float) -> Tensor:
         """Adds the gradients of a micro-batch; returns its share of the loss."""

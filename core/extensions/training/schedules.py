@@ -1,4 +1,6 @@
-"""Learning rates by step, with warm-up and cool-down shortened in runs that are too short for them."""
+"""Learning rates by step, with warm-up and cool-down shortened in runs that are too short for
+them.
+"""
 
 from collections.abc import Sequence
 
@@ -16,13 +18,18 @@ MAX_COOLDOWN_SHARE = 1 / 2
 
 
 def noam_rate(step: int, width: int, factor: float, warmup_steps: int) -> float:
-    """factor · width^−0.5 · min(step^−0.5, step · warmup^−1.5), for steps from 1 (Vaswani et al. 2017, section 5.3)."""
+    """factor · width^−0.5 · min(step^−0.5, step · warmup^−1.5), for steps from 1 (Vaswani et al.
+
+    2017, section 5.3).
+    """
     step = max(step, 1)
     return float(factor * width**-0.5 * min(step**-0.5, step * warmup_steps**-1.5))
 
 
 def cooldown_factor(epochs_done: float, num_epochs: int, cooldown_epochs: float) -> float:
-    """The factor of the learning rate: 1, falling linearly to 0 over the last `cooldown_epochs` of `num_epochs`."""
+    """The factor of the learning rate: 1, falling linearly to 0 over the last `cooldown_epochs` of
+    `num_epochs`.
+    """
     if cooldown_epochs == 0:
         return 1.0
     return min(1.0, max(0.0, num_epochs - epochs_done) / cooldown_epochs)
@@ -31,12 +38,18 @@ def cooldown_factor(epochs_done: float, num_epochs: int, cooldown_epochs: float)
 def learning_rate(step: int, model: ModelConfig, training: TrainingConfig) -> float:
     """The rate of optimizer step number `step`, from 1."""
     if training.schedule == "noam":
-        return noam_rate(schedule_step(step, training), model.width, training.noam_factor, training.warmup_steps)
+        return noam_rate(
+            schedule_step(step, training), model.width, training.noam_factor, training.warmup_steps
+        )
     return training.learning_rate
 
 
-def rates_of_run(history: Sequence[EpochRecord], model: ModelConfig, training: TrainingConfig) -> NDArray[np.float64]:
-    """The rate at each optimizer step of a run so far, cool-down included: [N], from step 1; empty without a history.
+def rates_of_run(
+    history: Sequence[EpochRecord], model: ModelConfig, training: TrainingConfig
+) -> NDArray[np.float64]:
+    """The rate at each optimizer step of a run so far, cool-down included: [N], from step 1.
+
+    Empty without a history.
 
     Args:
         history: contains the number of steps of each epoch.
@@ -52,7 +65,8 @@ def rates_of_run(history: Sequence[EpochRecord], model: ModelConfig, training: T
     epochs_done = np.interp(steps - 1, [step for step, _ in ends], [epoch for _, epoch in ends])
     return np.array(
         [
-            cooldown_factor(float(done), training.num_epochs, cooldown) * learning_rate(int(step), model, fitted)
+            cooldown_factor(float(done), training.num_epochs, cooldown)
+            * learning_rate(int(step), model, fitted)
             for step, done in zip(steps, epochs_done, strict=True)
         ]
     )
@@ -61,8 +75,8 @@ def rates_of_run(history: Sequence[EpochRecord], model: ModelConfig, training: T
 def schedule_step(step: int, training: TrainingConfig) -> int:
     """The step of the schedule at optimizer step number `step`, from 1.
 
-    With micro-batches as its unit it is `num_accumulated` times as high; that the last optimizer step of an epoch may
-    have fewer of them is ignored.
+    With micro-batches as its unit it is `num_accumulated` times as high; that the last optimizer
+    step of an epoch may have fewer of them is ignored.
     """
     return step * (training.num_accumulated if training.schedule_unit == "micro-batches" else 1)
 
@@ -75,16 +89,20 @@ def warmup_optimizer_steps(training: TrainingConfig) -> int:
 
 
 def fitted_cooldown_epochs(training: TrainingConfig) -> float:
-    """The last epochs, over which the rate falls to zero: as set, or fewer in a short run that fits its schedule."""
+    """The last epochs, over which the rate falls to zero: as set, or fewer in a short run that fits
+    its schedule.
+    """
     if not training.fit_schedule:
         return training.cooldown_epochs
     return min(training.cooldown_epochs, MAX_COOLDOWN_SHARE * training.num_epochs)
 
 
 def fitted_to(training: TrainingConfig, steps_per_epoch: int) -> TrainingConfig:
-    """The settings with the warm-up that a run has: as set, or shorter in a short run that fits its schedule.
+    """The settings with the warm-up that a run has: as set, or shorter in a short run that fits its
+    schedule.
 
-    The highest rate stays that of the settings, so that a shorter warm-up does not mean a higher rate.
+    The highest rate stays that of the settings, so that a shorter warm-up does not mean a higher
+    rate.
 
     Args:
         training: the settings.
@@ -117,14 +135,15 @@ def _describe_cooldown(training: TrainingConfig) -> str | None:
     length = _epochs(training.num_epochs)
     if fitted < requested:
         return (
-            f"A run of {length} is short for a cool-down of {_epochs(requested)}: the rate falls to zero over the last "
-            f"{_epochs(fitted)} instead."
+            f"A run of {length} is short for a cool-down of {_epochs(requested)}: the rate falls "
+            f"to zero over the last {_epochs(fitted)} instead."
         )
     if requested > training.num_epochs:
         share = cooldown_factor(0, training.num_epochs, requested)
         return (
-            f"A run of {length} is shorter than its cool-down of {_epochs(requested)}: the rate begins at "
-            f"{percent(share)} and only falls. Raise num_epochs, lower cooldown_epochs, or set fit_schedule."
+            f"A run of {length} is shorter than its cool-down of {_epochs(requested)}: the rate "
+            f"begins at {percent(share)} and only falls. Raise num_epochs, lower "
+            "cooldown_epochs, or set fit_schedule."
         )
     return None
 
@@ -137,8 +156,9 @@ def _describe_warmup(training: TrainingConfig, steps_per_epoch: int) -> str | No
     fitted = warmup_optimizer_steps(fitted_to(training, steps_per_epoch))
     if fitted < requested:
         return (
-            f"It has {counted(num_steps, 'step')}, which is short for a warm-up of {requested:,}: the rate rises "
-            f"over the first {fitted:,} instead, to the same height."
+            f"It has {counted(num_steps, 'step')}, which is short for a warm-up of "
+            f"{requested:,}: the rate rises over the first {fitted:,} instead, to the same "
+            "height."
         )
     if requested > num_steps:
         return (
@@ -156,4 +176,6 @@ def _num_steps(training: TrainingConfig, steps_per_epoch: int) -> int:
 
 
 def _epochs(number: float) -> str:
-    return f"{number:.2g} epoch{'' if number == 1 else 's'}" if number < 10 else f"{number:.0f} epochs"
+    return (
+        f"{number:.2g} epoch{'' if number == 1 else 's'}" if number < 10 else f"{number:.0f} epochs"
+    )

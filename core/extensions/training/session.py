@@ -54,9 +54,18 @@ EXPLOSION = 10.0
 """A loss higher than this many times that of an untrained model does not recover."""
 _ADAM_STATE = ("step", "exp_avg", "exp_avg_sq")
 _FREE_TO_CHANGE = frozenset(
-    ("num_epochs", "max_steps", "checkpoint_steps", "keep_best", "keep_last", "patience", "sample_size")
+    (
+        "num_epochs",
+        "max_steps",
+        "checkpoint_steps",
+        "keep_best",
+        "keep_last",
+        "patience",
+        "sample_size",
+    )
 )
-"""Settings that may change on resuming: none of them changes a training step (but see `_fit_progress`)."""
+"""Settings that may change on resuming: none of them changes a training step (but see
+`_fit_progress`)."""
 _WHICH_PAIRS = {"max_length", "copy_length", "copy_training_pairs", "copy_validation_pairs"}
 """Data settings that select pairs; the others determine how text becomes ids."""
 _OF_BATCHES = ("batch_unit", "batch_size", "batching", "num_accumulated")
@@ -74,9 +83,11 @@ class Progress:
         learning_rate: of the last of them.
         epoch_loss_sum, epoch_tokens: of the steps done within the epoch.
         epoch_seconds: spent within the epoch.
-        steps_per_epoch: optimizer steps of the run's first epoch; 0 before it, and in runs of earlier versions.
+        steps_per_epoch: optimizer steps of the run's first epoch; 0 before it, and in runs of
+            earlier versions.
         first_loss: of the first step; 0 before it, and in runs of earlier versions.
-        best_epoch, best_validation_loss: of the best validation so far; 0 and infinity before the first.
+        best_epoch, best_validation_loss: of the best validation so far; 0 and infinity before the
+            first.
         history: the epochs that are complete.
     """
 
@@ -111,7 +122,9 @@ class Progress:
 
 @dataclass(frozen=True)
 class StepResult:
-    """Result of an optimizer step: loss per token (the one minimised), rate, gradient norm, target tokens."""
+    """Result of an optimizer step: loss per token (the one minimised), rate, gradient norm, target
+    tokens.
+    """
 
     loss: float
     learning_rate: float
@@ -132,7 +145,9 @@ class TrainingSession:
         inputs: the files that it was read from.
     """
 
-    def __init__(self, run: RunConfig, corpus: PreparedCorpus, device: str, world: World = SINGLE_PROCESS) -> None:
+    def __init__(
+        self, run: RunConfig, corpus: PreparedCorpus, device: str, world: World = SINGLE_PROCESS
+    ) -> None:
         self.run = run
         self.world = world
         self.corpus = corpus
@@ -143,16 +158,23 @@ class TrainingSession:
         self._decoding = DecodingConfig()
         self._origin: Origin | None = None
         torch.manual_seed(run.training.seed)
-        num_source, num_target = len(corpus.codecs.source.vocabulary), len(corpus.codecs.target.vocabulary)
+        num_source, num_target = (
+            len(corpus.codecs.source.vocabulary),
+            len(corpus.codecs.target.vocabulary),
+        )
         self.model = Transformer(run.model, num_source, num_target, self.padding_id).to(self.device)
         self.model.train()
         self.precision = choose_precision(run.training.precision, self.device)
         self._resegmentation = (
-            Resegmentation(corpus, run.training.subword_dropout) if run.training.subword_dropout else None
+            Resegmentation(corpus, run.training.subword_dropout)
+            if run.training.subword_dropout
+            else None
         )
         self.progress = Progress()
         self._teachers: list[Transformer] = []
-        self.compiled = choose_compiled(run.training.compile, self.model, self.device, self.precision)
+        self.compiled = choose_compiled(
+            run.training.compile, self.model, self.device, self.precision
+        )
         self.launches = choose_launches(run.training, self.device)
         self.gradients = self._new_gradients(SINGLE_PROCESS)
         self._has_joined = False
@@ -162,7 +184,8 @@ class TrainingSession:
         self.optimizer = torch.optim.Adam(
             self.model.parameters(),
             lr=run.training.learning_rate,
-            betas=(float(run.training.adam_beta1), float(run.training.adam_beta2)),  # 0 for 0.0 is refused
+            # 0 for 0.0 is refused
+            betas=(float(run.training.adam_beta1), float(run.training.adam_beta2)),
             eps=run.training.adam_epsilon,
             fused=self.is_fused,
         )
@@ -180,7 +203,9 @@ class TrainingSession:
         rate_factor: float = 1.0,
         should_stop: Callable[[], object] = lambda: False,
     ) -> StepResult | None:
-        """One optimizer step on the gradients of all `batches` together; each token has the same weight.
+        """One optimizer step on the gradients of all `batches` together.
+
+        Each token has the same weight.
 
         Args:
             batches: for all processes together.
@@ -198,8 +223,14 @@ class TrainingSession:
         if self.world.is_main:
             if not self._has_joined:
                 self._has_joined = True
-                settings = torch.frombuffer(bytearray(json.dumps(self.run.to_dict()).encode()), dtype=torch.uint8)
-                states = torch.empty(0, dtype=torch.uint8) if self._random_states is None else self._random_states
+                settings = torch.frombuffer(
+                    bytearray(json.dumps(self.run.to_dict()).encode()), dtype=torch.uint8
+                )
+                states = (
+                    torch.empty(0, dtype=torch.uint8)
+                    if self._random_states is None
+                    else self._random_states
+                )
                 self.world.command(CommandKind.JOIN, [settings, states])
                 self.join(None)
             ids = [ids for batch in batches for ids in (batch.source, batch.target)]
@@ -217,8 +248,12 @@ class TrainingSession:
         self.progress.epoch_tokens += result.num_tokens
         return result
 
-    def take_step(self, batches: Sequence[Batch], rate: float, should_stop: Callable[[], object]) -> StepResult | None:
-        """The part of `step` that each process does: gradients, clipping and Adam with this rate."""
+    def take_step(
+        self, batches: Sequence[Batch], rate: float, should_stop: Callable[[], object]
+    ) -> StepResult | None:
+        """The part of `step` that each process does: gradients, clipping and Adam with this
+        rate.
+        """
         for group in self.optimizer.param_groups:
             group["lr"] = rate
         self.optimizer.zero_grad(set_to_none=not self.gradients.keeps_tensors)
@@ -231,18 +266,21 @@ class TrainingSession:
         clip_norm = self.run.training.clip_norm
         limit = math.inf if clip_norm is None else clip_norm
         norm = torch.nn.utils.clip_grad_norm_(self.model.parameters(), limit, foreach=True)
-        result = StepResult(loss, rate, float(norm), sum(batch.num_target_tokens for batch in batches))
+        result = StepResult(
+            loss, rate, float(norm), sum(batch.num_target_tokens for batch in batches)
+        )
         if not (math.isfinite(result.loss) and math.isfinite(result.gradient_norm)):
             raise DivergedError(
                 f"At step {self.progress.step + 1} the loss became {result.loss} (gradient norm "
-                f"{result.gradient_norm}), which is not finite. The step was not applied; files saved earlier are "
-                "intact."
+                f"{result.gradient_norm}), which is not finite. The step was not applied; files "
+                "saved earlier are intact."
             )
         self.optimizer.step()
         return result
 
     def join(self, random_state: Tensor | None) -> None:
-        """Joins the world together with the main process, taking over its weights and its optimizer state.
+        """Joins the world together with the main process, taking over its weights and its optimizer
+        state.
 
         Args:
             random_state: to continue from; None for a new one of this process.
@@ -255,7 +293,11 @@ class TrainingSession:
         if self.world.is_main:
             self.world.broadcast(list(self._optimizer_state().values()))
         elif tensors := self.world.receive():
-            names = [f"optimizer.{key}.{name}" for name, _ in self.model.named_parameters() for key in _ADAM_STATE]
+            names = [
+                f"optimizer.{key}.{name}"
+                for name, _ in self.model.named_parameters()
+                for key in _ADAM_STATE
+            ]
             self._restore_optimizer(dict(zip(names, tensors, strict=True)))
 
     def _new_gradients(self, world: World) -> Gradients:
@@ -271,7 +313,9 @@ class TrainingSession:
         return Gradients(loss_sum, self.device, self.precision, world)
 
     def describe_device_choices(self) -> list[str]:
-        """Precision, kernels, threads, optimizer, micro-batches, compiling and processes, with reasons, by line."""
+        """Precision, kernels, threads, optimizer, micro-batches, compiling and processes, with
+        reasons, by line.
+        """
         device = self.device.type
         precision = self.precision
         lines = [f"Computing in {precision.name}: {precision.reason}"]
@@ -282,11 +326,13 @@ class TrainingSession:
         if self.is_fused:
             lines.append(f"Fused Adam, in one pass over all parameters: available for {device}")
         else:
-            lines.append(f"Adam not fused: PyTorch has fused Adam for cpu and cuda, not for {device}")
+            lines.append(
+                f"Adam not fused: PyTorch has fused Adam for cpu and cuda, not for {device}"
+            )
         if self.gradients.max_tokens is not None:
             lines.append(
-                f"Micro-batches of similar lengths, at most {self.gradients.max_tokens:,} tokens: little padding, and "
-                "a stop acts within seconds"
+                f"Micro-batches of similar lengths, at most {self.gradients.max_tokens:,} "
+                "tokens: little padding, and a stop acts within seconds"
             )
         if self.launches.reason:
             lines.append(self.launches.reason)
@@ -297,33 +343,41 @@ class TrainingSession:
         return lines
 
     def require_sound_weights(self) -> None:
-        """Raises `DivergedError` if a weight is not finite or absurdly large, or if the last step's loss exploded."""
+        """Raises `DivergedError` if a weight is not finite or absurdly large, or if the last step's
+        loss exploded.
+        """
         step = self.progress.step
         for name, parameter in self.model.named_parameters():
             largest = float(parameter.detach().abs().max())
             if not math.isfinite(largest):
                 raise DivergedError(
-                    f"After step {step} the weights {name} contain values that are not finite. These weights were not "
-                    "saved; files saved earlier are intact."
+                    f"After step {step} the weights {name} contain values that are not finite. "
+                    "These weights were not saved; files saved earlier are intact."
                 )
             if largest > LARGEST_WEIGHT:
                 raise DivergedError(
-                    f"After step {step} the weights {name} contain values of {largest:.3g}, above the limit of "
-                    f"{LARGEST_WEIGHT:g}. These weights were not saved; files saved earlier are intact."
+                    f"After step {step} the weights {name} contain values of {largest:.3g}, "
+                    f"above the limit of {LARGEST_WEIGHT:g}. These weights were not saved; files "
+                    "saved earlier are intact."
                 )
         if self._last_loss > self.largest_loss:
             raise DivergedError(
-                f"At step {step} the loss was {self._last_loss:.4g}, above the limit of {self.largest_loss:.3g}, which "
-                f"is {EXPLOSION:g} times the loss of an untrained model. These weights were not saved; files saved "
-                "earlier are intact."
+                f"At step {step} the loss was {self._last_loss:.4g}, above the limit of "
+                f"{self.largest_loss:.3g}, which is {EXPLOSION:g} times the loss of an untrained "
+                "model. These weights were not saved; files saved earlier are intact."
             )
 
     @property
     def largest_loss(self) -> float:
-        """The loss per token above which training has exploded; infinite if the first step's loss is unknown."""
+        """The loss per token above which training has exploded.
+
+        Infinite if the first step's loss is unknown.
+        """
         if not self.progress.first_loss:  # no step yet, or saved by an earlier version
             return math.inf
-        return EXPLOSION * max(self.progress.first_loss, math.log(len(self.corpus.codecs.target.vocabulary)))
+        return EXPLOSION * max(
+            self.progress.first_loss, math.log(len(self.corpus.codecs.target.vocabulary))
+        )
 
     def snapshot(self, history: Sequence[EpochRecord]) -> Checkpoint:
         """A checkpoint for translation: weights without the optimizer."""
@@ -340,7 +394,9 @@ class TrainingSession:
         )
 
     def resumable_snapshot(self) -> Checkpoint:
-        """A checkpoint with everything needed to resume: optimizer, random numbers, position in the data."""
+        """A checkpoint with everything needed to resume: optimizer, random numbers, position in the
+        data.
+        """
         plain = self.snapshot(self.progress.history)
         state = random_states(self.device)
         if self._has_joined:
@@ -363,8 +419,8 @@ class TrainingSession:
         """Begins with the weights of a trained model; None for random ones.
 
         Raises:
-            CheckpointError: the model is not the one in the settings, has another architecture, or reads text in
-                another way than the corpus.
+            CheckpointError: the model is not the one in the settings, has another architecture, or
+                reads text in another way than the corpus.
             ConfigError: the settings name a model, and none is given.
         """
         require_initial_model(self.run.training, initial is not None)
@@ -374,19 +430,19 @@ class TrainingSession:
         required_digest = self.run.training.initial_model
         if required_digest not in (None, digest):
             raise CheckpointError(
-                f"This run begins with the model {required_digest}; the one given is {digest}. Give that model, or "
-                "leave initial_model out of the settings."
+                f"This run begins with the model {required_digest}; the one given is {digest}. "
+                "Give that model, or leave initial_model out of the settings."
             )
         if different := _differences(initial.run.model, self.run.model, {"dropout"}):
             raise CheckpointError(
-                f"The initial model has another architecture: {different}. Leave these settings out, as it brings its "
-                "own (only dropout may differ), or choose another model."
+                f"The initial model has another architecture: {different}. Leave these settings "
+                "out, as it brings its own (only dropout may differ), or choose another model."
             )
         require_same_reading(self.run.data, initial.run.data, "The model to begin with")
         if self.corpus.codecs.to_dict() != initial.codecs.to_dict():
             raise CheckpointError(
-                f"The corpus gives another vocabulary than that of the initial model. {USE_TEXT}, or train without an "
-                "initial model."
+                "The corpus gives another vocabulary than that of the initial model. "
+                f"{USE_TEXT}, or train without an initial model."
             )
         self._take_over(initial)
         self._word_counts = self._counts_of_all(initial)
@@ -394,27 +450,29 @@ class TrainingSession:
         self.inputs = replace(self.inputs, initial_model=_absolute(initial))
 
     def learn_from(self, teachers: Sequence[Checkpoint]) -> None:
-        """Lets the model learn the mean distribution of these models, too (`TrainingConfig.distillation`).
+        """Lets the model learn the mean distribution of these models, too
+        (`TrainingConfig.distillation`).
 
         Raises:
-            CheckpointError: they are not those in the settings, or read text in another way than the corpus.
-            ConfigError: the settings give them no share of the loss, or give one and there are no teachers, or several
-                processes train together.
+            CheckpointError: they are not those in the settings, or read text in another way than
+                the corpus.
+            ConfigError: the settings give them no share of the loss, or give one and there are no
+                teachers, or several processes train together.
         """
         digests = digests_of(teachers)
         training = self.run.training
         if training.distillation and self.world.size > 1:
             raise ConfigError(
-                "training: distillation is for one process; several were started. Train without torchrun, or set "
-                "distillation to 0."
+                "training: distillation is for one process; several were started. Train without "
+                "torchrun, or set distillation to 0."
             )
         require_teachers(training, digests)
         for number, teacher in enumerate(teachers, start=1):
             require_same_reading(self.run.data, teacher.run.data, f"Teacher {number}")
             if teacher.codecs.to_dict() != self.corpus.codecs.to_dict():
                 raise CheckpointError(
-                    f"Teacher {number} and the corpus have different vocabularies. {USE_TEXT}, or leave this teacher "
-                    "out."
+                    f"Teacher {number} and the corpus have different vocabularies. {USE_TEXT}, "
+                    "or leave this teacher out."
                 )
         self._teachers = [teacher.build_model().eval().to(self.device) for teacher in teachers]
         self.run = self.run.with_training(teachers=digests)
@@ -434,60 +492,75 @@ class TrainingSession:
         Args:
             checkpoint: the snapshot.
             changed: settings of `TrainingConfig` that may differ from it.
-            allow_changed_data: the corpus may have other sentences; an epoch that was begun starts again.
+            allow_changed_data: the corpus may have other sentences; an epoch that was begun starts
+                again.
             inputs: those of the run, as far as they are known.
 
         Returns:
             Notes for the user, one sentence each.
 
         Raises:
-            CheckpointError: the checkpoint is for translation only, or of another architecture, data or recipe.
-            ChangedDataError: the corpus has other sentences of the same vocabulary, which are not allowed.
+            CheckpointError: the checkpoint is for translation only, or of another architecture,
+                data or recipe.
+            ChangedDataError: the corpus has other sentences of the same vocabulary, which are not
+                allowed.
         """
         if not checkpoint.progress or "random.cpu" not in checkpoint.state:
             raise CheckpointError(
-                "This checkpoint is for translation only: it has no optimizer state. Resume from the file "
-                "last.safetensors of a run, or start a new run."
+                "This checkpoint is for translation only: it has no optimizer state. Resume from "
+                "the file last.safetensors of a run, or start a new run."
             )
         # a run that began without it, with an earlier version for instance, continues without it
         if "fit_schedule" not in changed:
             self.run = self.run.with_training(fit_schedule=checkpoint.run.training.fit_schedule)
         self.run = self.run.with_training(initial_model=checkpoint.run.training.initial_model)
         require_same_run(self.run, checkpoint.run, changed)
-        has_changed_data = checkpoint.corpus_digest not in ("", self.corpus.digest)  # earlier versions kept no digest
+        # earlier versions kept no digest
+        has_changed_data = checkpoint.corpus_digest not in ("", self.corpus.digest)
         problem = other_data(self.corpus.source, inputs.data) or (
-            changed_data(self.corpus.name) + ("" if self.corpus.source else ", or is not that of this run")
+            changed_data(self.corpus.name)
+            + ("" if self.corpus.source else ", or is not that of this run")
         )
         if self.corpus.codecs.to_dict() != checkpoint.codecs.to_dict():
             raise CheckpointError(f"{problem}: it even has another vocabulary. {ORIGINAL_DATA}")
         if has_changed_data and not allow_changed_data:
             raise ChangedDataError(
-                f"{problem}: its sentences differ. Resume with the original data, start a new run in another folder, "
-                "or accept the new data: --resume --allow-changed-data",
+                f"{problem}: its sentences differ. Resume with the original data, start a new "
+                "run in another folder, or accept the new data: --resume --allow-changed-data",
                 Proposal("the current training data", allows_changed_data=True),
             )
         self.inputs = RunInputs(
-            self.inputs.data or inputs.data, inputs.initial_model, self.inputs.teachers or inputs.teachers
+            self.inputs.data or inputs.data,
+            inputs.initial_model,
+            self.inputs.teachers or inputs.teachers,
         )
         if checkpoint.word_counts is not None or self.run.training.initial_model is not None:
-            self._word_counts = self._counts_of_all(checkpoint)  # else it was saved by an earlier version
+            # else it was saved by an earlier version
+            self._word_counts = self._counts_of_all(checkpoint)
         self._take_over(checkpoint)
         try:
             self.progress = progress_of(checkpoint.progress, checkpoint.history)
             if self.progress.step:
                 self._restore_optimizer(checkpoint.state)
             states = checkpoint.state.get("random.world")
-            self._random_states = states if states is not None and len(states) == self.world.size else None
+            self._random_states = (
+                states if states is not None and len(states) == self.world.size else None
+            )
             restore_random_states(self.device, checkpoint.state)
         except (KeyError, TypeError, ValueError, RuntimeError) as error:
             raise CheckpointError(
-                f"The resume state in this checkpoint is damaged ({error}). Use another copy of last.safetensors, or "
-                "start a new run in another folder."
+                f"The resume state in this checkpoint is damaged ({error}). Use another copy of "
+                "last.safetensors, or start a new run in another folder."
             ) from error
-        return _fit_progress(self.progress, self.run.training, checkpoint.run.training, has_changed_data)
+        return _fit_progress(
+            self.progress, self.run.training, checkpoint.run.training, has_changed_data
+        )
 
     def _take_over(self, checkpoint: Checkpoint) -> None:
-        """Fills in the weights of a model, and keeps its origin and decoding settings. Raises `CheckpointError`."""
+        """Fills in the weights of a model, and keeps its origin and decoding settings.
+
+        Raises `CheckpointError`.
+        """
         fill_parameters(self.model, checkpoint.weights)
         self._decoding, self._origin = checkpoint.decoding, checkpoint.origin
 
@@ -509,7 +582,9 @@ class TrainingSession:
             for key, value in entries.items():
                 shape = torch.Size() if key == "step" else parameter.shape
                 if value.shape != shape or value.dtype != torch.float32:
-                    raise ValueError(f"{key} of {name} is {value.dtype} {list(value.shape)}, not {list(shape)}")
+                    raise ValueError(
+                        f"{key} of {name} is {value.dtype} {list(value.shape)}, not {list(shape)}"
+                    )
                 if key != "exp_avg" and bool((value < 0).any()):
                     raise ValueError(f"{key} of {name} is negative")
                 if key != "step" or self.device.type != "cpu":
@@ -529,20 +604,31 @@ def _threads() -> str:
     if os.environ.get("OMP_NUM_THREADS") == str(number):
         return f"Computing on {number} {noun}: set by OMP_NUM_THREADS"
     if number < cores:
-        return f"Computing on {number} {noun} of {cores} that this process may use: limited by its environment"
+        return (
+            f"Computing on {number} {noun} of {cores} that this process may use: limited by its "
+            "environment"
+        )
     return f"Computing on {number} {noun}: the number of cores available to this process"
 
 
 def progress_of(values: Mapping[str, Any], history: Sequence[EpochRecord]) -> Progress:
-    """The inverse of `Progress.to_dict`. Raises `TypeError`, `ValueError` or `KeyError` if the values are damaged."""
+    """The inverse of `Progress.to_dict`.
+
+    Raises `TypeError`, `ValueError` or `KeyError` if the values are damaged.
+    """
     values = dict(values)
     if values["best_validation_loss"] is None:
         values["best_validation_loss"] = math.inf
     for name, value in values.items():
         is_count = isinstance(getattr(Progress, name, None), int)
         if isinstance(value, bool) or not isinstance(value, int if is_count else int | float):
-            raise TypeError(f"{name} is {shown(value)}, which is not a {'whole ' if is_count else ''}number")
-        if not (1 if name == "epoch" else 0) <= value <= _LARGEST_COUNT and name != "best_validation_loss":
+            raise TypeError(
+                f"{name} is {shown(value)}, which is not a {'whole ' if is_count else ''}number"
+            )
+        if (
+            not (1 if name == "epoch" else 0) <= value <= _LARGEST_COUNT
+            and name != "best_validation_loss"
+        ):
             raise ValueError(f"{name} is {shown(value)}, which is out of range")
     return Progress(**values, history=list(history))
 
@@ -553,7 +639,8 @@ def require_same_run(
     changed: frozenset[str] = frozenset(),
     problem: str = "The run in this folder was started with other settings",
 ) -> None:
-    """Raises `CheckpointError` if the two differ in more than the length, the number of kept files, and `changed`.
+    """Raises `CheckpointError` if the two differ in more than the length, the number of kept files,
+    and `changed`.
 
     Args:
         now, then: the given settings, and those in the checkpoint.
@@ -562,19 +649,30 @@ def require_same_run(
     """
     different = differing_settings(now, then, changed)
     if different:
-        said = "; ".join(f"{name} was {old!r} and is now {new!r}" for name, (old, new) in different.items())
-        can_be_meant = [name for name in different if name.startswith("training.") and name != "training.seed"]
-        changes = " ".join(f"--change {name.removeprefix('training.')}={different[name][1]}" for name in can_be_meant)
+        said = "; ".join(
+            f"{name} was {old!r} and is now {new!r}" for name, (old, new) in different.items()
+        )
+        can_be_meant = [
+            name for name in different if name.startswith("training.") and name != "training.seed"
+        ]
+        changes = " ".join(
+            f"--change {name.removeprefix('training.')}={different[name][1]}"
+            for name in can_be_meant
+        )
         option = f", confirm the change ({changes})" if len(can_be_meant) == len(different) else ""
         raise CheckpointError(
-            f"{problem}: {said}. Resume with the same settings{option}, or start a new run in another folder."
+            f"{problem}: {said}. Resume with the same settings{option}, or start a new run in "
+            "another folder."
         )
 
 
 def differing_settings(
     now: RunConfig, then: RunConfig, changed: frozenset[str] = frozenset()
 ) -> dict[str, tuple[Any, Any]]:
-    """The settings that must not differ, and do, by dotted name: then and now. Arguments as for `require_same_run`."""
+    """The settings that must not differ, and do, by dotted name: then and now.
+
+    Arguments as for `require_same_run`.
+    """
     different: dict[str, tuple[Any, Any]] = {}
     for part in ("model", "data", "training"):
         new = getattr(now, part).to_dict()
@@ -594,18 +692,24 @@ def changed_data(corpus: str) -> str:
 
 
 def other_data(source: DataSource | None, original: DataSource | None) -> str:
-    """The beginning of a message about data that are not those of a run; empty if their places do not say so."""
+    """The beginning of a message about data that are not those of a run.
+
+    Empty if their places do not say so.
+    """
     if source is None or original is None or source == original:
         return ""
-    return f"{name_of_source(source)} is not the data of this run, which is {name_of_source(original)}"
+    return (
+        f"{name_of_source(source)} is not the data of this run, which is {name_of_source(original)}"
+    )
 
 
 def require_initial_model(training: TrainingConfig, is_given: bool) -> None:
     """Raises `ConfigError` if the settings name a model to begin with, and none is given."""
     if training.initial_model is not None and not is_given:
         raise ConfigError(
-            f"training: initial_model is {training.initial_model}, but no model was given. Give its file "
-            "(augenmerk train --initial-model FILE), or leave the setting out to begin with random weights."
+            f"training: initial_model is {training.initial_model}, but no model was given. Give "
+            "its file (augenmerk train --initial-model FILE), or leave the setting out to begin "
+            "with random weights."
         )
 
 
@@ -618,22 +722,24 @@ def require_teachers(training: TrainingConfig, digests: str | None) -> None:
 
     Raises:
         CheckpointError: they are not those in the settings.
-        ConfigError: the settings give them no share of the loss, or give one and there are no teachers.
+        ConfigError: the settings give them no share of the loss, or give one and there are no
+            teachers.
     """
     if training.distillation and digests is None:
         raise ConfigError(
-            f"training: distillation is {training.distillation}, but no teacher was given. Give the files of the "
-            "models to learn from, --teacher FILE …, or set distillation to 0."
+            f"training: distillation is {training.distillation}, but no teacher was given. Give "
+            "the files of the models to learn from, --teacher FILE …, or set distillation to 0."
         )
     if digests is not None and not training.distillation:
         raise ConfigError(
-            "training: distillation is 0, so that nothing would be learned from the teachers. Set it, 0.5 for "
-            "instance (--set training.distillation=0.5), or leave out --teacher."
+            "training: distillation is 0, so that nothing would be learned from the teachers. "
+            "Set it, 0.5 for instance (--set training.distillation=0.5), or leave out --teacher."
         )
     if training.teachers not in (None, digests):
         raise CheckpointError(
-            f"This run learns from the models {training.teachers}; those given are {digests or 'none'}. Give the "
-            "same models in the same order, or leave teachers out of the settings of a new run."
+            f"This run learns from the models {training.teachers}; those given are "
+            f"{digests or 'none'}. Give the same models in the same order, or leave teachers out "
+            "of the settings of a new run."
         )
 
 
@@ -643,16 +749,20 @@ def digests_of(teachers: Sequence[Checkpoint]) -> str | None:
 
 
 def require_own_initial_model(initial: Checkpoint | None, training: TrainingConfig) -> None:
-    """Raises `CheckpointError` unless the run to resume, of these settings, began with this model; None is any."""
+    """Raises `CheckpointError` unless the run to resume, of these settings, began with this model.
+
+    None is any.
+    """
     if initial is not None and model_digest(initial) != training.initial_model:
         raise CheckpointError(
-            "The run did not begin with this model. Leave --initial-model out, as a resumed run has its own weights, "
-            "or start a new run in another folder."
+            "The run did not begin with this model. Leave --initial-model out, as a resumed run "
+            "has its own weights, or start a new run in another folder."
         )
 
 
 def require_same_reading(data: DataConfig, of_model: DataConfig, model: str) -> None:
-    """Raises `CheckpointError` if `data` turns text into other ids than the settings of a given model do.
+    """Raises `CheckpointError` if `data` turns text into other ids than the settings of a given
+    model do.
 
     Args:
         data: of the run.
@@ -668,13 +778,16 @@ def require_same_reading(data: DataConfig, of_model: DataConfig, model: str) -> 
         free |= {"source_language", "target_language", "target_code"}
     if different := _differences(of_model, data, free):
         raise CheckpointError(
-            f"{model} reads text with other settings: {different}. Its vocabulary only fits its own settings: leave "
-            "these out, as it brings them along, or choose another model."
+            f"{model} reads text with other settings: {different}. Its vocabulary only fits its "
+            "own settings: leave these out, as it brings them along, or choose another model."
         )
 
 
 def _differences(theirs: Settings, ours: Settings, free: Collection[str]) -> str:
-    """The settings other than `free` in which a model differs from a run, for a message; empty if there are none."""
+    """The settings other than `free` in which a model differs from a run, for a message.
+
+    Empty if there are none.
+    """
     there = theirs.to_dict()
     here = ours.to_dict()
     return "; ".join(
@@ -684,11 +797,13 @@ def _differences(theirs: Settings, ours: Settings, free: Collection[str]) -> str
     )
 
 
-def _fit_progress(progress: Progress, now: TrainingConfig, then: TrainingConfig, has_changed_data: bool) -> list[str]:
+def _fit_progress(
+    progress: Progress, now: TrainingConfig, then: TrainingConfig, has_changed_data: bool
+) -> list[str]:
     """Adapts `progress`, made with settings `then`, to those of `now`; returns notes.
 
-    A position within an epoch has no meaning if batches or sentences differ. A run made longer after its cool-down
-    began returns to the higher rate.
+    A position within an epoch has no meaning if batches or sentences differ. A run made longer
+    after its cool-down began returns to the higher rate.
     """
     notes = []
     if any(getattr(now, name) != getattr(then, name) for name in _OF_BATCHES):
@@ -701,9 +816,10 @@ def _fit_progress(progress: Progress, now: TrainingConfig, then: TrainingConfig,
     after = cooldown_factor(done, now.num_epochs, fitted_cooldown_epochs(now))
     if not math.isclose(before, after):
         notes.append(
-            f"When this run was saved, its rate had cooled down to {percent(before)} of the schedule's, because it was "
-            f"set to {counted(then.num_epochs, 'epoch')}. It is set to {now.num_epochs} now, so it continues "
-            f"at {percent(after)}: expect the loss to rise before it falls again."
+            f"When this run was saved, its rate had cooled down to {percent(before)} of the "
+            f"schedule's, because it was set to {counted(then.num_epochs, 'epoch')}. It is set "
+            f"to {now.num_epochs} now, so it continues at {percent(after)}: expect the loss to "
+            "rise before it falls again."
         )
     if has_changed_data:
         notes.append("The training data is not the same as when this run was saved.")

@@ -1,8 +1,9 @@
-"""The metrics of every step of a run, in its folder: the charts of a reopened run are drawn from them. No torch.
+"""The metrics of every step of a run, in its folder: the charts of a reopened run are drawn from
+them. No torch.
 
-The file `steps.bin` is a header and then one record of 48 bytes for each step, 4.8 MB for 100,000 of them. A resumed
-run appends the steps that it repeats, and the reader uses the later records. Each record has a checksum: the reader
-leaves out records that a crash left torn or full of zeros.
+The file `steps.bin` is a header and then one record of 48 bytes for each step, 4.8 MB for 100,000
+of them. A resumed run appends the steps that it repeats, and the reader uses the later records.
+Each record has a checksum: the reader leaves out records that a crash left torn or full of zeros.
 """
 
 import contextlib
@@ -50,7 +51,8 @@ class StepMetrics:
 
     Attributes:
         step, epoch, num_tokens: whole numbers.
-        loss, learning_rate, gradient_norm, tokens_per_second: the numbers of the events, bit by bit.
+        loss, learning_rate, gradient_norm, tokens_per_second: the numbers of the events, bit by
+            bit.
     """
 
     step: NDArray[np.int64]
@@ -66,7 +68,10 @@ class StepMetrics:
 
 
 def read_step_metrics(folder: Path) -> StepMetrics:
-    """The metrics of the run in `folder`, which may be running; empty if there are none that can be read."""
+    """The metrics of the run in `folder`, which may be running.
+
+    Empty if there are none that can be read.
+    """
     records = _read_records(Path(folder) / STEPS)
     # if a crash caused a step to be repeated, its last record counts
     from_here_on = np.minimum.accumulate(records["step"][::-1])[::-1]
@@ -83,8 +88,8 @@ def read_step_metrics(folder: Path) -> StepMetrics:
 class StepMetricsWriter:
     """Writes the metrics of the run in `folder`, step by step.
 
-    All metrics stay in memory: if they cannot be written, for instance on a full disk, they are written later. A
-    deleted file is written again. No failure ends the training.
+    All metrics stay in memory: if they cannot be written, for instance on a full disk, they are
+    written later. A deleted file is written again. No failure ends the training.
 
     Args:
         folder: of the run; it exists.
@@ -106,7 +111,10 @@ class StepMetricsWriter:
             self._write()
 
     def sync(self) -> bool:
-        """Makes all steps survive a power cut; a deleted file is created again. False if that failed."""
+        """Makes all steps survive a power cut; a deleted file is created again.
+
+        False if that failed.
+        """
         try:
             if self._file is not None and not has_name(self._file.fileno(), self._path):
                 self._file.close()
@@ -117,7 +125,9 @@ class StepMetricsWriter:
         return True
 
     def close(self) -> bool:
-        """Writes the rest. False if that failed, or if another file, a folder or a pipe has the name by now.
+        """Writes the rest.
+
+        False if that failed, or if another file, a folder or a pipe has the name by now.
 
         No file is created: the folder may be another training's by now.
         """
@@ -141,7 +151,9 @@ class StepMetricsWriter:
             self._file.seek(self._num_written)
             end = self._num_written + (self._file.write(missing) or 0)
             is_whole = end == len(self._content)
-            self._num_written = end if is_whole else end - max(0, end - len(_HEADER)) % _RECORD.itemsize
+            self._num_written = (
+                end if is_whole else end - max(0, end - len(_HEADER)) % _RECORD.itemsize
+            )
             self._file.truncate(self._num_written)
             if not is_whole:
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
@@ -165,10 +177,15 @@ def _checksums(records: NDArray[np.void]) -> NDArray[np.uint32]:
 
 
 def _read_records(path: Path) -> NDArray[np.void]:
-    """The valid records of a file that a crash may have torn; none if it cannot be read or is of another kind."""
+    """The valid records of a file that a crash may have torn.
+
+    None if it cannot be read or is of another kind.
+    """
     try:
         with _open(path, os.O_RDONLY) as file:
-            data = file.read(min(os.fstat(file.fileno()).st_size, len(_HEADER) + _MAX_RECORDS * _RECORD.itemsize))
+            data = file.read(
+                min(os.fstat(file.fileno()).st_size, len(_HEADER) + _MAX_RECORDS * _RECORD.itemsize)
+            )
     except OSError:
         data = b""
     if not data.startswith(_HEADER):
@@ -180,7 +197,9 @@ def _read_records(path: Path) -> NDArray[np.void]:
 
 def _open(path: Path, flags: int) -> io.FileIO:
     """A regular file. Raises `OSError` if it is a link or anything else."""
-    flags |= getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+    flags |= (
+        getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+    )
     descriptor = os.open(path, flags, 0o666)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)

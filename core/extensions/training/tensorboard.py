@@ -1,4 +1,7 @@
-"""Event files for TensorBoard, if it is installed (`pip install augenmerk[tensorboard]`). No torch until used."""
+"""Event files for TensorBoard, if it is installed (`pip install augenmerk[tensorboard]`).
+
+No torch until used.
+"""
 
 from collections.abc import Callable
 from contextlib import closing
@@ -28,11 +31,14 @@ _CURVES = {
 }
 
 
-def tensorboard_log(run_folder: Path, say: Callable[[str], None] = lambda text: None) -> "closing[_Log]":
-    """A context with a listener for `on_event` that writes curves and examples to `tensorboard` in the folder of a run.
+def tensorboard_log(
+    run_folder: Path, say: Callable[[str], None] = lambda text: None
+) -> "closing[_Log]":
+    """A context with a listener for `on_event` that writes curves and examples to `tensorboard` in
+    the folder of a run.
 
-    A resumed run continues the same curves: steps after the checkpoint are not shown twice. These files are optional:
-    if they cannot be written, the run continues without them.
+    A resumed run continues the same curves: steps after the checkpoint are not shown twice. These
+    files are optional: if they cannot be written, the run continues without them.
 
     Args:
         run_folder: of the run.
@@ -43,8 +49,9 @@ def tensorboard_log(run_folder: Path, say: Callable[[str], None] = lambda text: 
     """
     if find_spec("tensorboard") is None:
         raise TrainingError(
-            "The package tensorboard is not installed, so no event files can be written. Install it with `pip install "
-            "augenmerk[tensorboard]`, or leave --tensorboard out: history.csv has the same curves."
+            "The package tensorboard is not installed, so no event files can be written. Install "
+            "it with `pip install augenmerk[tensorboard]`, or leave --tensorboard out: "
+            "history.csv has the same curves."
         )
     return closing(_Log(Path(run_folder) / TENSORBOARD, say))
 
@@ -70,8 +77,9 @@ class _Log:
         except OSError as error:
             self._has_failed = True
             self.say(
-                f"The event files for TensorBoard in {self.folder} cannot be written ({error.strerror or error}). "
-                "Training continues without them; history.csv has the curves of the epochs."
+                f"The event files for TensorBoard in {self.folder} cannot be written "
+                f"({error.strerror or error}). Training continues without them; history.csv has "
+                "the curves of the epochs."
             )
 
     def _write(self, event: TrainingEvent) -> None:
@@ -86,14 +94,19 @@ class _Log:
                 self._writer.add_text("examples", _table(event), event.step)
 
     def close(self) -> None:
-        """Flushes and closes the files, unless writing failed: then the writer's thread has ended."""
+        """Flushes and closes the files, unless writing failed: then the writer's thread has
+        ended.
+        """
         if self._writer is not None:
             self._try(self._writer.close)
 
 
 def _table(event: SampleTranslated) -> str:
     """The examples in Markdown."""
-    rows = [f"| {_cell(one.source)} | {_cell(one.reference)} | {_cell(one.hypothesis)} |" for one in event.examples]
+    rows = [
+        f"| {_cell(one.source)} | {_cell(one.reference)} | {_cell(one.hypothesis)} |"
+        for one in event.examples
+    ]
     return "\n".join(["| source | reference | translation |", "|---|---|---|", *rows])
 
 

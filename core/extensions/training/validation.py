@@ -1,4 +1,6 @@
-"""Validation during training: the loss, a sample of translations, the probe sentence of the film."""
+"""Validation during training: the loss, a sample of translations, the probe sentence of the
+film.
+"""
 
 import math
 import random
@@ -33,7 +35,8 @@ _SAMPLE_SEED = "validation sample"
 _FORWARD_ONLY = 3
 """The speed of a forward pass, relative to forward and backward together."""
 _PARTS = 8
-"""Number of places in the validation split to sample from, where the whole split would take too long."""
+"""Number of places in the validation split to sample from, where the whole split would take too
+long."""
 
 
 class ValidationStoppedError(Exception):
@@ -41,7 +44,8 @@ class ValidationStoppedError(Exception):
 
 
 class Validator:
-    """Validates the model of `session` without side effects on dropout, random numbers and training mode.
+    """Validates the model of `session` without side effects on dropout, random numbers and training
+    mode.
 
     Args:
         session: whose model is validated, on its corpus.
@@ -51,7 +55,8 @@ class Validator:
     Attributes:
         probe: the sentence of the film; None if the corpus has no text or spaCy is missing.
         probe_notes: notes for the user on a given probe.
-        sources, references: a fixed sample of the validation split, independent of the seed of the run.
+        sources, references: a fixed sample of the validation split, independent of the seed of the
+            run.
 
     Raises:
         TextError: the model cannot read the probe.
@@ -81,15 +86,21 @@ class Validator:
         if self.run.is_copy_task:
             self._expected_words = [reference.split() for reference in self.references]
         elif chosen:
-            self._expected_words = reference_words(self.references, rules_for(self.run.data.target_language))
+            self._expected_words = reference_words(
+                self.references, rules_for(self.run.data.target_language)
+            )
         self._batches = [
-            collate(corpus.validation, indices, session.padding_id, self.run.training.pad_to).to(session.device)
+            collate(corpus.validation, indices, session.padding_id, self.run.training.pad_to).to(
+                session.device
+            )
             for indices in validation_batches(corpus.validation, self.run.training)
         ]
 
     @property
     def is_fast(self) -> bool:
-        """Whether validating on the whole split takes only seconds, so that it can be done after a stop."""
+        """Whether validating on the whole split takes only seconds, so that it can be done after a
+        stop.
+        """
         limit = self._tokens_in_seconds()
         return limit is None or sum(map(_num_padded, self._batches)) <= limit
 
@@ -114,13 +125,21 @@ class Validator:
         batches = self._batches
         limit = self._tokens_in_seconds()
         if limit is not None and not self.is_fast:
-            parts = [part for batch in batches for part in batch.split(limit // _PARTS, self.session.padding_id)]
-            step = max(1, len(parts) // _PARTS)  # spread over the split, because batches are sorted by length
+            parts = [
+                part
+                for batch in batches
+                for part in batch.split(limit // _PARTS, self.session.padding_id)
+            ]
+            # spread over the split, because batches are sorted by length
+            step = max(1, len(parts) // _PARTS)
             batches = parts[step // 2 :: step][:_PARTS]
         return self._loss(batches), sum(len(batch.source) for batch in batches)
 
     def _tokens_in_seconds(self) -> int | None:
-        """Padded tokens of a forward pass that takes as long as a micro-batch; None if the device is fast enough."""
+        """Padded tokens of a forward pass that takes as long as a micro-batch.
+
+        None if the device is fast enough.
+        """
         once = max_tokens_at_once(self.session.model.num_parameters, self.session.device)
         return None if once is None else _FORWARD_ONLY * once
 
@@ -132,18 +151,21 @@ class Validator:
             self.session.model.train()
         if not math.isfinite(loss.token_weighted):
             raise DivergedError(
-                f"After step {self.session.progress.step} the validation loss is {loss.token_weighted}, which is not "
-                "finite. Files saved earlier are intact."
+                f"After step {self.session.progress.step} the validation loss is "
+                f"{loss.token_weighted}, which is not finite. Files saved earlier are intact."
             )
         if loss.token_weighted > self.session.largest_loss:
             raise DivergedError(
-                f"After step {self.session.progress.step} the validation loss is {loss.token_weighted:.4g}, above the "
-                f"limit of {self.session.largest_loss:.3g}, many times the loss of an untrained model. These weights "
-                "were not saved; files saved earlier are intact."
+                f"After step {self.session.progress.step} the validation loss is "
+                f"{loss.token_weighted:.4g}, above the limit of {self.session.largest_loss:.3g}, "
+                "many times the loss of an untrained model. These weights were not saved; files "
+                "saved earlier are intact."
             )
         return loss
 
-    def translate_sample(self, should_stop: Callable[[], object] = lambda: False) -> SampleTranslated:
+    def translate_sample(
+        self, should_stop: Callable[[], object] = lambda: False
+    ) -> SampleTranslated:
         """BLEU of the sample and the examples.
 
         Raises:
@@ -159,7 +181,9 @@ class Validator:
         hypotheses = self._translator().translate_corpus(self.sources, should_stop=check)
         examples = [
             TranslatedExample(source, reference, hypothesis.text)
-            for source, reference, hypothesis in zip(self.sources, self.references, hypotheses, strict=True)
+            for source, reference, hypothesis in zip(
+                self.sources, self.references, hypotheses, strict=True
+            )
         ]
         return SampleTranslated(
             epoch=progress.epoch,
@@ -176,16 +200,23 @@ class Validator:
             return None
         progress = self.session.progress
         epoch = progress.epoch if progress.step else 0
-        return FilmFrame(epoch, progress.step, validation_loss, self._translator().translate(self.probe))
+        return FilmFrame(
+            epoch, progress.step, validation_loss, self._translator().translate(self.probe)
+        )
 
     def _translator(self) -> Translator:
         """A translator with a copy of the current model."""
         return Translator(self.session.snapshot(()), self.device)
 
     def _in_words(self, hypotheses: Sequence[Hypothesis]) -> Sequence[Hypothesis]:
-        """The translations as they are scored: the copy task's with the first symbol, which is given."""
+        """The translations as they are scored: the copy task's with the first symbol, which is
+        given.
+        """
         if self.run.is_copy_task:
-            return [Hypothesis(hypothesis.text, tuple(hypothesis.text.split())) for hypothesis in hypotheses]
+            return [
+                Hypothesis(hypothesis.text, tuple(hypothesis.text.split()))
+                for hypothesis in hypotheses
+            ]
         return in_words_of_bleu(hypotheses, self.run.data)
 
     def _default_probe(self) -> str | None:
@@ -196,7 +227,9 @@ class Validator:
             return " ".join(str(1 + index % data.copy_symbols) for index in range(data.copy_length))
         texts = corpus.validation_texts.source
         lengths = map(len, corpus.validation.source)
-        fitting = (text for text, length in zip(texts, lengths, strict=False) if length in PROBE_LENGTHS)
+        fitting = (
+            text for text, length in zip(texts, lengths, strict=False) if length in PROBE_LENGTHS
+        )
         return next(fitting, next((text for text in texts if text.strip()), None))
 
 

@@ -1,4 +1,5 @@
-"""Files that claim what is not true, each found by trying: refused with a message, at once, before memory is taken."""
+"""Files that claim what is not true, each found by trying: refused with a message, at once, before
+memory is taken."""
 
 import base64
 import os
@@ -26,7 +27,10 @@ Change = Callable[[dict[str, Any]], None]
 
 
 def change(path: Path, changed: Change, *, keep_checksums: bool = False) -> Path:
-    """Changes the description in a checkpoint; without checksums it is as earlier versions wrote it."""
+    """Changes the description in a checkpoint.
+
+    Without checksums it is as earlier versions wrote it.
+    """
     parts = Parts.of(path.read_bytes())
     changed(parts.description)
     if not keep_checksums:
@@ -54,10 +58,15 @@ def subword_checkpoint(path: Path) -> Path:
 
 @pytest.mark.parametrize("count", [3, 1_000, 10**6, 10**9, 2**63, 10**30])
 @pytest.mark.parametrize("stack", ["encoder", "decoder"])
-def test_layers_that_are_claimed_but_not_there_are_refused_at_once(file: Path, stack: str, count: int) -> None:
+def test_layers_that_are_claimed_but_not_there_are_refused_at_once(
+    file: Path, stack: str, count: int
+) -> None:
     change(file, lambda values: values["run"]["model"].update({f"num_{stack}_layers": count}))
     message = refusal(file)
-    assert f"{count:,} {stack} layers are claimed, and 2 are there" in message or f"num_{stack}_layers" in message
+    assert (
+        f"{count:,} {stack} layers are claimed, and 2 are there" in message
+        or f"num_{stack}_layers" in message
+    )
 
 
 @pytest.mark.parametrize("positions", ["learned", "sinusoidal"])
@@ -71,7 +80,9 @@ def test_positions_that_no_file_holds_are_refused_before_a_table_is_made(
     )
     if positions == "sinusoidal":  # whose tables are in no file
         parts = Parts.of(file.read_bytes())
-        parts.header = {name: entry for name, entry in parts.header.items() if not name.endswith(".positions")}
+        parts.header = {
+            name: entry for name, entry in parts.header.items() if not name.endswith(".positions")
+        }
         _place_in_a_row(parts)
         file.write_bytes(parts.to_bytes())
     message = refusal(file)
@@ -90,15 +101,21 @@ def _place_in_a_row(parts: Parts) -> None:
 
 @pytest.mark.parametrize("count", [2**18, 2**31, 2**63])
 @pytest.mark.parametrize("setting", ["width", "num_heads", "feed_forward_width"])
-def test_widths_that_are_claimed_but_not_there_are_refused(file: Path, setting: str, count: int) -> None:
+def test_widths_that_are_claimed_but_not_there_are_refused(
+    file: Path, setting: str, count: int
+) -> None:
     change(file, lambda values: values["run"]["model"].update({setting: count}))
     assert refusal(file)
 
 
-@pytest.mark.parametrize("mark", [1.0, 0.0, 2.5, True, False, "1", 99, -1, 2**63, 10**30, float("nan"), [1]])
+@pytest.mark.parametrize(
+    "mark", [1.0, 0.0, 2.5, True, False, "1", 99, -1, 2**63, 10**30, float("nan"), [1]]
+)
 @pytest.mark.parametrize("name", ["padding_id", "start_id", "end_id", "unknown_id"])
 @pytest.mark.parametrize("side", ["source", "target"])
-def test_special_ids_that_are_no_ids_are_refused(file: Path, side: str, name: str, mark: Any) -> None:
+def test_special_ids_that_are_no_ids_are_refused(
+    file: Path, side: str, name: str, mark: Any
+) -> None:
     change(file, lambda values: values["codecs"][side].update({name: mark}))
     assert "damaged" in refusal(file) or "cannot be read" in refusal(file)
 
@@ -121,7 +138,13 @@ def test_a_token_with_a_lone_surrogate_is_refused(file: Path) -> None:
 @pytest.mark.parametrize("value", [1.0, 1.5, True, "1", None, -1, 2**63, 10**30])
 @pytest.mark.parametrize("name", ["epoch", "step"])
 def test_an_epoch_that_is_no_count_is_refused(file: Path, name: str, value: Any) -> None:
-    record = {"epoch": 1, "step": 2, "training_loss": 1.0, "validation_loss": 1.0, "validation_loss_batch_mean": 1.0}
+    record = {
+        "epoch": 1,
+        "step": 2,
+        "training_loss": 1.0,
+        "validation_loss": 1.0,
+        "validation_loss_batch_mean": 1.0,
+    }
     record |= {"learning_rate": 0.1, "seconds": 1.0, "bleu": None}
     change(file, lambda values: values.update(history=[record | {name: value}]))
     assert refusal(file)
@@ -130,12 +153,19 @@ def test_an_epoch_that_is_no_count_is_refused(file: Path, name: str, value: Any)
 
 def test_a_loss_that_is_not_finite_is_history_all_the_same(file: Path) -> None:
     record = {"epoch": 1, "step": 2, "training_loss": float("nan"), "validation_loss": float("inf")}
-    record |= {"validation_loss_batch_mean": 1.0, "learning_rate": 0.1, "seconds": 1.0, "bleu": None}
+    record |= {
+        "validation_loss_batch_mean": 1.0,
+        "learning_rate": 0.1,
+        "seconds": 1.0,
+        "bleu": None,
+    }
     change(file, lambda values: values.update(history=[record]))
     assert load_checkpoint(file).history[0].validation_loss == float("inf")
 
 
-@pytest.mark.parametrize("language", ["lex_attrs", "char_classes", "tokenizer_exceptions", "os", "no_such"])
+@pytest.mark.parametrize(
+    "language", ["lex_attrs", "char_classes", "tokenizer_exceptions", "os", "no_such"]
+)
 def test_a_language_that_is_none_gives_an_error_of_the_product(file: Path, language: str) -> None:
     change(file, lambda values: values["run"]["data"].update(source_language=language))
     with pytest.raises(AugenmerkError, match="language"):
@@ -154,7 +184,10 @@ def test_overwritten_bytes_are_noticed(tmp_path: Path, file: Path, damage: str) 
     path = tmp_path / "last.safetensors"
     progress = {"epoch": 1, "step": 3}
     save_checkpoint(
-        type(checkpoint)(checkpoint.run, checkpoint.codecs, checkpoint.weights, state=state, progress=progress), path
+        type(checkpoint)(
+            checkpoint.run, checkpoint.codecs, checkpoint.weights, state=state, progress=progress
+        ),
+        path,
     )
     load_checkpoint(path, with_state=True)
     parts = Parts.of(path.read_bytes())
@@ -180,10 +213,19 @@ def test_every_byte_of_a_resumable_checkpoint_counts(tmp_path: Path, file: Path)
     """Whatever byte is overwritten by another: it is noticed before a run goes on from it."""
     checkpoint = load_checkpoint(file)
     path = tmp_path / "last.safetensors"
-    progress = {"epoch": 1, "group": 0, "step": 3, "learning_rate": 0.25, "best_validation_loss": None}
+    progress = {
+        "epoch": 1,
+        "group": 0,
+        "step": 3,
+        "learning_rate": 0.25,
+        "best_validation_loss": None,
+    }
     state = {"random.cpu": torch.get_rng_state()}
     save_checkpoint(
-        type(checkpoint)(checkpoint.run, checkpoint.codecs, checkpoint.weights, state=state, progress=progress), path
+        type(checkpoint)(
+            checkpoint.run, checkpoint.codecs, checkpoint.weights, state=state, progress=progress
+        ),
+        path,
     )
     whole, rng = path.read_bytes(), random.Random(3)
     for _ in range(120):
@@ -209,13 +251,17 @@ def test_a_file_of_an_earlier_version_has_no_checksums_and_is_read(file: Path) -
 
 
 def test_a_state_that_is_not_finite_is_named(tmp_path: Path, file: Path) -> None:
-    """By its tensor, not by a rate that would have been too high, also where a file was written so."""
+    """By its tensor, not by a rate that would have been too high, also where a file was written
+    so."""
     checkpoint = load_checkpoint(file)
     state = {"optimizer.exp_avg_sq.output.bias": torch.tensor([0.0, float("inf")])}
     path = tmp_path / "last.safetensors"
-    save_checkpoint(type(checkpoint)(checkpoint.run, checkpoint.codecs, checkpoint.weights, state=state), path)
+    save_checkpoint(
+        type(checkpoint)(checkpoint.run, checkpoint.codecs, checkpoint.weights, state=state), path
+    )
     with pytest.raises(
-        CheckpointError, match=r"optimizer\.exp_avg_sq\.output\.bias has values that are NaN or infinite \(1 of 2\)"
+        CheckpointError,
+        match=r"optimizer\.exp_avg_sq\.output\.bias has values that are NaN or infinite \(1 of 2\)",
     ):
         load_checkpoint(path, with_state=True)
 
@@ -290,7 +336,9 @@ class TestSubwords:
     @pytest.mark.parametrize("number", [4, 5, 200])
     @pytest.mark.heavy
     def test_parts_that_are_never_written_are_refused(self, tmp_path: Path, number: int) -> None:
-        path = self.changed(tmp_path / "x.safetensors", lambda fields: fields.append((number, 2, b"\x0a\x00")))
+        path = self.changed(
+            tmp_path / "x.safetensors", lambda fields: fields.append((number, 2, b"\x0a\x00"))
+        )
         assert f"an unknown field {number}" in refusal(path)
 
     @pytest.mark.parametrize("model_type", [1, 3, 4, 99])
@@ -302,7 +350,9 @@ class TestSubwords:
             trainer[0] = (3, 0, model_type)
             fields[index] = (2, 2, join_message(trainer))
 
-        assert f"its kind {model_type} is unknown" in refusal(self.changed(tmp_path / "x.safetensors", change_model))
+        assert f"its kind {model_type} is unknown" in refusal(
+            self.changed(tmp_path / "x.safetensors", change_model)
+        )
 
     @pytest.mark.parametrize(
         ("piece", "problem"),
@@ -316,15 +366,20 @@ class TestSubwords:
         ids=["empty", "no UTF-8", "too long", "not finite", "of bytes"],
     )
     @pytest.mark.heavy
-    def test_a_damaged_piece_is_refused(self, tmp_path: Path, piece: list[tuple[int, int, Any]], problem: str) -> None:
+    def test_a_damaged_piece_is_refused(
+        self, tmp_path: Path, piece: list[tuple[int, int, Any]], problem: str
+    ) -> None:
         path = self.changed(
-            tmp_path / "x.safetensors", lambda fields: fields.__setitem__(100, (1, 2, join_message(piece)))
+            tmp_path / "x.safetensors",
+            lambda fields: fields.__setitem__(100, (1, 2, join_message(piece))),
         )
         assert problem in refusal(path)
 
 
 @pytest.mark.heavy
-def test_a_file_of_an_earlier_version_without_checksums_and_word_counts_is_read_as_ever(tmp_path: Path) -> None:
+def test_a_file_of_an_earlier_version_without_checksums_and_word_counts_is_read_as_ever(
+    tmp_path: Path,
+) -> None:
     parts = Parts.of(bundled_model_path().read_bytes())
     for name in ("checksums", "word_counts", "corpus_digest"):
         del parts.description[name]

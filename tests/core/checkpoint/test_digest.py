@@ -47,12 +47,18 @@ def test_it_tells_models_apart(untrained_checkpoint: Path, tmp_path: Path) -> No
     assert is_new(weights={**checkpoint.weights, name: one_bit})
     assert is_new(weights={**checkpoint.weights, name: tensor.reshape(1, *tensor.shape)})
     assert is_new(weights={**checkpoint.weights, name: tensor.view(torch.int32)})
-    assert is_new(weights={name + "x" if key == name else key: value for key, value in checkpoint.weights.items()})
+    assert is_new(
+        weights={
+            name + "x" if key == name else key: value for key, value in checkpoint.weights.items()
+        }
+    )
     assert is_new(weights={key: value for key, value in checkpoint.weights.items() if key != name})
     codecs = checkpoint.codecs
     *tokens, last = codecs.target.vocabulary.tokens
     other = Vocabulary.with_specials([*tokens, last + "x"])
-    assert is_new(codecs=CodecPair.build(checkpoint.run.data, codecs.source.vocabulary, other, None))
+    assert is_new(
+        codecs=CodecPair.build(checkpoint.run.data, codecs.source.vocabulary, other, None)
+    )
     save_checkpoint(checkpoint, tmp_path / "half.safetensors", half_precision=True)
     half = load_checkpoint(tmp_path / "half.safetensors")
     assert is_new(weights=half.weights)
@@ -61,6 +67,7 @@ def test_it_tells_models_apart(untrained_checkpoint: Path, tmp_path: Path) -> No
 @pytest.mark.skipif(not bundled_model_path().is_file(), reason="the bundled model is not here")
 @pytest.mark.heavy
 def test_that_of_the_bundled_model_is_always_the_same() -> None:
-    """Experiment files refer to it: a release that computes another digest of the same model finds none of theirs."""
+    """Experiment files refer to it: a release that computes another digest of the same model finds
+    none of theirs."""
     digest = model_digest(load_checkpoint(bundled_model_path()))
     assert digest == "5c47f31e11725e1ade41ecb67870db9283771fef913b35a2ae392c2506ce5a3a"

@@ -21,7 +21,13 @@ from torch import Tensor
 
 from augenmerk.core import __version__
 from augenmerk.core.checkpoint import file as file_module
-from augenmerk.core.checkpoint.file import Checkpoint, fill_parameters, load_checkpoint, model_digest, save_checkpoint
+from augenmerk.core.checkpoint.file import (
+    Checkpoint,
+    fill_parameters,
+    load_checkpoint,
+    model_digest,
+    save_checkpoint,
+)
 from augenmerk.core.checkpoint.history import EpochRecord
 from augenmerk.core.config import RunConfig
 from augenmerk.core.errors import CheckpointError, StorageError
@@ -33,7 +39,10 @@ from augenmerk.core.tensor_file import open_tensor_file
 
 REPOSITORY = Path(__file__).resolve().parents[3]
 GERMAN, ENGLISH = [["ein", "mann", "rennt"]] * 2, [["a", "man", "runs", "."]] * 2
-RECORDS = (EpochRecord(1, 10, 3.0, 2.5, 2.6, 5e-4, 1.5), EpochRecord(2, 20, 2.0, 2.25, 2.3, 5e-4, 1.25))
+RECORDS = (
+    EpochRecord(1, 10, 3.0, 2.5, 2.6, 5e-4, 1.5),
+    EpochRecord(2, 20, 2.0, 2.25, 2.3, 5e-4, 1.25),
+)
 TINY = preset("notebook").model.replace(
     width=16, num_heads=2, num_encoder_layers=2, num_decoder_layers=2, feed_forward_width=16
 )
@@ -47,9 +56,13 @@ def make(run: RunConfig | None = None, **changes: Any) -> Checkpoint:
     run = run or run_with()
     codecs = learn_codecs(run.data, GERMAN, ENGLISH)
     torch.manual_seed(0)
-    model = Transformer(run.model, len(codecs.source.vocabulary), len(codecs.target.vocabulary), padding_id=1)
+    model = Transformer(
+        run.model, len(codecs.source.vocabulary), len(codecs.target.vocabulary), padding_id=1
+    )
     weights = dict(model.named_parameters())
-    return Checkpoint(run, codecs, weights, **({"corpus": "multi30k", "history": RECORDS} | changes))
+    return Checkpoint(
+        run, codecs, weights, **({"corpus": "multi30k", "history": RECORDS} | changes)
+    )
 
 
 def logits(model: Transformer) -> Tensor:
@@ -66,7 +79,12 @@ def file(tmp_path: Path) -> Path:
 
 VARIANTS = {
     "notebook": {},
-    "annotated": {"norm_position": "pre", "norm_kind": "annotated", "final_norm": True, "positions": "sinusoidal"},
+    "annotated": {
+        "norm_position": "pre",
+        "norm_kind": "annotated",
+        "final_norm": True,
+        "positions": "sinusoidal",
+    },
     "tied output": {"tied_embeddings": "output", "output_bias": False},
 }
 
@@ -74,11 +92,17 @@ VARIANTS = {
 class TestRoundTrip:
     def test_everything_comes_back(self, file: Path) -> None:
         before, after = make(), load_checkpoint(file)
-        assert (after.run, after.corpus, after.history) == (before.run, before.corpus, before.history)
+        assert (after.run, after.corpus, after.history) == (
+            before.run,
+            before.corpus,
+            before.history,
+        )
         assert after.codecs.to_dict() == before.codecs.to_dict()
         assert after.written_by == __version__
         assert after.weights.keys() == before.weights.keys()
-        assert all(torch.equal(after.weights[name], before.weights[name]) for name in before.weights)
+        assert all(
+            torch.equal(after.weights[name], before.weights[name]) for name in before.weights
+        )
         assert not after.state
         assert not after.progress
 
@@ -105,7 +129,9 @@ class TestRoundTrip:
         model = checkpoint.build_model()
         assert model.output.weight is model.target_embedding.tokens.weight
 
-    def test_half_precision_halves_the_weights_and_keeps_them_to_three_digits(self, tmp_path: Path, file: Path) -> None:
+    def test_half_precision_halves_the_weights_and_keeps_them_to_three_digits(
+        self, tmp_path: Path, file: Path
+    ) -> None:
         half = tmp_path / "half.safetensors"
         save_checkpoint(make(), half, half_precision=True)
         weights, exact = load_checkpoint(half).weights, load_checkpoint(file).weights
@@ -119,7 +145,10 @@ class TestRoundTrip:
         assert torch.allclose(logits(model), logits(load_checkpoint(file).build_model()), atol=0.02)
 
     def test_what_resuming_needs_is_read_only_when_asked_for(self, tmp_path: Path) -> None:
-        state, progress = {"random.cpu": torch.get_rng_state()}, {"epoch": 3, "best_validation_loss": None}
+        state, progress = (
+            {"random.cpu": torch.get_rng_state()},
+            {"epoch": 3, "best_validation_loss": None},
+        )
         save_checkpoint(make(state=state, progress=progress), tmp_path / "x", half_precision=True)
         assert not load_checkpoint(tmp_path / "x").state
         loaded = load_checkpoint(tmp_path / "x", with_state=True)
@@ -179,7 +208,9 @@ class TestWordCounts:
         assert (tmp_path / "again").read_bytes() == path.read_bytes()
 
     def test_they_are_no_part_of_what_a_model_is_known_by(self, tmp_path: Path, file: Path) -> None:
-        assert model_digest(load_checkpoint(with_counts(tmp_path / "x"))) == model_digest(load_checkpoint(file))
+        assert model_digest(load_checkpoint(with_counts(tmp_path / "x"))) == model_digest(
+            load_checkpoint(file)
+        )
 
     def test_a_file_without_them_is_read_as_ever(self, file: Path) -> None:
         assert load_checkpoint(file).word_counts is None
@@ -195,7 +226,11 @@ class TestWordCounts:
             (torch.zeros(4, 4, dtype=torch.uint8), {}, "is U8 [4, 4]"),
             (torch.tensor(1, dtype=torch.uint8), {}, "is U8 []"),
             (..., {"word_counts": None}, "word_counts is null"),
-            (..., {"word_counts": {"kind": "", "least": 1, "num_words": 4, "unusual_below": 0}}, "not 4"),
+            (
+                ...,
+                {"word_counts": {"kind": "", "least": 1, "num_words": 4, "unusual_below": 0}},
+                "not 4",
+            ),
         ],
         ids=str,
     )
@@ -210,7 +245,11 @@ class TestWordCounts:
             del tensors[COUNTS]
         elif tensor is not ...:
             tensors[COUNTS] = tensor
-        description = {name: value for name, value in description.items() if value is not ... and name != "checksums"}
+        description = {
+            name: value
+            for name, value in description.items()
+            if value is not ... and name != "checksums"
+        }
         save_file(tensors, path, metadata={"augenmerk": json.dumps(description)})
         message = refusal(path)
         assert f"{path} is damaged in its word counts" in message
@@ -232,7 +271,9 @@ class TestWordCounts:
         run = preset("copy-task-small")
         description = run_with().to_dict() | {"data": run.data.to_dict()}
         rewrite(path, run=description, checksums=...)
-        assert "symbols of the copy task are not words" in refusal(path) or "damaged" in refusal(path)
+        assert "symbols of the copy task are not words" in refusal(path) or "damaged" in refusal(
+            path
+        )
 
 
 class TestRefusals:
@@ -265,15 +306,26 @@ class TestRefusals:
 
     def test_a_pickle(self, file: Path) -> None:
         """Protocol 4, a list; and the zip that PyTorch writes. Neither is unpacked."""
-        for content in (b"\x80\x04]\x94." + bytes(100), b"PK\x03\x04" + bytes(200) + b"archive/data.pkl"):
+        for content in (
+            b"\x80\x04]\x94." + bytes(100),
+            b"PK\x03\x04" + bytes(200) + b"archive/data.pkl",
+        ):
             file.write_bytes(content)
-            assert f"{file} is a PyTorch file. Import it first: augenmerk import {file}" in refusal(file)
+            assert f"{file} is a PyTorch file. Import it first: augenmerk import {file}" in refusal(
+                file
+            )
 
-    @pytest.mark.parametrize("metadata", [None, {"format": "pt"}, {"augenmerk": "[]"}, {"augenmerk": "5"}])
+    @pytest.mark.parametrize(
+        "metadata", [None, {"format": "pt"}, {"augenmerk": "[]"}, {"augenmerk": "5"}]
+    )
     def test_a_foreign_safetensors_file(self, file: Path, metadata: dict[str, str] | None) -> None:
         save_file({"weight": torch.zeros(3)}, file, metadata=metadata)
         is_described = "augenmerk" in (metadata or {})
-        kind = "file, but not one of Augenmerk's checkpoints" if is_described else "file of another program. Import it"
+        kind = (
+            "file, but not one of Augenmerk's checkpoints"
+            if is_described
+            else "file of another program. Import it"
+        )
         assert f"{file} is a safetensors {kind}" in refusal(file)
 
     @pytest.mark.parametrize("text", ["{", "", '{"format": ', "[" * 100_000, "nul"])
@@ -284,7 +336,10 @@ class TestRefusals:
     def test_of_a_newer_version(self, file: Path) -> None:
         rewrite(file, version=2)
         message = refusal(file)
-        assert "was written by a newer Augenmerk (format 2, this one reads up to 1). Update Augenmerk" in message
+        assert (
+            "was written by a newer Augenmerk (format 2, this one reads up to 1). Update Augenmerk"
+            in message
+        )
 
     @pytest.mark.parametrize("version", [..., None, "1", 1.5])
     def test_of_no_version(self, file: Path, version: Any) -> None:
@@ -324,7 +379,10 @@ class TestRefusals:
     def test_a_codec_of_an_extension_that_is_not_installed(self, file: Path) -> None:
         rewrite(file, codecs={"klingon": {"source": {}, "target": {}}})
         message = refusal(file)
-        assert f"{file} needs an extension that is not installed here. There is no codec “klingon”." in message
+        assert (
+            f"{file} needs an extension that is not installed here. There is no codec “klingon”."
+            in message
+        )
         assert "Install the extension that provides it." in message
 
     @pytest.mark.parametrize(
@@ -336,7 +394,9 @@ class TestRefusals:
             ({"output.weight": torch.zeros(16, 8)}, "output.weight is [16, 8], not [8, 16]"),
         ],
     )
-    def test_weights_that_do_not_fit(self, file: Path, weights: dict[str, Any], problem: str) -> None:
+    def test_weights_that_do_not_fit(
+        self, file: Path, weights: dict[str, Any], problem: str
+    ) -> None:
         rewrite(file, weights)
         message = refusal(file)
         assert "The weights do not fit the model's settings" in message
@@ -379,7 +439,9 @@ class TestWriting:
 
     def test_an_error_of_safetensors_is_one_of_storage(self, file: Path, monkeypatch) -> None:
         def fails(*args: Any, **kwargs: Any) -> None:
-            raise SafetensorError("Error while serializing: I/O error: No space left on device (os error 28)")
+            raise SafetensorError(
+                "Error while serializing: I/O error: No space left on device (os error 28)"
+            )
 
         monkeypatch.setattr(file_module, "save_file", fails)
         with pytest.raises(StorageError, match=r"Cannot write .*No space left on device"):
@@ -412,7 +474,10 @@ def _names_of(tree: ast.AST) -> set[str]:
         if isinstance(node, ast.Import):
             names |= {alias.name.split(".")[0] for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
-            names |= {(node.module or "").split(".")[0], *(f"{node.module}.{alias.name}" for alias in node.names)}
+            names |= {
+                (node.module or "").split(".")[0],
+                *(f"{node.module}.{alias.name}" for alias in node.names),
+            }
         elif isinstance(node, ast.Attribute):
             names.add(ast.unparse(node))
     return names
@@ -420,11 +485,23 @@ def _names_of(tree: ast.AST) -> set[str]:
 
 @pytest.mark.heavy
 def test_nothing_in_the_engine_pickles() -> None:
-    forbidden = {"pickle", "cPickle", "dill", "joblib", "shelve", "marshal", "torch.load", "torch.save"}
+    forbidden = {
+        "pickle",
+        "cPickle",
+        "dill",
+        "joblib",
+        "shelve",
+        "marshal",
+        "torch.load",
+        "torch.save",
+    }
     door = REPOSITORY / "core" / "extensions" / "readers" / "pickled.py"  # docs/adr/0002
     modules = [path for path in (REPOSITORY / "core").rglob("*.py") if path != door]
     assert len(modules) > 30
-    names_by_path = {str(path): _names_of(ast.parse(path.read_text(encoding="utf-8"))) & forbidden for path in modules}
+    names_by_path = {
+        str(path): _names_of(ast.parse(path.read_text(encoding="utf-8"))) & forbidden
+        for path in modules
+    }
     assert not {path: names for path, names in names_by_path.items() if names}
     loads = [path for path in modules if "np.load(" in path.read_text(encoding="utf-8")]
     assert not loads, "np.load can unpickle"
@@ -445,13 +522,20 @@ def test_a_damaged_width_is_refused_before_memory_is_taken(untrained_checkpoint:
 
 def test_weights_that_are_no_numbers_are_refused(untrained_checkpoint: Path) -> None:
     checkpoint = load_checkpoint(untrained_checkpoint)
-    weights = {name: torch.full_like(value, float("nan")) for name, value in checkpoint.weights.items()}
+    weights = {
+        name: torch.full_like(value, float("nan")) for name, value in checkpoint.weights.items()
+    }
     with pytest.raises(CheckpointError, match="NaN or infinite"):
         dataclasses.replace(checkpoint, weights=weights).build_model()
 
 
-def test_a_file_one_may_not_read_is_not_called_missing(untrained_checkpoint: Path, permissions_withheld) -> None:
-    with permissions_withheld(untrained_checkpoint, 0o000), pytest.raises(CheckpointError, match="denied"):
+def test_a_file_one_may_not_read_is_not_called_missing(
+    untrained_checkpoint: Path, permissions_withheld
+) -> None:
+    with (
+        permissions_withheld(untrained_checkpoint, 0o000),
+        pytest.raises(CheckpointError, match="denied"),
+    ):
         load_checkpoint(untrained_checkpoint)
 
 
@@ -470,12 +554,16 @@ def test_a_model_is_built_without_the_half_of_torch_that_compiles() -> None:
         "load_checkpoint(bundled_model_path()).build_model()\n"
         "print([name for name in ('torch._dynamo', 'sympy') if name in sys.modules])\n"
     )
-    output = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True).stdout
+    output = subprocess.run(
+        [sys.executable, "-c", program], check=True, capture_output=True, text=True
+    ).stdout
     assert output.strip() == "[]"
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="elsewhere names are text")
-def test_a_name_that_is_no_utf8_can_be_read_as_it_can_be_written(untrained_checkpoint: Path, tmp_path: Path) -> None:
+def test_a_name_that_is_no_utf8_can_be_read_as_it_can_be_written(
+    untrained_checkpoint: Path, tmp_path: Path
+) -> None:
     path = Path(os.fsdecode(os.fsencode(tmp_path) + b"/\xff\xfe.safetensors"))
     original = load_checkpoint(untrained_checkpoint)
     save_checkpoint(original, path)
@@ -491,7 +579,8 @@ def test_reading_a_checkpoint_again_keeps_no_memory(file: Path) -> None:
 
     num_tensors = len(load_checkpoint(file).weights)
     before = objects_after_reading(3)
-    assert objects_after_reading(10) - before < num_tensors  # at least one is kept for each, ten times, if any is
+    # at least one is kept for each, ten times, if any is
+    assert objects_after_reading(10) - before < num_tensors
 
 
 def test_tensors_are_those_that_the_library_reads(tmp_path: Path) -> None:

@@ -13,7 +13,9 @@ def test_a_record_can_be_read_back() -> None:
     assert EpochRecord.from_dict(dataclasses.asdict(RECORD)) == RECORD
 
 
-@pytest.mark.parametrize("damage", [{"epoch": "1"}, {"epoch": None}, {"epoch": True}, {"loss": 1.0}])
+@pytest.mark.parametrize(
+    "damage", [{"epoch": "1"}, {"epoch": None}, {"epoch": True}, {"loss": 1.0}]
+)
 def test_a_damaged_record_is_refused(damage: dict[str, object]) -> None:
     with pytest.raises(TypeError):
         EpochRecord.from_dict(dataclasses.asdict(RECORD) | damage)

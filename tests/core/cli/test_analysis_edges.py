@@ -1,4 +1,5 @@
-"""What people give by mistake, or at the edges: numbers stay finite, and refusals say what to do."""
+"""What people give by mistake, or at the edges: numbers stay finite, and refusals say what to
+do."""
 
 import json
 import re
@@ -30,7 +31,9 @@ def tiny(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     name, data = EDGES[request.param]
     base = preset(name)
     shape = SHAPE | {"num_heads": 1, "num_encoder_layers": 1, "num_decoder_layers": 1}
-    translator = untrained(replace(base, model=base.model.replace(**shape), data=base.data.replace(**data)))
+    translator = untrained(
+        replace(base, model=base.model.replace(**shape), data=base.data.replace(**data))
+    )
     path = tmp_path_factory.mktemp("tiny") / f"{request.param}.safetensors"
     save_checkpoint(translator.checkpoint, path)
     return path
@@ -62,21 +65,39 @@ def assert_finite(fields: dict) -> None:
 
 @pytest.mark.parametrize("measure", MEASURES)
 @pytest.mark.parametrize("text", [ONE_TOKEN, SENTENCE])
-def test_one_layer_with_one_head_reads_sentences_of_any_length(tiny: Path, capsys, text: str, measure) -> None:
-    fields = told(capsys, tiny, "analyze", text, "--measure", measure, "--source-share", "--without-words", "<unk>")
+def test_one_layer_with_one_head_reads_sentences_of_any_length(
+    tiny: Path, capsys, text: str, measure
+) -> None:
+    fields = told(
+        capsys,
+        tiny,
+        "analyze",
+        text,
+        "--measure",
+        measure,
+        "--source-share",
+        "--without-words",
+        "<unk>",
+    )
     assert_finite(fields)
     assert fields["source"] == text
     for kind in MEASURES[measure].kinds:
         assert np.shape(fields[kind])[:2] == (1, 1)
         if MEASURES[measure].rows_sum_to_one:
             np.testing.assert_allclose(np.sum(fields[kind], axis=-1), 1, atol=1e-4)
-    shares = np.sum(fields["contribution_of_source"], axis=1) + np.sum(fields["contribution_of_prefix"], axis=1)
+    shares = np.sum(fields["contribution_of_source"], axis=1) + np.sum(
+        fields["contribution_of_prefix"], axis=1
+    )
     np.testing.assert_allclose(shares, 1, atol=1e-4)
 
 
 @pytest.mark.parametrize("text", [ONE_TOKEN, SENTENCE])
-@pytest.mark.parametrize("changes", [[], ["--off", "encoder:1:1", "decoder:1:1", "cross:1:1"], ["--beam", "3"]])
-def test_one_layer_with_one_head_has_lenses_and_parts(tiny: Path, capsys, text: str, changes: list[str]) -> None:
+@pytest.mark.parametrize(
+    "changes", [[], ["--off", "encoder:1:1", "decoder:1:1", "cross:1:1"], ["--beam", "3"]]
+)
+def test_one_layer_with_one_head_has_lenses_and_parts(
+    tiny: Path, capsys, text: str, changes: list[str]
+) -> None:
     options = ["--lens", "--decoder-lens", "--parts", "--query-key", "cross:1:1", "1", "1"]
     fields = told(capsys, tiny, "analyze", text, *options, *changes)
     for group in ("lens", "decoder_lens", "parts", "query_key_parts"):
@@ -95,7 +116,9 @@ def test_one_layer_with_one_head_has_roles_and_aligners(tiny: Path, tmp_path: Pa
     lines.write_text(f"{ONE_TOKEN}\n{SENTENCE}\n", encoding="utf-8")
     fields = told(capsys, tiny, "analyze", ONE_TOKEN, "--statistics", str(lines))
     assert_finite(fields)
-    assert [np.shape(fields[f"{kind}_roles"]) for kind in ("encoder", "decoder", "cross")] == [(1, 1)] * 3
+    assert [np.shape(fields[f"{kind}_roles"]) for kind in ("encoder", "decoder", "cross")] == [
+        (1, 1)
+    ] * 3
     gold = tmp_path / "gold.tsv"
     row = "\tEin Mann steht .\tA man stands .\t1-1 2-2 3-3 4-4\n"
     gold.write_text(f"line\tgerman\tenglish\tlinks\n1{row}2{row}", encoding="utf-8")
@@ -107,7 +130,18 @@ def test_one_layer_with_one_head_has_roles_and_aligners(tiny: Path, tmp_path: Pa
 
 
 def test_links_of_one_word(tiny: Path, capsys) -> None:
-    fields = told(capsys, tiny, "align", "--text", ONE_TOKEN, "--target", "dog", "--head", "cross:1:1", "--json")
+    fields = told(
+        capsys,
+        tiny,
+        "align",
+        "--text",
+        ONE_TOKEN,
+        "--target",
+        "dog",
+        "--head",
+        "cross:1:1",
+        "--json",
+    )
     assert fields["source"] == [ONE_TOKEN.lower()]
     assert [(link["source"], link["target"]) for link in fields["links"]] == [(0, 0)]
 
@@ -136,7 +170,16 @@ def test_all_heads_of_a_layer_off_leave_finite_numbers(tiny: Path, capsys, kind:
 
 def test_without_cross_attention_every_word_is_told(tiny: Path, capsys) -> None:
     fields = told(
-        capsys, tiny, "analyze", SENTENCE, "--target", "a man stands", "--off", "cross:1:1", "--source-share", "--words"
+        capsys,
+        tiny,
+        "analyze",
+        SENTENCE,
+        "--target",
+        "a man stands",
+        "--off",
+        "cross:1:1",
+        "--source-share",
+        "--words",
     )
     assert len(fields["source_share_warnings"]) == 3
     assert fields["source_share_warnings"][0].startswith("Only 0% of “a” comes from the source")
@@ -147,7 +190,9 @@ def test_every_head_off_is_read_too(tiny: Path, capsys) -> None:
     assert_finite(told(capsys, tiny, "analyze", SENTENCE, "--off", *off, "--measure", "norm"))
 
 
-@pytest.mark.parametrize("command", [["analyze", SENTENCE], ["align", "--head", "cross:1:1", "--text", SENTENCE]])
+@pytest.mark.parametrize(
+    "command", [["analyze", SENTENCE], ["align", "--head", "cross:1:1", "--text", SENTENCE]]
+)
 @pytest.mark.parametrize(
     ("target", "message"),
     [
@@ -156,7 +201,9 @@ def test_every_head_off_is_read_too(tiny: Path, capsys) -> None:
         ("man " * 400, "room for"),
     ],
 )
-def test_a_target_that_cannot_be_read_is_refused(tiny: Path, capsys, command, target: str, message: str) -> None:
+def test_a_target_that_cannot_be_read_is_refused(
+    tiny: Path, capsys, command, target: str, message: str
+) -> None:
     assert message in refused(capsys, tiny, *command, "--target", target)
 
 
@@ -171,25 +218,35 @@ def test_a_target_of_unknown_words_is_read_and_noted(tiny: Path, capsys) -> None
 @pytest.mark.parametrize("text", ["", " ", "\n\t"])
 @pytest.mark.parametrize("command", [["analyze"], ["align", "--text"]])
 def test_no_sentence_at_all_is_refused(tiny: Path, capsys, command: list[str], text: str) -> None:
-    assert re.search("Enter|Shorten|Insert|sentence by sentence", refused(capsys, tiny, *command, text))
+    assert re.search(
+        "Enter|Shorten|Insert|sentence by sentence", refused(capsys, tiny, *command, text)
+    )
 
 
 @pytest.mark.parametrize("name", ["numbers.json", "numbers.npz"])
-def test_numbers_for_a_folder_that_forbids_it_are_refused(tmp_path: Path, permissions_withheld, name: str) -> None:
+def test_numbers_for_a_folder_that_forbids_it_are_refused(
+    tmp_path: Path, permissions_withheld, name: str
+) -> None:
     folder = tmp_path / "locked"
     folder.mkdir()
     with (
         permissions_withheld(folder, 0o500),
-        pytest.raises(StorageError, match=r"Cannot write .*Permission denied.*choose another folder"),
+        pytest.raises(
+            StorageError, match=r"Cannot write .*Permission denied.*choose another folder"
+        ),
     ):
         write_numbers({"weight": np.ones(3)}, folder / name)
     assert list(folder.iterdir()) == []
 
 
-def test_links_for_a_place_that_is_no_folder_are_refused(tiny: Path, tmp_path: Path, capsys) -> None:
+def test_links_for_a_place_that_is_no_folder_are_refused(
+    tiny: Path, tmp_path: Path, capsys
+) -> None:
     lines = tmp_path / "some.de"
     lines.write_text("Ein Mann .\n", encoding="utf-8")
     target = lines / "ibm.tsv"
-    message = refused(capsys, tiny, "align", "--ibm-1", str(lines), str(lines), "--write-ibm-1", str(target))
+    message = refused(
+        capsys, tiny, "align", "--ibm-1", str(lines), str(lines), "--write-ibm-1", str(target)
+    )
     assert f"Cannot write {target}" in message
     assert "choose another folder" in message

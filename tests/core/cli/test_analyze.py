@@ -1,4 +1,5 @@
-"""`augenmerk analyze` end to end: the same numbers as from Python, in both formats, and what it refuses."""
+"""`augenmerk analyze` end to end: the same numbers as from Python, in both formats, and what it
+refuses."""
 
 import json
 from pathlib import Path
@@ -23,21 +24,38 @@ TARGET = "A man stands on a ladder."
 @pytest.fixture
 def sample(tmp_path: Path) -> list[str]:
     """Arguments that name two files."""
-    (tmp_path / "some.de").write_text("Ein Mann steht.\nEin Mann auf einer Leiter.\nLeiter.\n", encoding="utf-8")
-    (tmp_path / "some.en").write_text("A man stands.\nA man on a ladder.\nLadder.\n", encoding="utf-8")
+    (tmp_path / "some.de").write_text(
+        "Ein Mann steht.\nEin Mann auf einer Leiter.\nLeiter.\n", encoding="utf-8"
+    )
+    (tmp_path / "some.en").write_text(
+        "A man stands.\nA man on a ladder.\nLadder.\n", encoding="utf-8"
+    )
     return ["--sample", str(tmp_path / "some.de"), str(tmp_path / "some.en")]
 
 
 def told(capsys: pytest.CaptureFixture[str], checkpoint: Path, *arguments: str) -> dict:
     """The JSON that a command printed."""
     capsys.readouterr()
-    assert main(["analyze", SENTENCE, "--checkpoint", str(checkpoint), "--device", "cpu", *arguments]) == 0
+    assert (
+        main(["analyze", SENTENCE, "--checkpoint", str(checkpoint), "--device", "cpu", *arguments])
+        == 0
+    )
     return json.loads(capsys.readouterr().out)
 
 
 @pytest.mark.parametrize("measure", MEASURES)
 def test_measures_are_those_of_the_library(untrained_checkpoint: Path, capsys, measure) -> None:
-    fields = told(capsys, untrained_checkpoint, "--target", TARGET, "--measure", measure, "--hide", "end", "--words")
+    fields = told(
+        capsys,
+        untrained_checkpoint,
+        "--target",
+        TARGET,
+        "--measure",
+        measure,
+        "--hide",
+        "end",
+        "--words",
+    )
     translator = Translator.load(untrained_checkpoint, "cpu")
     translation = translator.run(Experiment(SENTENCE, GivenTarget(TARGET)))
     for kind in ("encoder", "decoder", "cross"):
@@ -55,7 +73,10 @@ def test_measures_are_those_of_the_library(untrained_checkpoint: Path, capsys, m
 
 def test_rows_say_what_they_are(untrained_checkpoint: Path, capsys) -> None:
     fields = told(capsys, untrained_checkpoint, "--target", TARGET, "--rows", "predicted")
-    assert (fields["cross_rows_are"], fields["cross_rows"]) == ("token predicted", fields["predicted_tokens"])
+    assert (fields["cross_rows_are"], fields["cross_rows"]) == (
+        "token predicted",
+        fields["predicted_tokens"],
+    )
     assert fields["decoder_columns_are"] == "token read"
 
 
@@ -67,25 +88,40 @@ def test_rows_say_what_they_are(untrained_checkpoint: Path, capsys) -> None:
         ["--scale-head", "cross:2:1=0", "--head-off", "encoder:1:2"],
     ],
 )
-def test_heads_off_change_the_numbers(untrained_checkpoint: Path, capsys, arguments: list[str]) -> None:
+def test_heads_off_change_the_numbers(
+    untrained_checkpoint: Path, capsys, arguments: list[str]
+) -> None:
     fields = told(capsys, untrained_checkpoint, "--target", TARGET, *arguments)
     off = heads_switched_off([Head("cross", 1, 0), Head("encoder", 0, 1)])
-    scored = Translator.load(untrained_checkpoint, "cpu").run(Experiment(SENTENCE, GivenTarget(TARGET), off))
+    scored = Translator.load(untrained_checkpoint, "cpu").run(
+        Experiment(SENTENCE, GivenTarget(TARGET), off)
+    )
     assert fields["interventions"] == [part_to_json(intervention) for intervention in off]
     assert sum(fields["log_probabilities"]) == pytest.approx(scored.log_probability, abs=1e-5)
 
 
 def test_products_sum_to_the_attention_score(untrained_checkpoint: Path, capsys) -> None:
-    fields = told(capsys, untrained_checkpoint, "--target", TARGET, "--query-key", "cross:2:1", "4", "5")
+    fields = told(
+        capsys, untrained_checkpoint, "--target", TARGET, "--query-key", "cross:2:1", "4", "5"
+    )
     assert sum(fields["query_key_products"]) == pytest.approx(fields["query_key_score"], abs=1e-5)
     assert fields["query_key_weight"] == pytest.approx(fields["cross"][1][0][3][4], abs=1e-6)
 
 
 @pytest.mark.heavy
-def test_json_and_npz_hold_the_same(untrained_checkpoint: Path, tmp_path: Path, sample: list[str], capsys) -> None:
+def test_json_and_npz_hold_the_same(
+    untrained_checkpoint: Path, tmp_path: Path, sample: list[str], capsys
+) -> None:
     fields = told(capsys, untrained_checkpoint, *sample, "--importance")
     for name in ("numbers.npz", "numbers.json"):
-        arguments = [*sample, "--importance", "--checkpoint", str(untrained_checkpoint), "--device", "cpu"]
+        arguments = [
+            *sample,
+            "--importance",
+            "--checkpoint",
+            str(untrained_checkpoint),
+            "--device",
+            "cpu",
+        ]
         assert main(["analyze", SENTENCE, *arguments, "--out", str(tmp_path / name)]) == 0
     assert json.loads((tmp_path / "numbers.json").read_text(encoding="utf-8")) == fields
     with np.load(tmp_path / "numbers.npz", allow_pickle=False) as arrays:
@@ -114,8 +150,14 @@ def test_help_names_query_and_key_whatever_way_maps_are_drawn(capsys) -> None:
         (["--out", "numbers.csv"], "ends in .json or .npz"),
         (["--importance"], "needs a sample"),
         (["--off", "cross:9:1"], "no cross layer 9 head 1"),
-        (["--query-key", "cross:1:1", "1", "99"], "There is no weight of query 1 on key 99: choose from queries 1 to"),
-        (["--query-key", "cross:1:1", "0", "1"], "the query cannot be used: '0' is not a whole number from 1"),
+        (
+            ["--query-key", "cross:1:1", "1", "99"],
+            "There is no weight of query 1 on key 99: choose from queries 1 to",
+        ),
+        (
+            ["--query-key", "cross:1:1", "0", "1"],
+            "the query cannot be used: '0' is not a whole number from 1",
+        ),
         (["--query-key", "cross:1", "0", "0"], "is not a head"),
         (
             ["--query-key", "cross:1:1", "one", "0"],
@@ -137,12 +179,20 @@ def test_what_cannot_be_done_is_said_in_one_message(
 
 
 @pytest.mark.parametrize(
-    ("text", "more"), [("?!", []), (SENTENCE, ["--compare", "?!"])], ids=["the sentence", "the one compared with"]
+    ("text", "more"),
+    [("?!", []), (SENTENCE, ["--compare", "?!"])],
+    ids=["the sentence", "the one compared with"],
 )
 def test_hiding_every_token_is_refused_and_nothing_is_written(
     untrained_checkpoint: Path, tmp_path: Path, capsys, text: str, more: list[str]
 ) -> None:
-    arguments = ["--checkpoint", str(untrained_checkpoint), "--out", str(tmp_path / "numbers.npz"), *more]
+    arguments = [
+        "--checkpoint",
+        str(untrained_checkpoint),
+        "--out",
+        str(tmp_path / "numbers.npz"),
+        *more,
+    ]
     assert main(["analyze", text, *arguments, "--hide", "start", "end", "punctuation"]) == 2
     said = capsys.readouterr().err
     for words in ("--hide end punctuation start", "'?!'", "Hide fewer kinds"):
@@ -150,10 +200,15 @@ def test_hiding_every_token_is_refused_and_nothing_is_written(
     assert not list(tmp_path.iterdir())
 
 
-def test_a_file_that_cannot_be_written_is_said(untrained_checkpoint: Path, tmp_path: Path, capsys) -> None:
+def test_a_file_that_cannot_be_written_is_said(
+    untrained_checkpoint: Path, tmp_path: Path, capsys
+) -> None:
     (tmp_path / "file").write_text("")
     target = tmp_path / "file" / "numbers.npz"
-    assert main(["analyze", SENTENCE, "--checkpoint", str(untrained_checkpoint), "--out", str(target)]) == 2
+    assert (
+        main(["analyze", SENTENCE, "--checkpoint", str(untrained_checkpoint), "--out", str(target)])
+        == 2
+    )
     assert "Cannot write" in capsys.readouterr().err
 
 

@@ -1,4 +1,7 @@
-"""Whatever is wrong is refused with a message before anything is overwritten; what ends a run can be gone on from."""
+"""Whatever is wrong is refused with a message before anything is overwritten.
+
+What ends a run can be gone on from.
+"""
 
 import re
 from collections.abc import Callable
@@ -61,11 +64,24 @@ WRONG_FILES: dict[str, tuple[list[tuple[str, str]], str, str]] = {
         "The width (16) must be a multiple of the number of heads (3)",
         "heads",
     ),
-    "batch": ([("batch_size = 8", "batch_size = 57")], "training.batch_size was 8 and is now 57", "another folder"),
-    "architecture": ([("width = 16", "width = 32")], "model.width was 16 and is now 32", "another folder"),
-    "symbols": ([("copy_symbols = 10", "copy_symbols = 9")], "data.copy_symbols was 10", "another folder"),
+    "batch": (
+        [("batch_size = 8", "batch_size = 57")],
+        "training.batch_size was 8 and is now 57",
+        "another folder",
+    ),
+    "architecture": (
+        [("width = 16", "width = 32")],
+        "model.width was 16 and is now 32",
+        "another folder",
+    ),
+    "symbols": (
+        [("copy_symbols = 10", "copy_symbols = 9")],
+        "data.copy_symbols was 10",
+        "another folder",
+    ),
 }
-"""What is wrong in the file, and two parts of the message: what was given, and what was expected or can be done."""
+"""What is wrong in the file, and two parts of the message: what was given, and what was expected or
+can be done."""
 
 
 @pytest.mark.parametrize("mistake", WRONG_FILES)
@@ -99,7 +115,10 @@ def test_another_vocabulary_is_refused_and_the_run_stays_byte_for_byte(
     before = files(tmp_path / "run")
     assert train("--config", config, "--resume", data=other) == 2
     told = capsys.readouterr().err
-    assert f"{other} is not the data of this run, which is {own}: it even has another vocabulary" in told
+    assert (
+        f"{other} is not the data of this run, which is {own}: it even has another vocabulary"
+        in told
+    )
     assert "Resume with the original data" in told
     assert files(tmp_path / "run") == before
     assert train("--config", config, "--resume", data=own) == 0
@@ -132,11 +151,25 @@ def proposed(told: str) -> list[str]:
 def test_an_absurd_rate_ends_in_a_proposal_and_the_last_good_checkpoint_stands(
     tmp_path: Path, train: Train, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The weights overflow within a step; saving after each one must not replace good weights by such."""
+    """The weights overflow within a step.
+
+    Saving after each one must not replace good weights by such.
+    """
     config = settings_file(tmp_path, RUN)
     assert train("--config", config, "--max-steps", "7") == 0
     good = (tmp_path / "run" / LAST).read_bytes()
-    assert train("--resume", "--max-steps", "99", "--checkpoint-steps", "1", "--change", "learning_rate=1e39") == 2
+    assert (
+        train(
+            "--resume",
+            "--max-steps",
+            "99",
+            "--checkpoint-steps",
+            "1",
+            "--change",
+            "learning_rate=1e39",
+        )
+        == 2
+    )
     told = capsys.readouterr().err
     assert "values that are not finite" in told
     assert f"Resume from step 7 ({LAST}) with a learning rate of 5e+38 instead of 1e+39" in told
@@ -147,17 +180,36 @@ def test_an_absurd_rate_ends_in_a_proposal_and_the_last_good_checkpoint_stands(
     assert train("--max-steps", "99", *options) == 2, "still absurd, and said so again"
     assert "a learning rate of 2.5e+38" in capsys.readouterr().err
     assert (tmp_path / "run" / LAST).read_bytes() == good
-    assert train("--max-steps", "99", "--resume", "--change", "learning_rate=0.001", "--change", "clip_norm=1") == 0
+    assert (
+        train(
+            "--max-steps",
+            "99",
+            "--resume",
+            "--change",
+            "learning_rate=0.001",
+            "--change",
+            "clip_norm=1",
+        )
+        == 0
+    )
     assert load_checkpoint(tmp_path / "run" / LAST, with_state=True).progress["step"] == 14
 
 
 def test_memory_used_up_in_a_forward_pass_ends_in_a_proposal_that_works(
-    tmp_path: Path, train: Train, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
+    train: Train,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     forward, largest = Transformer.hidden_states, 8
 
     def hidden_states(self: Transformer, source: torch.Tensor, *others: Any) -> torch.Tensor:
-        if self.training and len(source) >= largest and forward_calls.append(1) is None and len(forward_calls) > 3:
+        if (
+            self.training
+            and len(source) >= largest
+            and forward_calls.append(1) is None
+            and len(forward_calls) > 3
+        ):
             raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 20.00 GiB.")
         return forward(self, source, *others)
 
@@ -165,7 +217,10 @@ def test_memory_used_up_in_a_forward_pass_ends_in_a_proposal_that_works(
     monkeypatch.setattr(Transformer, "hidden_states", hidden_states)
     assert train("--config", settings_file(tmp_path, RUN), "--checkpoint-steps", "2") == 2
     told = capsys.readouterr().err
-    assert "At step 4 there was not enough memory (CUDA out of memory. Tried to allocate 20.00 GiB.)" in told
+    assert (
+        "At step 4 there was not enough memory (CUDA out of memory. Tried to allocate 20.00 GiB.)"
+        in told
+    )
     assert f"Resume from step 2 ({LAST}) with a batch size of 4 instead of 8" in told
     assert "Traceback" not in told
     assert train(*proposed(told)) == 0

@@ -1,4 +1,5 @@
-"""`--experiment FILE` of the commands: the same result as the file's experiment in Python, options first, refusals."""
+"""`--experiment FILE` of the commands: the same result as the file's experiment in Python, options
+first, refusals."""
 
 import io
 import json
@@ -50,10 +51,14 @@ def translator(untrained_checkpoint: Path) -> Translator:
 def saved(tmp_path: Path, translator: Translator):
     """Writes an experiment of the model to a file, and returns its name."""
 
-    def write(*interventions, output=None, text: str = SENTENCE, model: ModelReference | None = None) -> str:
+    def write(
+        *interventions, output=None, text: str = SENTENCE, model: ModelReference | None = None
+    ) -> str:
         path = tmp_path / "my.augenmerk"
         reference = model or ModelReference(translator.name, translator.digest)
-        write_experiment_file(SavedExperiment(Experiment(text, output or Greedy(), interventions), reference), path)
+        write_experiment_file(
+            SavedExperiment(Experiment(text, output or Greedy(), interventions), reference), path
+        )
         return str(path)
 
     return write
@@ -72,20 +77,33 @@ def test_translate_runs_the_experiment_of_the_file(
     untrained_checkpoint: Path, translator: Translator, saved, capsys, output
 ) -> None:
     fields = printed(
-        capsys, untrained_checkpoint, "translate", "--json", "--experiment", saved(*GENERAL, *OWN, output=output)
+        capsys,
+        untrained_checkpoint,
+        "translate",
+        "--json",
+        "--experiment",
+        saved(*GENERAL, *OWN, output=output),
     )
-    expected = translator.run(Experiment(SENTENCE, Greedy() if output == Beam(1) else output, (*GENERAL, *OWN)))
+    expected = translator.run(
+        Experiment(SENTENCE, Greedy() if output == Beam(1) else output, (*GENERAL, *OWN))
+    )
     assert fields["predicted_tokens"] == list(expected.predicted_tokens)
     assert fields["log_probabilities"] == pytest.approx(expected.log_probabilities, abs=1e-5)
     assert fields["output"] == part_to_json(expected.experiment.output)
-    assert fields["interventions"] == [part_to_json(intervention) for intervention in expected.experiment.interventions]
+    assert fields["interventions"] == [
+        part_to_json(intervention) for intervention in expected.experiment.interventions
+    ]
 
 
-def test_a_given_target_is_that_of_the_file(untrained_checkpoint: Path, translator, saved, capsys) -> None:
+def test_a_given_target_is_that_of_the_file(
+    untrained_checkpoint: Path, translator, saved, capsys
+) -> None:
     target, changes = GivenTarget("A man on a ladder."), (*GENERAL, CausalMaskLifted())
     path = saved(*changes, output=target)
     expected = translator.run(Experiment(SENTENCE, target, changes))
-    given = printed(capsys, untrained_checkpoint, "translate", "--json", "--experiment", path)["given"]
+    given = printed(capsys, untrained_checkpoint, "translate", "--json", "--experiment", path)[
+        "given"
+    ]
     assert given["log_probabilities"] == pytest.approx(expected.log_probabilities, abs=1e-5)
     fields = printed(capsys, untrained_checkpoint, "analyze", "--experiment", path)
     np.testing.assert_allclose(fields["decoder"], expected.maps.decoder, atol=1e-6)
@@ -95,11 +113,36 @@ def test_options_override_what_they_change_and_no_more(
     untrained_checkpoint: Path, translator: Translator, saved, capsys
 ) -> None:
     path = saved(*GENERAL, *OWN, output=Beam(3, 0.5))
-    options = ["--scale-head", "cross:2:1=2", "--force", "2=man", "--remove-word", "1", "--beam", "2"]
-    fields = printed(capsys, untrained_checkpoint, "translate", SENTENCE, "--json", "--experiment", path, *options)
-    changes = (SourceWordRemoved(0), SourceWordRemoved(3), HeadScaled(Head("cross", 1, 0), 2), *GENERAL[1:])
+    options = [
+        "--scale-head",
+        "cross:2:1=2",
+        "--force",
+        "2=man",
+        "--remove-word",
+        "1",
+        "--beam",
+        "2",
+    ]
+    fields = printed(
+        capsys,
+        untrained_checkpoint,
+        "translate",
+        SENTENCE,
+        "--json",
+        "--experiment",
+        path,
+        *options,
+    )
+    changes = (
+        SourceWordRemoved(0),
+        SourceWordRemoved(3),
+        HeadScaled(Head("cross", 1, 0), 2),
+        *GENERAL[1:],
+    )
     expected = Experiment(SENTENCE, Beam(2), (*changes, OWN[1], ForcedToken(1, "man")))
-    assert fields["interventions"] == [part_to_json(intervention) for intervention in expected.interventions]
+    assert fields["interventions"] == [
+        part_to_json(intervention) for intervention in expected.interventions
+    ]
     assert fields["output"] == {"type": "beam", "size": 2, "length_penalty": 1.5}
     assert fields["predicted_tokens"] == list(translator.run(expected).predicted_tokens)
 
@@ -108,21 +151,42 @@ def test_another_sentence_takes_changes_that_fit_every_sentence(
     untrained_checkpoint: Path, translator: Translator, saved, capsys, monkeypatch
 ) -> None:
     path = saved(*GENERAL)
-    fields = printed(capsys, untrained_checkpoint, "translate", "Leiter", "--json", "--experiment", path)
+    fields = printed(
+        capsys, untrained_checkpoint, "translate", "Leiter", "--json", "--experiment", path
+    )
     expected = translator.run(Experiment("Leiter", interventions=GENERAL))
     assert fields["log_probabilities"] == pytest.approx(expected.log_probabilities, abs=1e-5)
     monkeypatch.setattr("sys.stdin", io.StringIO("Leiter\n"))
-    assert main(["translate", "-", "--jsonl", "--checkpoint", str(untrained_checkpoint), "--experiment", path]) == 0
+    assert (
+        main(
+            [
+                "translate",
+                "-",
+                "--jsonl",
+                "--checkpoint",
+                str(untrained_checkpoint),
+                "--experiment",
+                path,
+            ]
+        )
+        == 0
+    )
     line = json.loads(capsys.readouterr().out)
     assert line["predicted_ids"] == list(expected.predicted_ids)
     assert line["interventions"] == [part_to_json(intervention) for intervention in GENERAL]
 
 
-@pytest.mark.parametrize("command", [["translate", "Leiter"], ["translate", "-"], ["analyze", "Leiter"], ["evaluate"]])
+@pytest.mark.parametrize(
+    "command", [["translate", "Leiter"], ["translate", "-"], ["analyze", "Leiter"], ["evaluate"]]
+)
 @pytest.mark.parametrize(
     ("changes", "output", "message"),
     [
-        ((*GENERAL, *OWN), None, "only its own sentence: word 4 removed, decoder 1·1 row 1 set, step 2: ladder."),
+        (
+            (*GENERAL, *OWN),
+            None,
+            "only its own sentence: word 4 removed, decoder 1·1 row 1 set, step 2: ladder.",
+        ),
         ((), GivenTarget("A man."), "only its own sentence: the translation “A man.”."),
     ],
 )
@@ -131,7 +195,10 @@ def test_changes_of_one_sentence_are_refused_by_name_for_others(
 ) -> None:
     more = ["--source", "no.de", "--reference", "no.en"] if command == ["evaluate"] else []
     path = saved(*changes, output=output)
-    assert main([*command, *more, "--experiment", path, "--checkpoint", str(untrained_checkpoint)]) == 2
+    assert (
+        main([*command, *more, "--experiment", path, "--checkpoint", str(untrained_checkpoint)])
+        == 2
+    )
     told = capsys.readouterr().err
     assert message in told
     assert path in told
@@ -145,8 +212,20 @@ def test_evaluate_scores_the_model_with_heads_networks_and_temperatures_changed(
     german, english = ["Ein Mann steht.", "Leiter."], ["A man stands.", "Ladder."]
     for name, lines in (("some.de", german), ("some.en", english)):
         (tmp_path / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
-    evaluate = ["evaluate", "--source", str(tmp_path / "some.de"), "--reference", str(tmp_path / "some.en"), "--json"]
-    evaluate += ["--hypotheses", str(tmp_path / "h"), "--experiment", saved(*GENERAL, output=Beam(2, 0.7))]
+    evaluate = [
+        "evaluate",
+        "--source",
+        str(tmp_path / "some.de"),
+        "--reference",
+        str(tmp_path / "some.en"),
+        "--json",
+    ]
+    evaluate += [
+        "--hypotheses",
+        str(tmp_path / "h"),
+        "--experiment",
+        saved(*GENERAL, output=Beam(2, 0.7)),
+    ]
     fields = printed(capsys, untrained_checkpoint, *evaluate)
     assert (fields["beam"], fields["length_penalty"]) == (2, 0.7)
     assert fields["interventions"] == [part_to_json(intervention) for intervention in GENERAL]
@@ -156,23 +235,33 @@ def test_evaluate_scores_the_model_with_heads_networks_and_temperatures_changed(
         translator.run(Experiment(line, GivenTarget(target), GENERAL)).log_probabilities
         for line, target in zip(german, english, strict=True)
     ]
-    assert fields["loss"]["token_weighted"] == pytest.approx(-sum(map(sum, scores)) / sum(map(len, scores)), abs=1e-5)
+    assert fields["loss"]["token_weighted"] == pytest.approx(
+        -sum(map(sum, scores)) / sum(map(len, scores)), abs=1e-5
+    )
     warmer = printed(capsys, untrained_checkpoint, *evaluate, "--temperature", "encoder:1:2=9")
     assert warmer["interventions"][2]["temperature"] == 9
     assert warmer["loss"]["token_weighted"] != fields["loss"]["token_weighted"]
 
 
 def test_another_model_is_noted(untrained_checkpoint: Path, saved, capsys) -> None:
-    for name, which in (("other", "the model “other”"), ("untrained", "another version of the model “untrained”")):
+    for name, which in (
+        ("other", "the model “other”"),
+        ("untrained", "another version of the model “untrained”"),
+    ):
         path = saved(model=ModelReference(name, "0" * 64))
-        assert main(["translate", "--experiment", path, "--checkpoint", str(untrained_checkpoint)]) == 0
+        assert (
+            main(["translate", "--experiment", path, "--checkpoint", str(untrained_checkpoint)])
+            == 0
+        )
         output = capsys.readouterr()
         assert f"note: {path} was made with {which}. It runs with untrained." in output.err
         assert output.out.strip()
 
 
 @pytest.mark.heavy
-def test_the_model_next_to_the_file_is_found(untrained_checkpoint: Path, translator, saved, tmp_path, capsys) -> None:
+def test_the_model_next_to_the_file_is_found(
+    untrained_checkpoint: Path, translator, saved, tmp_path, capsys
+) -> None:
     (tmp_path / "broken.safetensors").write_bytes(b"no")
     shutil.copy(untrained_checkpoint, tmp_path / "here.safetensors")
     assert main(["translate", "--json", "--experiment", saved(), "--device", "cpu"]) == 0
@@ -184,7 +273,9 @@ def test_the_model_next_to_the_file_is_found(untrained_checkpoint: Path, transla
 @pytest.mark.parametrize("command", ["translate", "analyze"])
 def test_a_missing_sentence_is_asked_for(capsys, command: str) -> None:
     assert main([command]) == 2
-    assert "There is nothing to translate. Add a sentence, or --experiment" in capsys.readouterr().err
+    assert (
+        "There is nothing to translate. Add a sentence, or --experiment" in capsys.readouterr().err
+    )
 
 
 def test_a_file_that_is_no_experiment_is_refused(tmp_path: Path, capsys) -> None:
@@ -194,9 +285,14 @@ def test_a_file_that_is_no_experiment_is_refused(tmp_path: Path, capsys) -> None
         assert name in capsys.readouterr().err
 
 
-def test_a_sentence_of_one_hyphen_is_not_standard_input(untrained_checkpoint: Path, saved, capsys) -> None:
+def test_a_sentence_of_one_hyphen_is_not_standard_input(
+    untrained_checkpoint: Path, saved, capsys
+) -> None:
     assert (
-        printed(capsys, untrained_checkpoint, "translate", "--json", "--experiment", saved(text="-"))["source"] == " -"
+        printed(
+            capsys, untrained_checkpoint, "translate", "--json", "--experiment", saved(text="-")
+        )["source"]
+        == " -"
     )
 
 
@@ -209,7 +305,9 @@ def test_json_has_the_tokens_the_model_and_the_baseline(
     entries = translator.checkpoint.codecs.target.vocabulary.tokens
     for name in ("source_ids", "read_ids", "predicted_ids", "ranks"):
         assert fields[name] == list(getattr(expected.changed, name))
-    assert fields["predicted_entries"] == [entries[token] for token in expected.changed.predicted_ids]
+    assert fields["predicted_entries"] == [
+        entries[token] for token in expected.changed.predicted_ids
+    ]
     assert fields["entropies"] == pytest.approx(expected.changed.entropies, abs=1e-5)
     assert fields["version"] == __version__
     assert fields["model"] == {"name": "untrained", "digest": translator.digest}
@@ -221,4 +319,6 @@ def test_json_has_the_tokens_the_model_and_the_baseline(
     changed = expected.original_log_probabilities
     assert baseline["changed_log_probabilities"] == pytest.approx(changed, abs=1e-5)
     assert np.abs(np.subtract(changed, original.log_probabilities)).max() > 1e-3
-    assert "baseline" not in printed(capsys, untrained_checkpoint, *command, "--experiment", saved())
+    assert "baseline" not in printed(
+        capsys, untrained_checkpoint, *command, "--experiment", saved()
+    )

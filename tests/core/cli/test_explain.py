@@ -1,4 +1,7 @@
-"""What `augenmerk analyze` tells beside the maps is what Python tells; `translate --target` sets two side by side."""
+"""What `augenmerk analyze` tells beside the maps is what Python tells.
+
+`translate --target` sets two side by side.
+"""
 
 import json
 import math
@@ -28,38 +31,57 @@ def translator(untrained_checkpoint: Path) -> Translator:
     return Translator.load(untrained_checkpoint, "cpu")
 
 
-def printed(capsys: pytest.CaptureFixture[str], checkpoint: Path, *arguments: str, command: str = "analyze") -> dict:
+def printed(
+    capsys: pytest.CaptureFixture[str], checkpoint: Path, *arguments: str, command: str = "analyze"
+) -> dict:
     capsys.readouterr()
-    assert main([command, SENTENCE, "--checkpoint", str(checkpoint), "--device", "cpu", *arguments]) == 0
+    assert (
+        main([command, SENTENCE, "--checkpoint", str(checkpoint), "--device", "cpu", *arguments])
+        == 0
+    )
     return json.loads(capsys.readouterr().out)
 
 
 @pytest.mark.parametrize("words", [True, False])
-def test_contributions_are_those_of_the_library(untrained_checkpoint: Path, translator, capsys, words: bool) -> None:
+def test_contributions_are_those_of_the_library(
+    untrained_checkpoint: Path, translator, capsys, words: bool
+) -> None:
     arguments = ["--head-off", "cross:1:1", *(["--words"] if words else [])]
     fields = printed(capsys, untrained_checkpoint, "--target", TARGET, "--source-share", *arguments)
     off = HeadScaled(Head("cross", 0, 0))
     translation = translator.run(Experiment(SENTENCE, GivenTarget(TARGET), (off,)))
     expected = contributions_of(translator, translation)
-    np.testing.assert_allclose(fields["contribution_of_source"], expected.of_source(words=words).weights, atol=1e-6)
-    np.testing.assert_allclose(fields["contribution_of_prefix"], expected.of_prefix(words=words).weights, atol=1e-6)
-    np.testing.assert_allclose(fields["source_share"], np.sum(fields["contribution_of_source"], axis=1), atol=1e-5)
+    np.testing.assert_allclose(
+        fields["contribution_of_source"], expected.of_source(words=words).weights, atol=1e-6
+    )
+    np.testing.assert_allclose(
+        fields["contribution_of_prefix"], expected.of_prefix(words=words).weights, atol=1e-6
+    )
+    np.testing.assert_allclose(
+        fields["source_share"], np.sum(fields["contribution_of_source"], axis=1), atol=1e-5
+    )
     assert fields["contribution_rows"] == ["a", "man", "stands", "on", "a", "ladder", ".", "<eos>"]
     assert fields["contribution_prefix_columns"][0] == "<sos>"
     assert "ALTI+" in fields["contribution_method"]
 
 
-@pytest.mark.parametrize(("arguments", "replacement"), [([], None), (["mann"], "mann"), (["<unk>"], "<unk>")])
+@pytest.mark.parametrize(
+    ("arguments", "replacement"), [([], None), (["mann"], "mann"), (["<unk>"], "<unk>")]
+)
 def test_words_are_left_out_or_replaced_as_in_the_library(
     untrained_checkpoint: Path, translator, capsys, arguments: list[str], replacement: str | None
 ) -> None:
-    fields = printed(capsys, untrained_checkpoint, "--target", TARGET, "--without-words", *arguments)
+    fields = printed(
+        capsys, untrained_checkpoint, "--target", TARGET, "--without-words", *arguments
+    )
     scored = translator.run(Experiment(SENTENCE, GivenTarget(TARGET)))
     expected = occlude_source_words(translator, scored, replacement=replacement)
     assert fields["without_words"] == [word.text for word in scored.source_words]
     assert fields["without_translations"] == [word.translation.text for word in expected.words]
     np.testing.assert_allclose(fields["without_effects"], expected.effects, atol=1e-5)
-    assert fields["without_changes"] == pytest.approx([expected.change_of(word) for word in expected.words], abs=1e-5)
+    assert fields["without_changes"] == pytest.approx(
+        [expected.change_of(word) for word in expected.words], abs=1e-5
+    )
     assert len(fields["without_effect_rows"]) == len(fields["without_effects"])
 
 
@@ -100,22 +122,37 @@ def test_statistics_of_the_examples_or_of_a_file(
         (["--without-words", " "], "The replacement of source word 1 is empty"),
     ],
 )
-def test_what_cannot_be_done_is_said(untrained_checkpoint: Path, capsys, arguments: list[str], message: str) -> None:
+def test_what_cannot_be_done_is_said(
+    untrained_checkpoint: Path, capsys, arguments: list[str], message: str
+) -> None:
     text = "Ein Mann" if "Leiter" in arguments else SENTENCE
     assert main(["analyze", text, "--checkpoint", str(untrained_checkpoint), *arguments]) == 2
     assert message in capsys.readouterr().err
 
 
-def test_a_given_translation_stands_beside_the_models_own(untrained_checkpoint: Path, translator, capsys) -> None:
-    own, scored = translator.translate(SENTENCE), translator.run(Experiment(SENTENCE, GivenTarget(TARGET)))
-    arguments = ["translate", SENTENCE, "--target", TARGET, "--checkpoint", str(untrained_checkpoint)]
+def test_a_given_translation_stands_beside_the_models_own(
+    untrained_checkpoint: Path, translator, capsys
+) -> None:
+    own, scored = (
+        translator.translate(SENTENCE),
+        translator.run(Experiment(SENTENCE, GivenTarget(TARGET))),
+    )
+    arguments = [
+        "translate",
+        SENTENCE,
+        "--target",
+        TARGET,
+        "--checkpoint",
+        str(untrained_checkpoint),
+    ]
     assert main(arguments) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[:2] == [own.text, TARGET]
     for line, translation in zip(lines[2:], (own, scored), strict=True):
         assert f"{translation.log_probability:8.3f} nats" in line
         assert (
-            f"{percent(math.exp(translation.log_probability / len(translation.log_probabilities)), 1)} a token" in line
+            f"{percent(math.exp(translation.log_probability / len(translation.log_probabilities)), 1)} "
+            "a token" in line
         )
 
 
@@ -125,7 +162,14 @@ def test_a_given_translation_is_told_in_json_and_its_maps_are_saved(
     target = tmp_path / "maps.npz"
     scored = translator.run(Experiment(SENTENCE, GivenTarget(TARGET)))
     fields = printed(
-        capsys, untrained_checkpoint, "--target", TARGET, "--json", "--attention", str(target), command="translate"
+        capsys,
+        untrained_checkpoint,
+        "--target",
+        TARGET,
+        "--json",
+        "--attention",
+        str(target),
+        command="translate",
     )
     assert fields["given"]["translation"] == TARGET
     assert fields["given"]["log_probability"] == pytest.approx(scored.log_probability, abs=1e-5)
@@ -135,5 +179,8 @@ def test_a_given_translation_is_told_in_json_and_its_maps_are_saved(
 
 
 def test_a_target_that_cannot_be_read_is_refused(untrained_checkpoint: Path, capsys) -> None:
-    assert main(["translate", SENTENCE, "--target", " ", "--checkpoint", str(untrained_checkpoint)]) == 2
+    assert (
+        main(["translate", SENTENCE, "--target", " ", "--checkpoint", str(untrained_checkpoint)])
+        == 2
+    )
     assert "no word of the given translation" in capsys.readouterr().err

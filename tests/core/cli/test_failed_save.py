@@ -15,7 +15,11 @@ import pytest
 from augenmerk.core.checkpoint.file import load_checkpoint
 from augenmerk.core.cli.main import main
 from augenmerk.core.extensions.run_settings.toml_file import to_toml
-from augenmerk.core.extensions.training.cli.stopping import StopFlag, ask_after_failed_save, stop_on_interrupt
+from augenmerk.core.extensions.training.cli.stopping import (
+    StopFlag,
+    ask_after_failed_save,
+    stop_on_interrupt,
+)
 from augenmerk.core.extensions.training.cli.train import TerminalProgress
 from augenmerk.core.extensions.training.events import SaveFailed, StepDone, TrainingEvent
 from augenmerk.core.run_files import LAST
@@ -23,7 +27,9 @@ from tests.core.extensions.training.crashes import REPOSITORY, assert_same_run, 
 from tests.core.extensions.training.runs import copy_run
 from tests.core.extensions.training.test_checkpoint_manager import Filling
 
-FAILURE = SaveFailed(Path("runs/mine/last.safetensors"), "Cannot write it: No space.", 40, "free some space")
+FAILURE = SaveFailed(
+    Path("runs/mine/last.safetensors"), "Cannot write it: No space.", 40, "free some space"
+)
 
 
 class Terminal(io.StringIO):
@@ -46,7 +52,8 @@ def config(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("typed", "answer"), [("\n", "retry"), ("yes\n", "retry"), ("stop\n", "stop"), (" S \n", "stop"), ("", "stop")]
+    ("typed", "answer"),
+    [("\n", "retry"), ("yes\n", "retry"), ("stop\n", "stop"), (" S \n", "stop"), ("", "stop")],
 )
 def test_a_person_is_asked(monkeypatch: pytest.MonkeyPatch, typed: str, answer: str) -> None:
     sit_down(monkeypatch, typed)
@@ -89,7 +96,10 @@ def test_a_ctrl_c_that_is_forwarded_again_at_the_question_is_no_second_one() -> 
 
 @pytest.mark.training
 def test_enter_tries_again_until_there_is_room_and_nothing_is_lost(
-    config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    config: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     arguments = ["train", "--config", str(config), "--device", "cpu", "--out"]
     assert main([*arguments, str(tmp_path / "whole")]) == 0
@@ -105,9 +115,20 @@ def test_enter_tries_again_until_there_is_room_and_nothing_is_lost(
 
 @pytest.mark.training
 def test_a_person_who_says_stop_can_go_on_later(
-    config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    config: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    arguments = ["train", "--config", str(config), "--device", "cpu", "--out", str(tmp_path / "run")]
+    arguments = [
+        "train",
+        "--config",
+        str(config),
+        "--device",
+        "cpu",
+        "--out",
+        str(tmp_path / "run"),
+    ]
     with monkeypatch.context() as patch:
         sit_down(patch, "stop\n")
         Filling(patch, full=range(2, 99))
@@ -137,8 +158,14 @@ def test_a_folder_that_was_made_read_only_is_not_blamed_on_the_disk(
         patch.setattr(TerminalProgress, "__call__", show_and_forbid)
         assert main([*arguments, "--out", str(folder)]) == 2
     told = capsys.readouterr().err
-    assert "Training stops at step 4. Make the folder writable, then continue from the last checkpoint" in told
-    assert "Permission denied. Nothing there was changed; make the folder writable or choose another folder" in told
+    assert (
+        "Training stops at step 4. Make the folder writable, then continue from the last checkpoint"
+        in told
+    )
+    assert (
+        "Permission denied. Nothing there was changed; make the folder writable or choose "
+        "another folder" in told
+    )
     assert "space" not in told
     assert main([*arguments, "--out", str(folder), "--resume"]) == 0
 
@@ -146,9 +173,19 @@ def test_a_folder_that_was_made_read_only_is_not_blamed_on_the_disk(
 @pytest.mark.subprocess
 @pytest.mark.skipif(os.name != "posix", reason="RLIMIT_FSIZE is of POSIX systems")
 @pytest.mark.slow
-def test_without_a_person_it_ends_says_what_to_do_and_keeps_the_older_file(config: Path, tmp_path: Path) -> None:
+def test_without_a_person_it_ends_says_what_to_do_and_keeps_the_older_file(
+    config: Path, tmp_path: Path
+) -> None:
     """A real refusal of the system, in a process of its own, as in a job on a server."""
-    arguments = ["train", "--config", str(config), "--out", str(tmp_path / "run"), "--device", "cpu"]
+    arguments = [
+        "train",
+        "--config",
+        str(config),
+        "--out",
+        str(tmp_path / "run"),
+        "--device",
+        "cpu",
+    ]
     script = f"""
 import sys
 from augenmerk.core.extensions.training.cli import train
@@ -170,7 +207,12 @@ sys.exit(status)
 """
     command = [sys.executable, "-c", script]
     done = subprocess.run(
-        command, cwd=REPOSITORY, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False
+        command,
+        cwd=REPOSITORY,
+        stdin=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
     )
     assert done.returncode == 2, done.stderr
     assert f"Cannot write {tmp_path / 'run' / LAST}: " in done.stderr

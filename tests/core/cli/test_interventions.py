@@ -1,4 +1,5 @@
-"""Options that change what the model does: counted from 1, refused in one message, the same result as from Python."""
+"""Options that change what the model does: counted from 1, refused in one message, the same result
+as from Python."""
 
 import io
 import json
@@ -55,11 +56,30 @@ def translator(untrained_checkpoint: Path) -> Translator:
     return Translator.load(untrained_checkpoint, "cpu")
 
 
-def run(capsys: pytest.CaptureFixture[str], checkpoint: Path, *arguments: str, command: str = "translate") -> dict:
+def run(
+    capsys: pytest.CaptureFixture[str],
+    checkpoint: Path,
+    *arguments: str,
+    command: str = "translate",
+) -> dict:
     """The JSON that a command printed about the sentence."""
     capsys.readouterr()
     more = ["--json"] if command == "translate" else []
-    assert main([command, SENTENCE, "--checkpoint", str(checkpoint), "--device", "cpu", *more, *arguments]) == 0
+    assert (
+        main(
+            [
+                command,
+                SENTENCE,
+                "--checkpoint",
+                str(checkpoint),
+                "--device",
+                "cpu",
+                *more,
+                *arguments,
+            ]
+        )
+        == 0
+    )
     return json.loads(capsys.readouterr().out)
 
 
@@ -92,49 +112,91 @@ def test_all_interventions_at_once_are_those_of_python(
 ) -> None:
     output = Beam(3, 0.5) if beam else Experiment("").output
     expected = translator.run(Experiment(SENTENCE, output, INTERVENTIONS))
-    fields = run(capsys, untrained_checkpoint, *OPTIONS, *beam, "--attention", str(tmp_path / "maps.npz"))
+    fields = run(
+        capsys, untrained_checkpoint, *OPTIONS, *beam, "--attention", str(tmp_path / "maps.npz")
+    )
     assert fields["predicted_tokens"] == list(expected.predicted_tokens)
     assert fields["log_probabilities"] == pytest.approx(expected.log_probabilities, abs=1e-5)
     assert fields["predicted_tokens"] == ["a", "man", "ladder", "<eos>"]
-    assert fields["source_tokens"] == ["<sos>", "ein", "leiter", "steht", "einer", "leiter", ".", "<eos>"]
-    assert fields["interventions"] == [part_to_json(intervention) for intervention in expected.experiment.interventions]
+    assert fields["source_tokens"] == [
+        "<sos>",
+        "ein",
+        "leiter",
+        "steht",
+        "einer",
+        "leiter",
+        ".",
+        "<eos>",
+    ]
+    assert fields["interventions"] == [
+        part_to_json(intervention) for intervention in expected.experiment.interventions
+    ]
     assert fields["output"] == part_to_json(output)
-    told = {"source_text": fields["source"], "output": fields["output"], "interventions": fields["interventions"]}
+    told = {
+        "source_text": fields["source"],
+        "output": fields["output"],
+        "interventions": fields["interventions"],
+    }
     assert experiment_from_json(told) == expected.experiment
     with np.load(tmp_path / "maps.npz", allow_pickle=False) as arrays:
         np.testing.assert_allclose(arrays["cross"], expected.maps.cross, atol=1e-6)
-        np.testing.assert_allclose(arrays["cross"][0, 1, 2], np.array([1, 2, 3, 0, 0, 0, 0, 1]) / 7, atol=1e-6)
+        np.testing.assert_allclose(
+            arrays["cross"][0, 1, 2], np.array([1, 2, 3, 0, 0, 0, 0, 1]) / 7, atol=1e-6
+        )
         assert [json.loads(text) for text in arrays["interventions"]] == fields["interventions"]
         assert arrays["baseline/translation"] == fields["baseline"]["translation"]
 
 
-def test_a_group_of_heads_is_switched_off_as_its_heads(untrained_checkpoint: Path, translator, capsys) -> None:
+def test_a_group_of_heads_is_switched_off_as_its_heads(
+    untrained_checkpoint: Path, translator, capsys
+) -> None:
     heads = heads_of(translator.run_config.model)
     for named, expected in (
         (["cross"], {head for head in heads if head.kind == "cross"}),
         (["encoder:2"], {head for head in heads if (head.kind, head.layer) == ("encoder", 1)}),
         (
             ["cross:*:2", "cross:1", "cross:1:1"],
-            {head for head in heads if head.kind == "cross" and (head.head == 1 or head.layer == 0)},
+            {
+                head
+                for head in heads
+                if head.kind == "cross" and (head.head == 1 or head.layer == 0)
+            },
         ),
     ):
         fields = run(capsys, untrained_checkpoint, "--head-off", *named)
-        result = translator.run(Experiment(SENTENCE, interventions=tuple(map(HeadScaled, expected))))
+        result = translator.run(
+            Experiment(SENTENCE, interventions=tuple(map(HeadScaled, expected)))
+        )
         assert fields["interventions"] == [
             part_to_json(intervention) for intervention in result.experiment.interventions
         ]
         assert fields["log_probabilities"] == pytest.approx(result.log_probabilities, abs=1e-5)
 
 
-def test_numbers_of_a_changed_sentence(untrained_checkpoint: Path, translator: Translator, capsys) -> None:
+def test_numbers_of_a_changed_sentence(
+    untrained_checkpoint: Path, translator: Translator, capsys
+) -> None:
     fields = run(capsys, untrained_checkpoint, *OPTIONS, "--rows", "read", command="analyze")
     expected = translator.run(Experiment(SENTENCE, interventions=INTERVENTIONS))
     np.testing.assert_allclose(fields["cross"], expected.maps.cross, atol=1e-6)
-    assert fields["interventions"] == [part_to_json(intervention) for intervention in expected.experiment.interventions]
+    assert fields["interventions"] == [
+        part_to_json(intervention) for intervention in expected.experiment.interventions
+    ]
 
 
-def test_a_given_target_is_read_under_the_same_changes(untrained_checkpoint: Path, translator, capsys) -> None:
-    fields = run(capsys, untrained_checkpoint, "--target", TARGET, "--head-off", "cross:2:1", "--remove-word", "1")
+def test_a_given_target_is_read_under_the_same_changes(
+    untrained_checkpoint: Path, translator, capsys
+) -> None:
+    fields = run(
+        capsys,
+        untrained_checkpoint,
+        "--target",
+        TARGET,
+        "--head-off",
+        "cross:2:1",
+        "--remove-word",
+        "1",
+    )
     changes = (HeadScaled(Head("cross", 1, 0)), SourceWordRemoved(0))
     scored = translator.run(Experiment(SENTENCE, GivenTarget(TARGET), changes))
     assert fields["given"]["log_probabilities"] == pytest.approx(scored.log_probabilities, abs=1e-5)
@@ -144,28 +206,51 @@ def test_a_given_target_is_read_under_the_same_changes(untrained_checkpoint: Pat
 
 def test_nothing_is_listed_where_nothing_is_changed(untrained_checkpoint: Path, capsys) -> None:
     fields = run(capsys, untrained_checkpoint)
-    assert (fields["interventions"], fields["unreached"], fields["output"]) == ([], [], {"type": "greedy"})
+    assert (fields["interventions"], fields["unreached"], fields["output"]) == (
+        [],
+        [],
+        {"type": "greedy"},
+    )
 
 
 def test_what_lies_beyond_the_end_is_listed_and_noted(untrained_checkpoint: Path, capsys) -> None:
     fields = run(capsys, untrained_checkpoint, "--force", "2=<eos>", "--force", "9=man")
     assert fields["unreached"] == [{"type": "forced_token", "step": 8, "token": "man"}]
-    assert fields["notes"][-1] == "Beyond the end of the translation, so without effect: step 8: man."
-    arguments = ["translate", SENTENCE, "--checkpoint", str(untrained_checkpoint), "--force", "2=<eos>"]
+    assert (
+        fields["notes"][-1] == "Beyond the end of the translation, so without effect: step 8: man."
+    )
+    arguments = [
+        "translate",
+        SENTENCE,
+        "--checkpoint",
+        str(untrained_checkpoint),
+        "--force",
+        "2=<eos>",
+    ]
     assert main([*arguments, "--force", "9=man"]) == 0
-    assert "note: Beyond the end of the translation, so without effect: step 9: man." in capsys.readouterr().err
+    assert (
+        "note: Beyond the end of the translation, so without effect: step 9: man."
+        in capsys.readouterr().err
+    )
 
 
 @pytest.mark.heavy
-def test_a_word_of_several_pieces_beyond_the_end_is_noted_once_at_the_requested_step(capsys) -> None:
+def test_a_word_of_several_pieces_beyond_the_end_is_noted_once_at_the_requested_step(
+    capsys,
+) -> None:
     assert main(["translate", "Ein Hund.", "--force", "99=x"]) == 0
     assert "so without effect: step 99: x.\n" in capsys.readouterr().err
 
 
-def test_a_row_of_the_encoder_lies_beyond_the_end_of_the_source(untrained_checkpoint: Path, capsys) -> None:
+def test_a_row_of_the_encoder_lies_beyond_the_end_of_the_source(
+    untrained_checkpoint: Path, capsys
+) -> None:
     num_tokens = len(run(capsys, untrained_checkpoint)["source_tokens"])
     row = f"encoder:1:1:{num_tokens + 1}={','.join(['1'] * num_tokens)}"
-    assert main(["translate", SENTENCE, "--checkpoint", str(untrained_checkpoint), "--set-row", row]) == 0
+    assert (
+        main(["translate", SENTENCE, "--checkpoint", str(untrained_checkpoint), "--set-row", row])
+        == 0
+    )
     told = capsys.readouterr().err
     assert "note: Beyond the end of the source, so without effect: " in told
     assert "end of the translation" not in told
@@ -177,22 +262,40 @@ def test_a_row_of_the_encoder_lies_beyond_the_end_of_the_source(untrained_checkp
         (["--head-off", "cross:9:1"], "no cross layer 9 head 1"),
         (["--head-off", "cross:9"], "no cross layer 9"),
         (["--head-off", "encoder:*:9"], "no encoder head 9 in all layers"),
-        (["--head-off", "cross", "--scale-head", "cross:1:1=2"], "Two interventions change the same thing"),
+        (
+            ["--head-off", "cross", "--scale-head", "cross:1:1=2"],
+            "Two interventions change the same thing",
+        ),
         (["--feed-forward-off", "decoder:9"], "no feed-forward network of decoder layer 9"),
         (
             ["--feed-forward-off", "decoder:1", "--scale-feed-forward", "decoder:1=2"],
             "Two interventions change the same",
         ),
-        (["--head-off", "cross:1:1", "--scale-head", "cross:1:1=2"], "Two interventions change the same thing"),
-        (["--head-off", "cross:1:1", "encoder:1:1", "--off", "cross:1:1"], "“cross 1·1 off” and “cross 1·1 off”"),
-        (["--scale-head", "cross:1:1=2", "--scale-head", "cross:1:1=2"], "Two interventions change the same thing"),
+        (
+            ["--head-off", "cross:1:1", "--scale-head", "cross:1:1=2"],
+            "Two interventions change the same thing",
+        ),
+        (
+            ["--head-off", "cross:1:1", "encoder:1:1", "--off", "cross:1:1"],
+            "“cross 1·1 off” and “cross 1·1 off”",
+        ),
+        (
+            ["--scale-head", "cross:1:1=2", "--scale-head", "cross:1:1=2"],
+            "Two interventions change the same thing",
+        ),
         (["--force", "100001=a man"], "'a man', forced at step 100,001, takes 2 steps"),
         (["--force", "3=man", "--force", "3=ladder"], "Two interventions change the same thing"),
-        (["--remove-word", "2", "--replace-word", "2=Mann"], "Two interventions change the same thing"),
+        (
+            ["--remove-word", "2", "--replace-word", "2=Mann"],
+            "Two interventions change the same thing",
+        ),
         (["--force", "3=zebra"], "The vocabulary of this model has no 'zebra'"),
         (["--force-token", "3=Man"], "'Man' forced at step 3 is not in this model's vocabulary"),
         (["--force-token", "3=<pad>"], "can never be chosen"),
-        (["--set-row", "cross:1:1:1=1,0"], "has 2 weights. It needs one for each of the 9 source tokens"),
+        (
+            ["--set-row", "cross:1:1:1=1,0"],
+            "has 2 weights. It needs one for each of the 9 source tokens",
+        ),
         (["--remove-word", "8"], "word 8"),
         (["--force", "3=man", "--target", TARGET], "A token is forced"),
         (["--length-penalty", "2"], "has no effect on greedy decoding"),
@@ -273,28 +376,57 @@ def test_links_with_heads_off(untrained_checkpoint: Path, capsys) -> None:
 
 
 @pytest.mark.heavy
-def test_statistics_are_those_of_the_changed_model(untrained_checkpoint: Path, capsys, tmp_path: Path) -> None:
+def test_statistics_are_those_of_the_changed_model(
+    untrained_checkpoint: Path, capsys, tmp_path: Path
+) -> None:
     (tmp_path / "some.de").write_text("Ein Mann steht.\nLeiter.\n", encoding="utf-8")
     arguments = ["--statistics", str(tmp_path / "some.de")]
     whole = run(capsys, untrained_checkpoint, *arguments, command="analyze")
-    changed = run(capsys, untrained_checkpoint, *arguments, "--head-off", "encoder:1:1", command="analyze")
-    assert whole["encoder_entropy"][0] == changed["encoder_entropy"][0], "before the head nothing changes"
+    changed = run(
+        capsys, untrained_checkpoint, *arguments, "--head-off", "encoder:1:1", command="analyze"
+    )
+    assert whole["encoder_entropy"][0] == changed["encoder_entropy"][0], (
+        "before the head nothing changes"
+    )
     assert whole["encoder_entropy"][1] != changed["encoder_entropy"][1]
 
 
 @pytest.mark.heavy
-def test_scores_are_those_of_the_changed_model(untrained_checkpoint: Path, capsys, tmp_path: Path) -> None:
+def test_scores_are_those_of_the_changed_model(
+    untrained_checkpoint: Path, capsys, tmp_path: Path
+) -> None:
     german, english = tmp_path / "some.de", tmp_path / "some.en"
     german.write_text("Ein Mann steht.\nLeiter.\nEin Hund .\n", encoding="utf-8")
     english.write_text("A man stands.\nLadder.\nA dog .\n", encoding="utf-8")
-    evaluate = ["evaluate", "--source", str(german), "--reference", str(english), "--hypotheses", str(tmp_path / "h")]
+    evaluate = [
+        "evaluate",
+        "--source",
+        str(german),
+        "--reference",
+        str(english),
+        "--hypotheses",
+        str(tmp_path / "h"),
+    ]
     evaluate += ["--checkpoint", str(untrained_checkpoint)]
     heads = (HeadScaled(Head("encoder", 0, 0)), HeadScaled(Head("cross", 1, 1), -2.0))
     scalings = (*heads, FeedForwardScaled(Network("decoder", 0)))
     translator, told = Translator.load(untrained_checkpoint, "cpu"), []
     for option in ("--head-off", "--off"):
         network_off = ["--feed-forward-off", "decoder:1"]
-        assert main([*evaluate, "--json", option, "encoder:1:1", "--scale-head", "cross:2:2=-2", *network_off]) == 0
+        assert (
+            main(
+                [
+                    *evaluate,
+                    "--json",
+                    option,
+                    "encoder:1:1",
+                    "--scale-head",
+                    "cross:2:2=-2",
+                    *network_off,
+                ]
+            )
+            == 0
+        )
         told.append(json.loads(capsys.readouterr().out))
         lines = german.read_text(encoding="utf-8").splitlines()
         expected = [translator.run(Experiment(line, interventions=scalings)).text for line in lines]
@@ -305,9 +437,13 @@ def test_scores_are_those_of_the_changed_model(untrained_checkpoint: Path, capsy
     assert told[0]["version"] == __version__
     scores = [
         translator.run(Experiment(line, GivenTarget(target), scalings)).log_probabilities
-        for line, target in zip(lines, english.read_text(encoding="utf-8").splitlines(), strict=True)
+        for line, target in zip(
+            lines, english.read_text(encoding="utf-8").splitlines(), strict=True
+        )
     ]
-    assert told[0]["loss"]["token_weighted"] == pytest.approx(-sum(map(sum, scores)) / sum(map(len, scores)), abs=1e-5)
+    assert told[0]["loss"]["token_weighted"] == pytest.approx(
+        -sum(map(sum, scores)) / sum(map(len, scores)), abs=1e-5
+    )
     assert main([*evaluate, "--head-off", "encoder:1:1"]) == 0
     assert "changed                              encoder 1·1 off\n" in capsys.readouterr().out
     assert main([*evaluate, "--head-off", "cross:1"]) == 0
@@ -321,13 +457,23 @@ def test_scores_are_those_of_the_changed_model(untrained_checkpoint: Path, capsy
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--force-token", "2=no-such-token"], "'no-such-token' forced at step 2 is not in this model's vocabulary"),
+        (
+            ["--force-token", "2=no-such-token"],
+            "'no-such-token' forced at step 2 is not in this model's vocabulary",
+        ),
         (["--head-off", "cross:9:1"], "no cross layer 9 head 1"),
     ],
 )
-@pytest.mark.parametrize("command", [["translate"], ["translate", "--jsonl"], ["translate", "--json"], ["analyze"]])
+@pytest.mark.parametrize(
+    "command", [["translate"], ["translate", "--jsonl"], ["translate", "--json"], ["analyze"]]
+)
 def test_what_fits_no_line_is_told_once(
-    untrained_checkpoint: Path, capsys, monkeypatch, command: list[str], arguments: list[str], message: str
+    untrained_checkpoint: Path,
+    capsys,
+    monkeypatch,
+    command: list[str],
+    arguments: list[str],
+    message: str,
 ) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO("Ein Mann steht.\nLeiter.\n\n"))
     name, *form = command

@@ -16,8 +16,17 @@ from augenmerk.core.extensions.analyses.alignment_ranking import rank_aligners
 from augenmerk.core.extensions.readers.importing import import_model
 from augenmerk.core.model.heads import Head
 from augenmerk.core.text.languages import codes_for, with_code
-from augenmerk.core.translation.experiment import Experiment, HeadScaled, SourceWordRemoved, SourceWordReplaced
-from augenmerk.core.translation.experiment_file import ModelReference, SavedExperiment, write_experiment_file
+from augenmerk.core.translation.experiment import (
+    Experiment,
+    HeadScaled,
+    SourceWordRemoved,
+    SourceWordReplaced,
+)
+from augenmerk.core.translation.experiment_file import (
+    ModelReference,
+    SavedExperiment,
+    write_experiment_file,
+)
 from augenmerk.core.translation.translator import Translator
 from tests.core.extensions.readers.marian_models import CODES, make_folder
 
@@ -34,7 +43,9 @@ WITH_CODE = f">>fra<< {SENTENCE}"
         *((typed, []) for typed in ("Italian", "it", "xyz", "", "française")),
     ],
 )
-def test_a_language_is_named_by_any_of_its_codes_or_its_name(language: str, codes: list[str]) -> None:
+def test_a_language_is_named_by_any_of_its_codes_or_its_name(
+    language: str, codes: list[str]
+) -> None:
     assert codes_for(language, (*CODES, ">>zho_Hans<<", ">>zho_Hant<<")) == codes
 
 
@@ -52,12 +63,14 @@ def test_a_code_takes_the_place_of_another_and_of_nothing_else(text: str, expect
     assert with_code(text, ">>fra<<") == expected
 
 
-def test_a_model_of_one_pair_has_no_choice(untrained_checkpoint: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_model_of_one_pair_has_no_choice(
+    untrained_checkpoint: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     for command in (["translate", "x"], ["analyze", "x"], ["align", "--text", "x"]):
         assert main([*command, "--into", "fr", "--checkpoint", str(untrained_checkpoint)]) == 2
         assert (
-            "--into: The target language 'fr' has no effect: this model translates only into English. Omit it."
-            in capsys.readouterr().err
+            "--into: The target language 'fr' has no effect: this model translates only into "
+            "English. Omit it." in capsys.readouterr().err
         )
 
 
@@ -79,7 +92,10 @@ def lines(tmp_path: Path) -> dict[str, str]:
         "translations": ("A man sees many children.", "A dog runs.", ""),
         "pairs": (f"{SENTENCE}\tA\tman\tdog",),
         "coded pairs": (f"{WITH_CODE}\tA\tman\tdog",),
-        "gold": ("line\tgerman\tenglish\tlinks", *(f"{line}\tEin Mann\tA man\t1-1 2-2" for line in (1, 2))),
+        "gold": (
+            "line\tgerman\tenglish\tlinks",
+            *(f"{line}\tEin Mann\tA man\t1-1 2-2" for line in (1, 2)),
+        ),
     }
     for name, texts in files.items():
         (tmp_path / name).write_text("".join(f"{text}\n" for text in texts), encoding="utf-8")
@@ -103,7 +119,9 @@ def assert_same(numbers: Any, expected: Any, *left_out: str) -> None:
         elif np.asarray(value, dtype=object).dtype == object and not _is_numeric(value):
             assert numbers[name] == value, name
         else:
-            np.testing.assert_allclose(np.array(numbers[name], float), np.array(value, float), atol=1e-4, err_msg=name)
+            np.testing.assert_allclose(
+                np.array(numbers[name], float), np.array(value, float), atol=1e-4, err_msg=name
+            )
 
 
 def _is_numeric(value: Any) -> bool:
@@ -115,18 +133,30 @@ def _is_numeric(value: Any) -> bool:
 
 @pytest.mark.heavy
 class TestAModelOfSeveralLanguages:
-    def test_a_sentence_gets_the_code(self, model: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_a_sentence_gets_the_code(
+        self, model: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
         expected = printed(capsys, model, "translate", WITH_CODE, "--json")
         assert expected["source_tokens"][0] == ">>fra<<"
-        for text, code in ((SENTENCE, "French"), (WITH_CODE, "fra"), (f">>nld<< {SENTENCE}", ">>fra<<")):
-            assert_same(printed(capsys, model, "translate", text, "--into", code, "--json"), expected)
+        for text, code in (
+            (SENTENCE, "French"),
+            (WITH_CODE, "fra"),
+            (f">>nld<< {SENTENCE}", ">>fra<<"),
+        ):
+            assert_same(
+                printed(capsys, model, "translate", text, "--into", code, "--json"), expected
+            )
         target = ["--target", "A man.", "--json"]
         numbers = printed(capsys, model, "translate", SENTENCE, "--into", "fr", *target)
         assert_same(numbers, printed(capsys, model, "translate", WITH_CODE, *target))
 
     @pytest.mark.parametrize("form", [["--json"], ["--jsonl"], []], ids=["json", "jsonl", "plain"])
     def test_each_line_gets_the_code_and_empty_ones_stay_empty(
-        self, model: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, form: list[str]
+        self,
+        model: Path,
+        capsys: pytest.CaptureFixture[str],
+        monkeypatch: pytest.MonkeyPatch,
+        form: list[str],
     ) -> None:
         monkeypatch.setattr("sys.stdin", io.StringIO(f"{SENTENCE}\n\n>>deu<< Ein Hund.\n"))
         status = main(["translate", "-", "--into", "fra", *form, "--checkpoint", str(model)])
@@ -135,7 +165,11 @@ class TestAModelOfSeveralLanguages:
             assert (status, output.out.splitlines()[1]) == (0, "")
             assert "several languages" not in output.err
             return
-        values = json.loads(output.out) if form == ["--json"] else list(map(json.loads, output.out.splitlines()))
+        values = (
+            json.loads(output.out)
+            if form == ["--json"]
+            else list(map(json.loads, output.out.splitlines()))
+        )
         assert [values[0]["source"], values[2]["source"]] == [WITH_CODE, ">>fra<< Ein Hund."]
         assert values[1] is None or values[1]["source"] == ""
 
@@ -146,7 +180,9 @@ class TestAModelOfSeveralLanguages:
         pair = ["--reference", lines["translations"], "--json", "--hypotheses", str(out)]
         expected = printed(capsys, model, "evaluate", "--source", lines["coded"], *pair)
         hypotheses = out.read_text(encoding="utf-8")
-        numbers = printed(capsys, model, "evaluate", "--source", lines["plain"], *pair, "--into", "French")
+        numbers = printed(
+            capsys, model, "evaluate", "--source", lines["plain"], *pair, "--into", "French"
+        )
         assert out.read_text(encoding="utf-8") == hypotheses
         assert (numbers["into"], expected["into"]) == (">>fra<<", None)
         assert_same(numbers, expected, "into")
@@ -156,27 +192,49 @@ class TestAModelOfSeveralLanguages:
         self, model: Path, lines: dict[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:
         assert main(["translate", SENTENCE, "--checkpoint", str(model)]) == 0
-        (note,) = re.findall("This model translates into several languages.*", capsys.readouterr().err)
+        (note,) = re.findall(
+            "This model translates into several languages.*", capsys.readouterr().err
+        )
         pair = [lines["plain"], lines["translations"]]
         in_short = f"1 of 3 sentences is read without a target language (number 1). {note}"
         commands = {
             ("analyze", SENTENCE): note,
             ("analyze", "Ein Mann.", "--compare", "Ein Mann."): f"compared sentence: {note}",
-            ("analyze", "--statistics", lines["plain"]): in_short.replace("of 3", "of 2"),  # without the empty line
+            # without the empty line
+            ("analyze", "--statistics", lines["plain"]): in_short.replace("of 3", "of 2"),
             ("analyze", "--sample", *pair, "--importance"): in_short,
             ("analyze", lines["pairs"], "--metric", "difference"): in_short.replace("of 3", "of 1"),
             ("evaluate", "--source", pair[0], "--reference", pair[1]): in_short,
             ("align", "--text", SENTENCE, "--head", "cross:1:1"): note,
-            ("align", "--gold", lines["gold"]): "2 of 2 gold pairs are read without a target language (number 1, 2). ",
+            (
+                "align",
+                "--gold",
+                lines["gold"],
+            ): "2 of 2 gold pairs are read without a target language (number 1, 2). ",
         }
         for command, expected in commands.items():
             assert main([*command, "--checkpoint", str(model)]) == 0, command
             output = capsys.readouterr()
-            assert f"note: {expected}" in (output.out if command[0] == "evaluate" else output.err), command
-        numbers = printed(capsys, model, "evaluate", "--source", pair[0], "--reference", pair[1], "--json")
+            assert f"note: {expected}" in (
+                output.out if command[0] == "evaluate" else output.err
+            ), command
+        numbers = printed(
+            capsys, model, "evaluate", "--source", pair[0], "--reference", pair[1], "--json"
+        )
         assert (numbers["notes"]["no_target_language"], numbers["notes"]["refused"]) == ([0], [2])
         assert (
-            main(["figure", "--text", SENTENCE, "--checkpoint", str(model), "--out", str(tmp_path / "map.html")]) == 0
+            main(
+                [
+                    "figure",
+                    "--text",
+                    SENTENCE,
+                    "--checkpoint",
+                    str(model),
+                    "--out",
+                    str(tmp_path / "map.html"),
+                ]
+            )
+            == 0
         )
         assert f"augenmerk: note: {note}" in capsys.readouterr().err
 
@@ -194,7 +252,10 @@ class TestAModelOfSeveralLanguages:
         }
         for (text, changes), is_missing in hints.items():
             translation = translator.run(Experiment(text, interventions=changes))
-            assert translation.hint.startswith("This model translates into several languages") == is_missing, text
+            assert (
+                translation.hint.startswith("This model translates into several languages")
+                == is_missing
+            ), text
             assert (translation.hint in translation.notes) == is_missing
 
     @pytest.mark.parametrize(
@@ -222,7 +283,9 @@ class TestAModelOfSeveralLanguages:
         with_option: list[str],
         with_code: list[str],
     ) -> None:
-        with_option, with_code = ([lines.get(text, text) for text in command] for command in (with_option, with_code))
+        with_option, with_code = (
+            [lines.get(text, text) for text in command] for command in (with_option, with_code)
+        )
         numbers = printed(capsys, model, "analyze", *with_option, "--into", "fra")
         assert_same(numbers, printed(capsys, model, "analyze", *with_code), "left_out_words")
 
@@ -238,10 +301,19 @@ class TestAModelOfSeveralLanguages:
         ]
         assert rankings[0] != rankings[1]
         assert main(["align", "--into", "nld", "--checkpoint", str(model)]) == 2
-        assert "This model translates German to Dutch; the sample is German to English" in capsys.readouterr().err
+        assert (
+            "This model translates German to Dutch; the sample is German to English"
+            in capsys.readouterr().err
+        )
 
-    def test_the_shipped_samples_need_a_target_language(self, model: Path, capsys: pytest.CaptureFixture[str]) -> None:
-        for command in (["analyze", "--statistics"], ["analyze", SENTENCE, "--statistics"], ["align"]):
+    def test_the_shipped_samples_need_a_target_language(
+        self, model: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        for command in (
+            ["analyze", "--statistics"],
+            ["analyze", SENTENCE, "--statistics"],
+            ["align"],
+        ):
             assert main([*command, "--checkpoint", str(model)]) == 2, command
             error = capsys.readouterr().err
             assert "and no target language is chosen" in error
@@ -250,28 +322,56 @@ class TestAModelOfSeveralLanguages:
         translator = Translator.load(model, "cpu")
         with pytest.raises(AnalysisError, match="Or choose its target language: target_code"):
             rank_aligners(translator, read_gold())
-        with pytest.raises(AnalysisError, match="translates German to Dutch; the sample is German to English"):
+        with pytest.raises(
+            AnalysisError, match="translates German to Dutch; the sample is German to English"
+        ):
             rank_aligners(translator, read_gold(), target_code="nld")
         with pytest.raises(ConfigError, match="'eng' is none of this model"):
             rank_aligners(translator, read_gold(), target_code="eng")
 
     def test_python_gives_a_sentence_the_code(self, model: Path) -> None:
         translator = Translator.load(model, "cpu")
-        for text, into in ((SENTENCE, "French"), (WITH_CODE, "fra"), (f">>nld<< {SENTENCE}", ">>fra<<")):
+        for text, into in (
+            (SENTENCE, "French"),
+            (WITH_CODE, "fra"),
+            (f">>nld<< {SENTENCE}", ">>fra<<"),
+        ):
             assert translator.translate(text, into=into).source_text == WITH_CODE
         hypotheses = translator.translate_corpus([SENTENCE, "", ">>nld<< Ein Hund."], into="fr")
         assert hypotheses == translator.translate_corpus([WITH_CODE, "", ">>fra<< Ein Hund."])
-        assert [note.kind for hypothesis in hypotheses for note in hypothesis.notes].count("no_target_language") == 0
-        for act in (lambda into: translator.translate(SENTENCE, into=into), translator.code_of_language):
+        assert [note.kind for hypothesis in hypotheses for note in hypothesis.notes].count(
+            "no_target_language"
+        ) == 0
+        for act in (
+            lambda into: translator.translate(SENTENCE, into=into),
+            translator.code_of_language,
+        ):
             for into in ("Italian", ""):
-                with pytest.raises(ConfigError, match=r"is none of this model\. Choose one of deu, fra, nld\."):
+                with pytest.raises(
+                    ConfigError, match=r"is none of this model\. Choose one of deu, fra, nld\."
+                ):
                     act(into)
         with pytest.raises(ConfigError, match="none of this model"):
             translator.translate_corpus([], into="Italian")
 
     def test_a_picture_shows_the_code(self, model: Path, tmp_path: Path) -> None:
         page = tmp_path / "map.html"
-        assert main(["figure", "--text", SENTENCE, "--into", "fr", "--checkpoint", str(model), "--out", str(page)]) == 0
+        assert (
+            main(
+                [
+                    "figure",
+                    "--text",
+                    SENTENCE,
+                    "--into",
+                    "fr",
+                    "--checkpoint",
+                    str(model),
+                    "--out",
+                    str(page),
+                ]
+            )
+            == 0
+        )
         assert "&gt;&gt;fra&lt;&lt; Ein Mann" in page.read_text(encoding="utf-8")
 
     @pytest.mark.parametrize(
@@ -279,10 +379,19 @@ class TestAModelOfSeveralLanguages:
         [
             (
                 ["--into", "Italian"],
-                "--into: The target language 'Italian' is none of this model. Choose one of deu, fra, nld.",
+                (
+                    "--into: The target language 'Italian' is none of this model. Choose one of deu, "
+                    "fra, nld."
+                ),
             ),
-            (["--into", "fra", "--remove-word", "1"], "the numbers of --remove-word would be unclear"),
-            (["--into", "fra", "--replace-word", "1=Zwei"], "the numbers of --replace-word would be unclear"),
+            (
+                ["--into", "fra", "--remove-word", "1"],
+                "the numbers of --remove-word would be unclear",
+            ),
+            (
+                ["--into", "fra", "--replace-word", "1=Zwei"],
+                "the numbers of --replace-word would be unclear",
+            ),
         ],
     )
     def test_what_does_not_fit_is_refused(
@@ -301,7 +410,9 @@ class TestAModelOfSeveralLanguages:
         reference = ModelReference(translator.name, translator.digest)
 
         def save(text: str, *changes: Any) -> list[str]:
-            write_experiment_file(SavedExperiment(Experiment(text, interventions=changes), reference), path)
+            write_experiment_file(
+                SavedExperiment(Experiment(text, interventions=changes), reference), path
+            )
             return ["translate", "--experiment", str(path), "--into", "fra", "--json"]
 
         head = HeadScaled(Head("cross", 0, 0))
@@ -309,7 +420,10 @@ class TestAModelOfSeveralLanguages:
         assert printed(capsys, model, *save(WITH_CODE, SourceWordRemoved(1)))["source"] == WITH_CODE
         for text in (SENTENCE, f">>nld<< {SENTENCE}"):
             assert main([*save(text, SourceWordRemoved(1)), "--checkpoint", str(model)]) == 2
-            assert "has changes that fit only its own sentence: word 2 removed" in capsys.readouterr().err
+            assert (
+                "has changes that fit only its own sentence: word 2 removed"
+                in capsys.readouterr().err
+            )
 
 
 @pytest.mark.parametrize("text", [">>fra<<", " >>fra<< "])
@@ -321,15 +435,24 @@ def test_a_code_alone_is_nothing_to_translate(
     source, reference = tmp_path / "a", tmp_path / "b"
     source.write_text(f"{text}\n{WITH_CODE}\n", encoding="utf-8")
     reference.write_text("Un homme.\nUn homme.\n", encoding="utf-8")
-    numbers = printed(capsys, model, "evaluate", "--source", str(source), "--reference", str(reference), "--json")
+    numbers = printed(
+        capsys, model, "evaluate", "--source", str(source), "--reference", str(reference), "--json"
+    )
     assert (numbers["notes"]["refused"], numbers["loss"]["num_sentences"]) == ([0], 1)
 
 
 def test_a_code_is_not_counted_as_a_word(model: Path) -> None:
     translator = Translator.load(model, "cpu")
-    assert translator.translate(WITH_CODE).num_source_words == translator.translate(SENTENCE).num_source_words
+    assert (
+        translator.translate(WITH_CODE).num_source_words
+        == translator.translate(SENTENCE).num_source_words
+    )
     room = translator.run_config.model.max_positions
-    (note,) = (note for note in translator.translate(">>fra<< " + "Mann " * room).notes if "beginning" in note)
+    (note,) = (
+        note
+        for note in translator.translate(">>fra<< " + "Mann " * room).notes
+        if "beginning" in note
+    )
     assert f" of {room} words" in note
     cut = translator.translate(">>fra<< " + "ß" * 900)
     assert any("the beginning of the first word" in note for note in cut.notes)

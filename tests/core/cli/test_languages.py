@@ -1,4 +1,5 @@
-"""Languages are a property of the data and of the model: nothing is stored or called German or English that is not."""
+"""Languages are a property of the data and of the model: nothing is stored or called German or
+English that is not."""
 
 from pathlib import Path
 
@@ -10,7 +11,12 @@ from augenmerk.core.config import ModelConfig
 from augenmerk.core.extensions.run_settings.presets import preset
 from augenmerk.core.extensions.run_settings.toml_file import to_toml
 from augenmerk.core.extensions.training.corpora.prepared import load_prepared
-from augenmerk.core.text.languages import a_sentence_in, language_code, language_name, two_letter_code
+from augenmerk.core.text.languages import (
+    a_sentence_in,
+    language_code,
+    language_name,
+    two_letter_code,
+)
 
 FRENCH = ("un homme dort .", "une femme dort .", "un chien court .", "l'homme court .") * 4
 ITALIAN = ("un uomo dorme .", "una donna dorme .", "un cane corre .", "l'uomo corre .") * 4
@@ -28,7 +34,9 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.mark.slow
-def test_a_corpus_is_prepared_in_its_languages(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_corpus_is_prepared_in_its_languages(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     out = folder / "prepared.safetensors"
     prepare = ["data", "prepare", "--data", str(folder), "--preset", "notebook", "--out", str(out)]
     assert main(prepare) == 2
@@ -41,10 +49,14 @@ def test_a_corpus_is_prepared_in_its_languages(folder: Path, capsys: pytest.Capt
 
 
 @pytest.mark.training
-def test_a_run_is_stored_and_shown_in_its_languages(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_run_is_stored_and_shown_in_its_languages(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """Italian: to import spaCy's rules for French takes 4 seconds."""
     base = preset("notebook")
-    small = ModelConfig(width=16, num_heads=2, num_encoder_layers=1, num_decoder_layers=1, feed_forward_width=16)
+    small = ModelConfig(
+        width=16, num_heads=2, num_encoder_layers=1, num_decoder_layers=1, feed_forward_width=16
+    )
     settings = folder / "small.toml"
     settings.write_text(_with_model(to_toml(base), small), encoding="utf-8")
     out = folder / "run"
@@ -59,7 +71,19 @@ def test_a_run_is_stored_and_shown_in_its_languages(folder: Path, capsys: pytest
     assert "languages   German to Italian" in capsys.readouterr().out
     assert main(["translate", " ", "--checkpoint", str(out / "last.safetensors")]) == 2
     assert "Enter a German sentence" in capsys.readouterr().err
-    assert main(["translate", "ein mann", "--target", " ", "--checkpoint", str(out / "last.safetensors")]) == 2
+    assert (
+        main(
+            [
+                "translate",
+                "ein mann",
+                "--target",
+                " ",
+                "--checkpoint",
+                str(out / "last.safetensors"),
+            ]
+        )
+        == 2
+    )
     assert "Enter an Italian sentence" in capsys.readouterr().err
 
 
@@ -67,25 +91,52 @@ def _with_model(text: str, model: ModelConfig) -> str:
     lines = []
     for line in text.splitlines():
         name = line.partition(" = ")[0]
-        sizes = ("width", "num_heads", "num_encoder_layers", "num_decoder_layers", "feed_forward_width")
+        sizes = (
+            "width",
+            "num_heads",
+            "num_encoder_layers",
+            "num_decoder_layers",
+            "feed_forward_width",
+        )
         lines.append(f"{name} = {getattr(model, name)}" if name in sizes else line)
     return "\n".join(lines) + "\n"
 
 
 def test_the_copy_task_has_no_languages(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    copy = ["train", "--preset", "copy-task-small", "--out", str(tmp_path / "run"), "--target-language", "fr"]
+    copy = [
+        "train",
+        "--preset",
+        "copy-task-small",
+        "--out",
+        str(tmp_path / "run"),
+        "--target-language",
+        "fr",
+    ]
     assert main(copy) == 2
     assert "copies symbols and has no languages" in capsys.readouterr().err
     assert not (tmp_path / "run").exists()
 
 
 @pytest.mark.heavy
-def test_a_language_that_spacy_does_not_know_is_refused(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_language_that_spacy_does_not_know_is_refused(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (folder / "train.qq").write_text("\n".join(GERMAN) + "\n", encoding="utf-8")
     (folder / "val.qq").write_text("\n".join(GERMAN) + "\n", encoding="utf-8")
-    prepare = ["data", "prepare", "--data", str(folder), "--out", str(folder / "x"), "--target-language", "qq"]
+    prepare = [
+        "data",
+        "prepare",
+        "--data",
+        str(folder),
+        "--out",
+        str(folder / "x"),
+        "--target-language",
+        "qq",
+    ]
     assert main(prepare) == 2
-    assert "target_language is 'qq'. Use a language code such as de or en" in capsys.readouterr().err
+    assert (
+        "target_language is 'qq'. Use a language code such as de or en" in capsys.readouterr().err
+    )
 
 
 @pytest.mark.parametrize(
@@ -106,7 +157,13 @@ def test_languages_have_names(code: str, name: str, expected: str) -> None:
 @pytest.mark.parametrize(
     ("typed", "code"),
     [
-        *((" German ", "de"), ("norwegian", "no"), ("deu", "deu"), ("pt-BR", "pt-BR"), ("zho_Hans", "zho_Hans")),
+        *(
+            (" German ", "de"),
+            ("norwegian", "no"),
+            ("deu", "deu"),
+            ("pt-BR", "pt-BR"),
+            ("zho_Hans", "zho_Hans"),
+        ),
         *(("ROMANCE", "ROMANCE"), ("NORTH_EU", "NORTH_EU"), ("kmr", "kmr")),
         *((typed, None) for typed in ("", "Deutsch", "f r", "d", ">>fra<<", "../de", "français")),
     ],

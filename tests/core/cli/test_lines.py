@@ -1,4 +1,7 @@
-"""A stream of sentences: each line is answered as it is done, in order; one that is refused ends nothing."""
+"""A stream of sentences: each line is answered as it is done, in order.
+
+One that is refused ends nothing.
+"""
 
 import io
 import json
@@ -46,14 +49,28 @@ def test_lines_are_cut_at_any_line_end_wherever_the_bytes_are_cut() -> None:
     whole = [line for lines in arriving_lines(stream(data)) for line in lines]
     wrapped = io.TextIOWrapper(InPieces(data), encoding="utf-8")
     assert whole == [line for lines in arriving_lines(wrapped) for line in lines] == expected
-    assert [line for lines in arriving_lines(io.StringIO(data.decode())) for line in lines] == expected
+    assert [
+        line for lines in arriving_lines(io.StringIO(data.decode())) for line in lines
+    ] == expected
     assert list(arriving_lines(stream(b""))) == []
 
 
 NOT_UTF_8 = {
-    "Latin-1": ("Ein Mann.\nZwei M\xe4nner.\nDrei.\n".encode("latin-1"), "byte 7 of line 2 is 0xe4", 1),
-    "UTF-16 with a mark": (b"\xff\xfe" + "Ein Mann.\n".encode("utf-16-le"), "byte 1 of line 1 is 0xff", 0),
-    "UTF-16 without a mark": ("Ein Mann.\nZwei.\n".encode("utf-16-le"), "UTF-16: line 1 contains a zero byte", 0),
+    "Latin-1": (
+        "Ein Mann.\nZwei M\xe4nner.\nDrei.\n".encode("latin-1"),
+        "byte 7 of line 2 is 0xe4",
+        1,
+    ),
+    "UTF-16 with a mark": (
+        b"\xff\xfe" + "Ein Mann.\n".encode("utf-16-le"),
+        "byte 1 of line 1 is 0xff",
+        0,
+    ),
+    "UTF-16 without a mark": (
+        "Ein Mann.\nZwei.\n".encode("utf-16-le"),
+        "UTF-16: line 1 contains a zero byte",
+        0,
+    ),
     "a letter cut in two": ("eins\nzwei\nÄ".encode()[:-1], "byte 1 of line 3 is 0xc3", 2),
 }
 
@@ -95,7 +112,11 @@ def test_the_encoding_of_the_terminal_does_not_count() -> None:
     ids=" ".join,
 )
 def test_every_command_refuses_standard_input_in_another_encoding(
-    untrained_checkpoint: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys, command: list[str]
+    untrained_checkpoint: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    capsys,
+    command: list[str],
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("sys.stdin", stream("M\xe4nner\n".encode("latin-1")))
@@ -138,7 +159,9 @@ def test_a_line_without_an_end_takes_no_memory_and_the_next_ones_are_read() -> N
     tracemalloc.start()
     first, second, third = (
         line
-        for lines in arriving_lines(io.TextIOWrapper(io.BufferedReader(Endless()), encoding="utf-8"))
+        for lines in arriving_lines(
+            io.TextIOWrapper(io.BufferedReader(Endless()), encoding="utf-8")
+        )
         for line in lines
     )
     assert tracemalloc.get_traced_memory()[1] < 2_500_000
@@ -150,7 +173,8 @@ def test_a_line_without_an_end_takes_no_memory_and_the_next_ones_are_read() -> N
 
 
 @pytest.mark.parametrize(
-    "command", [["analyze", "-", "--out", "maps.json"], ["align", "--head", "cross:1:1", "--text", "-"]]
+    "command",
+    [["analyze", "-", "--out", "maps.json"], ["align", "--head", "cross:1:1", "--text", "-"]],
 )
 def test_a_huge_sentence_is_refused(
     untrained_checkpoint: Path,
@@ -170,7 +194,11 @@ def test_a_huge_sentence_is_refused(
     [("a" * 1_000_000, "more than 20,000 characters"), ("ab " * 333_333, "more than 1,000 words")],
 )
 def test_a_line_of_which_only_the_beginning_was_kept_is_not_counted(
-    untrained_checkpoint: Path, set_input, capsys: pytest.CaptureFixture[str], line: str, problem: str
+    untrained_checkpoint: Path,
+    set_input,
+    capsys: pytest.CaptureFixture[str],
+    line: str,
+    problem: str,
 ) -> None:
     set_input(line + "\n")
     assert main(["translate", "-", "--checkpoint", str(untrained_checkpoint)]) == 2
@@ -179,7 +207,10 @@ def test_a_line_of_which_only_the_beginning_was_kept_is_not_counted(
 
 def test_lines_that_have_arrived_are_there_before_others_are_written() -> None:
     reading, writing = os.pipe()
-    with os.fdopen(reading, encoding="utf-8") as source, os.fdopen(writing, "wb", buffering=0) as sink:
+    with (
+        os.fdopen(reading, encoding="utf-8") as source,
+        os.fdopen(writing, "wb", buffering=0) as sink,
+    ):
         sink.write(b"eins\nzwei\ndr")
         arriving = arriving_lines(source)
         assert next(arriving) == ["eins", "zwei"]
@@ -199,7 +230,9 @@ def test_each_sentence_is_a_line_of_json_with_its_maps(
     assert main([*arguments, "--checkpoint", str(untrained_checkpoint)]) == 0
     results = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert [values["source"] for values in results] == SENTENCES
-    assert [path.name for path in sorted(folder.iterdir())] == [f"{number:06d}.npz" for number in (1, 2, 3, 4)]
+    assert [path.name for path in sorted(folder.iterdir())] == [
+        f"{number:06d}.npz" for number in (1, 2, 3, 4)
+    ]
     translator = Translator.load(untrained_checkpoint)
     for values in results:
         assert len(values["interventions"]) == 1
@@ -212,11 +245,21 @@ def test_each_sentence_is_a_line_of_json_with_its_maps(
 
 
 @pytest.mark.heavy
-def test_a_folder_holds_the_maps_of_one_run(untrained_checkpoint: Path, tmp_path: Path, set_input, capsys) -> None:
+def test_a_folder_holds_the_maps_of_one_run(
+    untrained_checkpoint: Path, tmp_path: Path, set_input, capsys
+) -> None:
     folder = tmp_path / "maps"
     folder.mkdir()
     (folder / "notes.txt").write_bytes(b"of the user")
-    command = ["translate", "-", "--jsonl", "--attention", str(folder), "--checkpoint", str(untrained_checkpoint)]
+    command = [
+        "translate",
+        "-",
+        "--jsonl",
+        "--attention",
+        str(folder),
+        "--checkpoint",
+        str(untrained_checkpoint),
+    ]
     set_input("\n".join(SENTENCES))
     assert main(command) == 0
     before = {path: path.read_bytes() for path in folder.iterdir()}
@@ -225,7 +268,10 @@ def test_a_folder_holds_the_maps_of_one_run(untrained_checkpoint: Path, tmp_path
     assert main(command) == 2
     output = capsys.readouterr()
     assert output.out == ""
-    assert f"{folder} already contains 000001.npz, perhaps the maps of another run. Choose an empty or" in output.err
+    assert (
+        f"{folder} already contains 000001.npz, perhaps the maps of another run. Choose an empty or"
+        in output.err
+    )
     assert {path: path.read_bytes() for path in folder.iterdir()} == before
 
 
@@ -234,14 +280,30 @@ def test_a_folder_with_maps_under_any_name_is_refused(
     untrained_checkpoint: Path, tmp_path: Path, set_input, capsys, name: str
 ) -> None:
     checkpoint = ["--checkpoint", str(untrained_checkpoint)]
-    assert main(["translate", SENTENCES[0], "--attention", str(tmp_path / "maps" / "two.npz"), *checkpoint]) == 0
+    assert (
+        main(
+            [
+                "translate",
+                SENTENCES[0],
+                "--attention",
+                str(tmp_path / "maps" / "two.npz"),
+                *checkpoint,
+            ]
+        )
+        == 0
+    )
     (tmp_path / "maps" / "two.npz").rename(tmp_path / "maps" / name)
     capsys.readouterr()
     set_input(SENTENCES[1])
-    assert main(["translate", "-", "--jsonl", "--attention", str(tmp_path / "maps"), *checkpoint]) == 2
+    assert (
+        main(["translate", "-", "--jsonl", "--attention", str(tmp_path / "maps"), *checkpoint]) == 2
+    )
     output = capsys.readouterr()
     assert output.out == ""
-    assert f"already contains {name}, perhaps the maps of another run. Choose an empty or new folder" in output.err
+    assert (
+        f"already contains {name}, perhaps the maps of another run. Choose an empty or new folder"
+        in output.err
+    )
 
 
 @pytest.mark.heavy
@@ -250,9 +312,20 @@ def test_of_two_runs_into_an_empty_folder_one_is_refused(
     untrained_checkpoint: Path, tmp_path: Path, set_input, capsys
 ) -> None:
     folder = tmp_path / "maps"
-    command = ["translate", "-", "--jsonl", "--attention", str(folder), "--checkpoint", str(untrained_checkpoint)]
+    command = [
+        "translate",
+        "-",
+        "--jsonl",
+        "--attention",
+        str(folder),
+        "--checkpoint",
+        str(untrained_checkpoint),
+    ]
     first = subprocess.Popen(
-        [sys.executable, "-m", "augenmerk", *command], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=REPOSITORY
+        [sys.executable, "-m", "augenmerk", *command],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        cwd=REPOSITORY,
     )
     assert first.stdin is not None
     deadline = time.monotonic() + 30
@@ -266,7 +339,9 @@ def test_of_two_runs_into_an_empty_folder_one_is_refused(
     printed, _ = first.communicate("\n".join(SENTENCES).encode(), timeout=60)
     assert first.returncode == 0
     assert [json.loads(line)["source"] for line in printed.splitlines()] == SENTENCES
-    assert sorted(path.name for path in folder.iterdir()) == [f"{number:06d}.npz" for number in range(1, 5)]
+    assert sorted(path.name for path in folder.iterdir()) == [
+        f"{number:06d}.npz" for number in range(1, 5)
+    ]
 
 
 def _off():  # type: ignore[no-untyped-def]
@@ -276,7 +351,9 @@ def _off():  # type: ignore[no-untyped-def]
     return heads_switched_off([Head("cross", 0, 0)])
 
 
-def test_refused_lines_have_an_error_and_the_others_are_done(untrained_checkpoint: Path, set_input, capsys) -> None:
+def test_refused_lines_have_an_error_and_the_others_are_done(
+    untrained_checkpoint: Path, set_input, capsys
+) -> None:
     lines = [SENTENCES[0], "", "Wort " * 1_001, " \t", "Leiter Mann."]
     set_input("\n".join(lines) + "\n")
     assert main(["translate", "-", "--jsonl", "--checkpoint", str(untrained_checkpoint)]) == 2
@@ -293,7 +370,15 @@ def test_an_intervention_that_does_not_fit_one_line_refuses_that_line(
     untrained_checkpoint: Path, set_input, capsys
 ) -> None:
     set_input("Ein Mann steht.\nMann\n")
-    arguments = ["translate", "-", "--jsonl", "--remove-word", "3", "--checkpoint", str(untrained_checkpoint)]
+    arguments = [
+        "translate",
+        "-",
+        "--jsonl",
+        "--remove-word",
+        "3",
+        "--checkpoint",
+        str(untrained_checkpoint),
+    ]
     assert main(arguments) == 2
     first, second = (json.loads(line) for line in capsys.readouterr().out.splitlines())
     assert first["source_tokens"] == ["<sos>", "ein", "mann", ".", "<eos>"]
@@ -301,7 +386,9 @@ def test_an_intervention_that_does_not_fit_one_line_refuses_that_line(
     set_input("Ein Mann steht.\nMann\n")
     assert main([*arguments, "--head-off", "cross:9:9"]) == 2
     output = capsys.readouterr()
-    assert (output.out, "no cross layer 9 head 9" in output.err) == ("", True), "no line can have this head"
+    assert (output.out, "no cross layer 9 head 9" in output.err) == ("", True), (
+        "no line can have this head"
+    )
 
 
 def test_plain_lines_stay_beside_each_other(untrained_checkpoint: Path, set_input, capsys) -> None:
@@ -319,7 +406,9 @@ def test_plain_lines_stay_beside_each_other(untrained_checkpoint: Path, set_inpu
 
 @pytest.mark.parametrize("text", ["", "\n", " \n\n"])
 @pytest.mark.parametrize("form", [[], ["--json"], ["--jsonl"]])
-def test_nothing_at_all(untrained_checkpoint: Path, set_input, capsys, text: str, form: list[str]) -> None:
+def test_nothing_at_all(
+    untrained_checkpoint: Path, set_input, capsys, text: str, form: list[str]
+) -> None:
     set_input(text)
     status = main(["translate", "-", *form, "--checkpoint", str(untrained_checkpoint)])
     output = capsys.readouterr()
@@ -336,7 +425,11 @@ def test_a_list_of_json_holds_errors_too(untrained_checkpoint: Path, set_input, 
     set_input(f"{SENTENCES[0]}\n\n{'Wort ' * 1_001}\n\n\n")
     assert main(["translate", "-", "--json", "--checkpoint", str(untrained_checkpoint)]) == 2
     first, second, third = json.loads(capsys.readouterr().out)
-    assert (first["source"], second, "more than 1,000 words" in third["error"]) == (SENTENCES[0], None, True)
+    assert (first["source"], second, "more than 1,000 words" in third["error"]) == (
+        SENTENCES[0],
+        None,
+        True,
+    )
 
 
 @pytest.mark.parametrize(
@@ -347,14 +440,23 @@ def test_a_list_of_json_holds_errors_too(untrained_checkpoint: Path, set_input, 
             ["translate", "-", "--target", "a man ."],
             "Standard input has 2 lines, but --target can only be used with one sentence",
         ),
-        (["translate", "-", "--attention", "maps.npz"], "--attention can only be used with one sentence"),
+        (
+            ["translate", "-", "--attention", "maps.npz"],
+            "--attention can only be used with one sentence",
+        ),
         (["analyze", "-", "--out", "x.json"], "--out can only be used with one sentence"),
         (["analyze", "-", "--statistics"], "--statistics can only be used with one sentence"),
         (["analyze", "-", "--target", "a man ."], "--target can only be used with one sentence"),
     ],
 )
 def test_what_is_about_one_sentence_refuses_several(
-    untrained_checkpoint: Path, tmp_path: Path, monkeypatch, set_input, capsys, arguments: list[str], message: str
+    untrained_checkpoint: Path,
+    tmp_path: Path,
+    monkeypatch,
+    set_input,
+    capsys,
+    arguments: list[str],
+    message: str,
 ) -> None:
     monkeypatch.chdir(tmp_path)
     set_input("Ein Mann.\nZwei.\n")
@@ -365,10 +467,25 @@ def test_what_is_about_one_sentence_refuses_several(
     assert not list(tmp_path.iterdir())
 
 
-def test_one_line_of_standard_input_can_be_a_dash(untrained_checkpoint: Path, set_input, capsys) -> None:
+def test_one_line_of_standard_input_can_be_a_dash(
+    untrained_checkpoint: Path, set_input, capsys
+) -> None:
     for text in ("-", "\n-\n\n"):
         set_input(text)
-        assert main(["translate", "-", "--target", "a man .", "--json", "--checkpoint", str(untrained_checkpoint)]) == 0
+        assert (
+            main(
+                [
+                    "translate",
+                    "-",
+                    "--target",
+                    "a man .",
+                    "--json",
+                    "--checkpoint",
+                    str(untrained_checkpoint),
+                ]
+            )
+            == 0
+        )
         assert json.loads(capsys.readouterr().out)["source"] == "-"
 
 
@@ -383,7 +500,12 @@ def test_numbers_of_each_line(untrained_checkpoint: Path, set_input, capsys) -> 
     assert "is empty" in results[2]["error"]
     assert "2 of 4 lines were refused (number 3, 4)" in output.err
     for values in results[:2]:
-        assert main(["analyze", values["source"], "--hide", "start", "end", "punctuation", *checkpoint]) == 0
+        assert (
+            main(
+                ["analyze", values["source"], "--hide", "start", "end", "punctuation", *checkpoint]
+            )
+            == 0
+        )
         alone = json.loads(capsys.readouterr().out)
         assert set(alone) == set(values)
         np.testing.assert_allclose(values["cross"], alone["cross"], atol=1e-5)
@@ -404,7 +526,12 @@ def test_a_slow_writer_gets_each_answer_before_it_writes_on(untrained_checkpoint
         str(untrained_checkpoint),
     ]
     with subprocess.Popen(
-        command, cwd=REPOSITORY, stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8", bufsize=1
+        command,
+        cwd=REPOSITORY,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        encoding="utf-8",
+        bufsize=1,
     ) as process:
         assert process.stdin is not None
         assert process.stdout is not None

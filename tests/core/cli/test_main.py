@@ -24,7 +24,11 @@ from augenmerk.core.checkpoint.file import load_checkpoint, save_checkpoint
 from augenmerk.core.cli.command import run_guarded
 from augenmerk.core.cli.main import SUBCOMMANDS, main
 from augenmerk.core.errors import TextError
-from augenmerk.core.extensions.training.cli.stopping import ECHO_SECONDS, StopFlag, stop_on_interrupt
+from augenmerk.core.extensions.training.cli.stopping import (
+    ECHO_SECONDS,
+    StopFlag,
+    stop_on_interrupt,
+)
 from augenmerk.core.extensions.training.corpora.prepared import load_prepared
 from augenmerk.core.extensions.training.folder import read_starts
 from tests.signals import use_default_signals
@@ -56,7 +60,9 @@ def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
     return output.err
 
 
-def test_translate_prints_one_line(untrained_checkpoint: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_translate_prints_one_line(
+    untrained_checkpoint: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["translate", SENTENCE, "--checkpoint", str(untrained_checkpoint)]) == 0
     assert capsys.readouterr().out.count("\n") == 1
 
@@ -64,8 +70,19 @@ def test_translate_prints_one_line(untrained_checkpoint: Path, capsys: pytest.Ca
 @pytest.mark.subprocess
 @pytest.mark.slow
 def test_translate_reads_standard_input(untrained_checkpoint: Path) -> None:
-    command = [sys.executable, "-m", "augenmerk", "translate", "-", "--json", "--checkpoint", str(untrained_checkpoint)]
-    done = subprocess.run(command, input=SENTENCE, capture_output=True, encoding="utf-8", cwd=REPOSITORY, check=True)
+    command = [
+        sys.executable,
+        "-m",
+        "augenmerk",
+        "translate",
+        "-",
+        "--json",
+        "--checkpoint",
+        str(untrained_checkpoint),
+    ]
+    done = subprocess.run(
+        command, input=SENTENCE, capture_output=True, encoding="utf-8", cwd=REPOSITORY, check=True
+    )
     assert json.loads(done.stdout)["source"] == SENTENCE
 
 
@@ -73,7 +90,15 @@ def test_json_and_attention_agree(
     untrained_checkpoint: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     target = tmp_path / "maps.npz"
-    arguments = ["translate", SENTENCE, "--checkpoint", str(untrained_checkpoint), "--json", "--attention", str(target)]
+    arguments = [
+        "translate",
+        SENTENCE,
+        "--checkpoint",
+        str(untrained_checkpoint),
+        "--json",
+        "--attention",
+        str(target),
+    ]
     assert main(arguments) == 0
     told = json.loads(capsys.readouterr().out)
     with np.load(target, allow_pickle=False) as arrays:
@@ -84,7 +109,14 @@ def test_json_and_attention_agree(
         np.testing.assert_allclose(arrays["cross"].sum(-1), 1, atol=1e-5)
         for name in ("source_tokens", "read_tokens", "predicted_tokens"):
             assert arrays[name].tolist() == told[name]
-        for name in ("version", "source", "translation", "predicted_entries", "predicted_ids", "interventions"):
+        for name in (
+            "version",
+            "source",
+            "translation",
+            "predicted_entries",
+            "predicted_ids",
+            "interventions",
+        ):
             assert arrays[name].tolist() == told[name]
         for name in ("log_probabilities", "ranks", "entropies"):
             np.testing.assert_allclose(arrays[name], told[name], atol=1e-5)
@@ -92,7 +124,9 @@ def test_json_and_attention_agree(
     assert len(told["log_probabilities"]) == len(told["alternatives"]) == num_target
 
 
-def test_notes_go_to_standard_error(untrained_checkpoint: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_notes_go_to_standard_error(
+    untrained_checkpoint: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["translate", "Ein Mann\nsteht.", "--checkpoint", str(untrained_checkpoint)]) == 0
     assert "Line breaks were read as spaces." in capsys.readouterr().err
 
@@ -124,7 +158,15 @@ def test_attention_that_cannot_be_written_is_refused(
 ) -> None:
     (tmp_path / "file").write_text("no folder")
     target = tmp_path / "file" / "maps.npz"
-    message = refused(capsys, "translate", "x", "--checkpoint", str(untrained_checkpoint), "--attention", str(target))
+    message = refused(
+        capsys,
+        "translate",
+        "x",
+        "--checkpoint",
+        str(untrained_checkpoint),
+        "--attention",
+        str(target),
+    )
     assert "Cannot write" in message
 
 
@@ -173,19 +215,28 @@ def test_evaluate_counts_what_was_cut_refused_and_left_out_of_the_loss(
 ) -> None:
     long = "ein mann " * 75
     (tmp_path / "a.de").write_text(f"{SENTENCE}\n{long}\n\n \t\nEin Mann.\n", encoding="utf-8")
-    (tmp_path / "a.en").write_text("A man stands on a ladder.\na man\nA man.\nA man.\n \n", encoding="utf-8")
+    (tmp_path / "a.en").write_text(
+        "A man stands on a ladder.\na man\nA man.\nA man.\n \n", encoding="utf-8"
+    )
     files = ["--source", str(tmp_path / "a.de"), "--reference", str(tmp_path / "a.en")]
     evaluate = ["evaluate", *files, "--checkpoint", str(untrained_checkpoint)]
     assert main([*evaluate, "--json"]) == 0
     output = capsys.readouterr()
     scores = json.loads(output.out)
     assert scores["sentences"] == 5
-    assert (scores["notes"]["cut"], scores["notes"]["refused"], scores["empty_references"]) == ([1], [2, 3], [4])
+    assert (scores["notes"]["cut"], scores["notes"]["refused"], scores["empty_references"]) == (
+        [1],
+        [2, 3],
+        [4],
+    )
     assert (scores["loss"]["num_sentences"], scores["too_long_pairs"]) == (1, [1])
     assert main(["translate", long, "--checkpoint", str(untrained_checkpoint)]) == 0
     (cut,) = re.findall("Only the beginning .*", capsys.readouterr().err)
     notes = [
-        "note: 2 of 5 sentences are not translated (number 3, 4). The first: There is nothing to translate",
+        (
+            "note: 2 of 5 sentences are not translated (number 3, 4). The first: There is nothing to "
+            "translate"
+        ),
         f"note: 1 of 5 sentences is cut to fit into the model (number 2). {cut}\n",
         "note: 1 of 5 references is empty and left out of the loss (number 5).\n",
         "note: 1 of 5 pairs is too long for the model and left out of the loss (number 2).\n",
@@ -207,16 +258,24 @@ def test_evaluate_says_that_no_pair_fits(
         (tmp_path / name).write_text("ein mann " * 75, encoding="utf-8")
     files = ["--source", str(tmp_path / "a"), "--reference", str(tmp_path / "b")]
     assert main(["evaluate", *files, "--checkpoint", str(untrained_checkpoint)]) == 0
-    assert "loss of the references, per token    –   no pair can be counted\n" in capsys.readouterr().out
+    assert (
+        "loss of the references, per token    –   no pair can be counted\n"
+        in capsys.readouterr().out
+    )
 
 
 @pytest.mark.heavy
 def test_evaluate_reads_one_file_of_pairs(
     untrained_checkpoint: Path, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    sides = [(folder / f"val.{language}").read_text(encoding="utf-8").splitlines() for language in ("de", "en")]
+    sides = [
+        (folder / f"val.{language}").read_text(encoding="utf-8").splitlines()
+        for language in ("de", "en")
+    ]
     pairs = folder / "pairs.jsonl"
-    lines = [json.dumps({"en": english, "de": german}) for german, english in zip(*sides, strict=True)]
+    lines = [
+        json.dumps({"en": english, "de": german}) for german, english in zip(*sides, strict=True)
+    ]
     pairs.write_text("\n".join(lines), encoding="utf-8")
     scores = []
     for files in (
@@ -226,7 +285,14 @@ def test_evaluate_reads_one_file_of_pairs(
         assert main(["evaluate", *files, "--json", "--checkpoint", str(untrained_checkpoint)]) == 0
         scores.append(json.loads(capsys.readouterr().out) | {"seconds": 0})
     assert scores[0] == scores[1]
-    message = refused(capsys, "evaluate", "--source", str(folder / "val.de"), "--checkpoint", str(untrained_checkpoint))
+    message = refused(
+        capsys,
+        "evaluate",
+        "--source",
+        str(folder / "val.de"),
+        "--checkpoint",
+        str(untrained_checkpoint),
+    )
     assert "text in one language. Save the pairs as two columns" in message
 
 
@@ -239,14 +305,18 @@ def test_evaluate_says_how_it_decoded(
     assert main(evaluate) == 0
     told = capsys.readouterr().out
     assert re.search(r"decoding +greedy\n", told)
-    assert re.search(r"loss of the references, per token +\d+\.\d{3}   perplexity \d+\.\d\d\n", told)
+    assert re.search(
+        r"loss of the references, per token +\d+\.\d{3}   perplexity \d+\.\d\d\n", told
+    )
     assert len(re.findall(r"95% bootstrap interval +\d+\.\d\d to \d+\.\d\d\n", told)) == 2
     assert main([*evaluate, "--beam", "3", "--length-penalty", "0.6"]) == 0
     assert re.search(r"decoding +beam 3, length penalty 0\.6\n", capsys.readouterr().out)
 
 
 @pytest.mark.heavy
-def test_translate_with_a_beam(untrained_checkpoint: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_translate_with_a_beam(
+    untrained_checkpoint: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     translate = ["translate", SENTENCE, "--json", "--checkpoint", str(untrained_checkpoint)]
     told = []
     for beam in ([], ["--beam", "1"], ["--beam", "4", "--length-penalty", "0"]):
@@ -293,14 +363,22 @@ def test_hypotheses_that_cannot_be_written_are_refused_before_translating(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     files = ["--source", str(folder / "val.de"), "--reference", str(folder / "val.en")]
-    message = refused(capsys, "evaluate", *files, "--checkpoint", "nowhere", "--hypotheses", str(folder))
+    message = refused(
+        capsys, "evaluate", *files, "--checkpoint", "nowhere", "--hypotheses", str(folder)
+    )
     assert f"Cannot write {folder}" in message
 
 
 @pytest.mark.parametrize("command", ["translate", "evaluate"])
-def test_a_length_penalty_without_a_beam_is_refused(capsys: pytest.CaptureFixture[str], command: str) -> None:
-    what = ["x"] if command == "translate" else ["--source", "nowhere.de", "--reference", "nowhere.en"]
-    assert "has no effect on greedy decoding" in refused(capsys, command, *what, "--length-penalty", "2")
+def test_a_length_penalty_without_a_beam_is_refused(
+    capsys: pytest.CaptureFixture[str], command: str
+) -> None:
+    what = (
+        ["x"] if command == "translate" else ["--source", "nowhere.de", "--reference", "nowhere.en"]
+    )
+    assert "has no effect on greedy decoding" in refused(
+        capsys, command, *what, "--length-penalty", "2"
+    )
 
 
 @pytest.mark.parametrize("command", ["translate", "evaluate"])
@@ -318,7 +396,9 @@ def test_a_length_penalty_without_a_beam_is_refused(capsys: pytest.CaptureFixtur
 def test_a_beam_that_makes_no_sense_is_refused(
     capsys: pytest.CaptureFixture[str], command: str, arguments: list[str], expected: str
 ) -> None:
-    what = ["x"] if command == "translate" else ["--source", "nowhere.de", "--reference", "nowhere.en"]
+    what = (
+        ["x"] if command == "translate" else ["--source", "nowhere.de", "--reference", "nowhere.en"]
+    )
     message = refused(capsys, command, *what, *arguments)
     assert expected in message
     assert re.search("Choose|Add", message)
@@ -335,11 +415,37 @@ def test_evaluate_refuses_uneven_files(
 
 @pytest.mark.training
 @pytest.mark.slow
-def test_prepare_then_train_then_resume_then_translate(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_prepare_then_train_then_resume_then_translate(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     prepared, run = folder / "data.safetensors", folder / "run"
-    assert main(["data", "prepare", "--data", str(folder), "--preset", "notebook", "--out", str(prepared)]) == 0
+    assert (
+        main(
+            [
+                "data",
+                "prepare",
+                "--data",
+                str(folder),
+                "--preset",
+                "notebook",
+                "--out",
+                str(prepared),
+            ]
+        )
+        == 0
+    )
     assert len(load_prepared(prepared).train) == 32
-    train = ["train", "--preset", "notebook", "--data", str(prepared), "--out", str(run), "--device", "cpu"]
+    train = [
+        "train",
+        "--preset",
+        "notebook",
+        "--data",
+        str(prepared),
+        "--out",
+        str(run),
+        "--device",
+        "cpu",
+    ]
     assert "batch_size is 128 sentence pairs, but the training split" in refused(capsys, *train)
     assert not run.exists()
     train += ["--batch-size", "8"]
@@ -348,7 +454,9 @@ def test_prepare_then_train_then_resume_then_translate(folder: Path, capsys: pyt
     assert "or choose an empty" in refused(capsys, *train).replace("\n", " ")
     assert main([*train, "--max-steps", "3", "--resume"]) == 0
     assert load_checkpoint(run / "last.safetensors", with_state=True).progress["step"] == 3
-    assert main(["translate", "Ein Mann steht.", "--checkpoint", str(run / "best.safetensors")]) == 0
+    assert (
+        main(["translate", "Ein Mann steht.", "--checkpoint", str(run / "best.safetensors")]) == 0
+    )
     assert main(["info", str(run / "best.safetensors")]) == 0
     assert re.search(r"all +\d", capsys.readouterr().out)
 
@@ -412,9 +520,20 @@ def test_train_refuses_before_it_writes(
 def test_a_polite_kill_stops_and_keeps(tmp_path: Path, numbers: list[signal.Signals]) -> None:
     """A terminal, make and a wrapper may each forward one SIGINT; SIGXCPU comes every second."""
     run = tmp_path / "run"
-    command = [sys.executable, "-m", "augenmerk", "train", "--preset", "copy-task-small", "--out", str(run)]
+    command = [
+        sys.executable,
+        "-m",
+        "augenmerk",
+        "train",
+        "--preset",
+        "copy-task-small",
+        "--out",
+        str(run),
+    ]
     preexec = None if sys.platform == "win32" else use_default_signals
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, cwd=REPOSITORY, encoding="utf-8", preexec_fn=preexec)
+    process = subprocess.Popen(
+        command, stderr=subprocess.PIPE, cwd=REPOSITORY, encoding="utf-8", preexec_fn=preexec
+    )
     assert process.stderr is not None
     deadline = time.monotonic() + 120
     shown = ""
@@ -446,12 +565,23 @@ print(os.waitstatus_to_exitcode(status))
 
 
 @pytest.mark.subprocess
-@pytest.mark.skipif(sys.platform == "win32", reason="a terminal that is closed sends SIGHUP on POSIX alone")
+@pytest.mark.skipif(
+    sys.platform == "win32", reason="a terminal that is closed sends SIGHUP on POSIX alone"
+)
 @pytest.mark.slow
 def test_a_terminal_that_is_closed_stops_and_keeps(tmp_path: Path) -> None:
     """The bar cannot be drawn any more, either: writing to the terminal fails from then on."""
     run = tmp_path / "run"
-    train = [sys.executable, "-m", "augenmerk", "train", "--preset", "copy-task-small", "--out", str(run)]
+    train = [
+        sys.executable,
+        "-m",
+        "augenmerk",
+        "train",
+        "--preset",
+        "copy-task-small",
+        "--out",
+        str(run),
+    ]
     command = [sys.executable, "-c", TERMINAL, str(run), *train]
     done = subprocess.run(
         command,
@@ -521,7 +651,9 @@ def start_stoppable() -> Iterator[Callable[[str], "subprocess.Popen[str]"]]:
         def start(what: str) -> "subprocess.Popen[str]":
             command = [sys.executable, "-c", STOPPABLE, what]
             pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-            process = stack.enter_context(subprocess.Popen(command, cwd=REPOSITORY, text=True, **pipes))
+            process = stack.enter_context(
+                subprocess.Popen(command, cwd=REPOSITORY, text=True, **pipes)
+            )
             stack.callback(process.kill)
             assert process.stdout is not None
             assert process.stdout.readline() == "ready\n"
@@ -564,7 +696,9 @@ def test_a_later_interrupt_ends_the_process_at_once(
     assert (process.returncode, said) == (-signal.SIGINT, "")
 
 
-@pytest.mark.skipif(not hasattr(signal, "SIGXCPU"), reason="this system has no limit on processor time")
+@pytest.mark.skipif(
+    not hasattr(signal, "SIGXCPU"), reason="this system has no limit on processor time"
+)
 def test_every_signal_about_the_limit_on_processor_time_is_one_request() -> None:
     with stop_on_interrupt() as flag:
         for _ in range(2):
@@ -651,7 +785,11 @@ def test_what_an_encoding_has_no_character_for_is_escaped_as_in_json(
 def test_a_command_whose_output_finds_no_space_ends_with_one_message(
     untrained_checkpoint: Path, command: list[str]
 ) -> None:
-    checkpoint = [str(untrained_checkpoint)] if command == ["info"] else ["--checkpoint", str(untrained_checkpoint)]
+    checkpoint = (
+        [str(untrained_checkpoint)]
+        if command == ["info"]
+        else ["--checkpoint", str(untrained_checkpoint)]
+    )
     with Path("/dev/full").open("w", encoding="utf-8") as full:
         done = subprocess.run(
             [sys.executable, "-m", "augenmerk", *command, *checkpoint],
@@ -662,7 +800,9 @@ def test_a_command_whose_output_finds_no_space_ends_with_one_message(
             check=False,
         )
     assert done.returncode == 2
-    assert done.stderr.startswith("augenmerk: the output cannot be written: No space left on device.")
+    assert done.stderr.startswith(
+        "augenmerk: the output cannot be written: No space left on device."
+    )
     assert done.stderr.count("\n") == 1
 
 
@@ -686,10 +826,17 @@ def test_help_that_finds_no_space_ends_with_one_message(arguments: list[str]) ->
     with Path("/dev/full").open("w", encoding="utf-8") as full:
         command = [sys.executable, "-m", "augenmerk", *arguments]
         done = subprocess.run(
-            command, stdout=full, stderr=subprocess.PIPE, cwd=REPOSITORY, encoding="utf-8", check=False
+            command,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            cwd=REPOSITORY,
+            encoding="utf-8",
+            check=False,
         )
     assert done.returncode == 2
-    assert done.stderr.startswith("augenmerk: the output cannot be written: No space left on device.")
+    assert done.stderr.startswith(
+        "augenmerk: the output cannot be written: No space left on device."
+    )
     assert done.stderr.count("\n") == 1
 
 
@@ -714,14 +861,20 @@ def test_what_is_no_command_is_told_with_what_was_meant(
 
 @pytest.mark.subprocess
 def test_only_the_command_that_is_asked_for_is_imported() -> None:
-    imported = modules_imported_by("import augenmerk.core.cli.main as main; main.make_parser(['runs'])")
-    assert imported & {subcommand.module for subcommand in SUBCOMMANDS.values()} == {SUBCOMMANDS["runs"].module}
+    imported = modules_imported_by(
+        "import augenmerk.core.cli.main as main; main.make_parser(['runs'])"
+    )
+    assert imported & {subcommand.module for subcommand in SUBCOMMANDS.values()} == {
+        SUBCOMMANDS["runs"].module
+    }
     assert not imported & {"numpy", "torch", "tqdm"}
 
 
 @pytest.mark.subprocess
 def test_the_list_of_commands_imports_none_of_them() -> None:
-    imported = modules_imported_by("import augenmerk.core.cli.main as main; main.make_parser(has_options=False)")
+    imported = modules_imported_by(
+        "import augenmerk.core.cli.main as main; main.make_parser(has_options=False)"
+    )
     assert not imported & ({subcommand.module for subcommand in SUBCOMMANDS.values()} | {"numpy"})
 
 
@@ -741,7 +894,11 @@ def test_info_prints_no_control_character_of_a_file(
     )
     assert main(["info", str(path)]) == 0
     told = capsys.readouterr().out
-    assert not [character for character in told if unicodedata.category(character) == "Cc" and character != "\n"]
+    assert not [
+        character
+        for character in told
+        if unicodedata.category(character) == "Cc" and character != "\n"
+    ]
     assert "\nfalse line" not in told
     assert r"trained on  \u001b]0;owned\u0007\u009b2J\nfalse line" in told
     assert re.search(r"encoder layer 1 +\d", told)
@@ -754,7 +911,9 @@ def test_a_language_that_is_a_module_of_spacy_is_refused(
     path = tmp_path / "lexical.safetensors"
     content = untrained_checkpoint.read_bytes()
     length = int.from_bytes(content[:8], "little")
-    header = content[8 : 8 + length].replace(b'source_language\\": \\"de\\"', b'source_language\\": \\"lex_attrs\\"')
+    header = content[8 : 8 + length].replace(
+        b'source_language\\": \\"de\\"', b'source_language\\": \\"lex_attrs\\"'
+    )
     assert len(header) == length + 7
     header += b" " * (-len(header) % 8)
     path.write_bytes(len(header).to_bytes(8, "little") + header + content[8 + length :])
@@ -770,7 +929,9 @@ def test_help_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:
         assert name in told
 
 
-def test_an_interrupt_while_the_bar_writes_only_asks_to_stop(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupt_while_the_bar_writes_only_asks_to_stop(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     class InterruptedWhileWriting(io.RawIOBase):
         def writable(self) -> bool:
             return True
@@ -779,7 +940,9 @@ def test_an_interrupt_while_the_bar_writes_only_asks_to_stop(monkeypatch: pytest
             signal.raise_signal(signal.SIGINT)
             return len(data)
 
-    monkeypatch.setattr(sys, "stderr", io.TextIOWrapper(io.BufferedWriter(InterruptedWhileWriting())))
+    monkeypatch.setattr(
+        sys, "stderr", io.TextIOWrapper(io.BufferedWriter(InterruptedWhileWriting()))
+    )
     with stop_on_interrupt() as flag:
         print("the bar", file=sys.stderr, flush=True)
         assert flag.requested
@@ -796,7 +959,9 @@ from augenmerk.core.cli.command import INTERRUPTED, leave
 atexit.register(os.kill, os.getpid(), signal.SIGINT)
 leave(INTERRUPTED)
 """
-    done = subprocess.run([sys.executable, "-c", program], cwd=REPOSITORY, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=REPOSITORY, capture_output=True, text=True
+    )
     assert (done.returncode, done.stderr) == (130, "")
 
 
@@ -816,7 +981,11 @@ print("written")
 leave(3)
 """
     done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, encoding="utf-8", cwd=REPOSITORY, check=False
+        [sys.executable, "-c", program],
+        capture_output=True,
+        encoding="utf-8",
+        cwd=REPOSITORY,
+        check=False,
     )
     assert (done.returncode, done.stdout, done.stderr) == (3, "written\nregistered\n", "")
 
@@ -831,7 +1000,11 @@ threading.Thread(target=lambda: (time.sleep(0.3), print("done"))).start()
 leave(3)
 """
     done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, encoding="utf-8", cwd=REPOSITORY, check=False
+        [sys.executable, "-c", program],
+        capture_output=True,
+        encoding="utf-8",
+        cwd=REPOSITORY,
+        check=False,
     )
     assert (done.returncode, done.stdout) == (3, "done\n")
 
@@ -846,7 +1019,11 @@ atexit.register(os.kill, os.getpid(), signal.SIGINT)
 leave(0)
 """
     done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, encoding="utf-8", cwd=REPOSITORY, check=False
+        [sys.executable, "-c", program],
+        capture_output=True,
+        encoding="utf-8",
+        cwd=REPOSITORY,
+        check=False,
     )
     assert (done.returncode, done.stderr) == (0, "")
 
@@ -862,9 +1039,14 @@ sys.argv = ["augenmerk", "runs", {str(tmp_path)!r}]
 runpy.run_module("augenmerk", run_name="__main__")
 """
     done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, encoding="utf-8", cwd=REPOSITORY, check=False
+        [sys.executable, "-c", program],
+        capture_output=True,
+        encoding="utf-8",
+        cwd=REPOSITORY,
+        check=False,
     )
-    assert done.returncode >= 40, done.stdout + done.stderr  # as the guard was told, and not by itself
+    # as the guard was told, and not by itself
+    assert done.returncode >= 40, done.stdout + done.stderr
 
 
 @pytest.mark.subprocess

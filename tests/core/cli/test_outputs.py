@@ -57,7 +57,19 @@ def test_an_input_is_not_overwritten_under_any_name(
     name: str, model: Path, text: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for path, command in (
-        (text, ["evaluate", "--source", text, "--reference", text, "--checkpoint", model, "--hypotheses"]),
+        (
+            text,
+            [
+                "evaluate",
+                "--source",
+                text,
+                "--reference",
+                text,
+                "--checkpoint",
+                model,
+                "--hypotheses",
+            ],
+        ),
         (model, ["average", model, "--out"]),
         (model, ["import", model, "--out"]),
         (text, ["align", "--ibm-1", text, text, "--checkpoint", model, "--write-ibm-1"]),
@@ -66,10 +78,14 @@ def test_an_input_is_not_overwritten_under_any_name(
         target = path if name == "same" else path.with_name(f"link-{name}{path.suffix}")
         target.unlink(missing_ok=True) if name != "same" else None
         NAMES[name](target, path)
-        assert "it is read by this command. Choose another file name." in refused(capsys, path, *command, target)
+        assert "it is read by this command. Choose another file name." in refused(
+            capsys, path, *command, target
+        )
 
 
-def test_an_input_of_analyze_is_not_overwritten(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_input_of_analyze_is_not_overwritten(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     pairs = tmp_path / "pairs.json"
     pairs.write_text(f"{SENTENCE}\t\ta\tb\n", encoding="utf-8")
     message = refused(capsys, pairs, "analyze", pairs, "--metric", "difference", "--out", pairs)
@@ -82,9 +98,17 @@ def test_checkpoints_of_a_run_are_not_overwritten(
     run = tmp_path / "run"
     run.mkdir()
     (run / "run.toml").touch()
-    for name in ("last.safetensors", "best.safetensors", "last-step10.safetensors", "best-epoch1-step5.safetensors"):
+    for name in (
+        "last.safetensors",
+        "best.safetensors",
+        "last-step10.safetensors",
+        "best-epoch1-step5.safetensors",
+    ):
         path = Path(shutil.copy(model, run / name))
-        for command in (["average", run, "--last", 1, "--out", path], ["average", model, "--out", path]):
+        for command in (
+            ["average", run, "--last", 1, "--out", path],
+            ["average", model, "--out", path],
+        ):
             assert "it belongs to the run in this folder" in refused(capsys, path, *command)
     assert main(["average", str(run), "--last", "1", "--out", str(run / "mean.safetensors")]) == 0
     assert main(["average", str(run), "--last", "1", "--out", str(run / "mean.safetensors")]) == 0
@@ -111,7 +135,12 @@ def test_checkpoints_of_a_run_are_not_overwritten(
     ],
 )
 def test_a_file_of_another_kind_is_not_overwritten(
-    ending: str, command: list[str], model: Path, text: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ending: str,
+    command: list[str],
+    model: Path,
+    text: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     precious = tmp_path / f"notes.{ending}"
     precious.write_text('{"name": "my notes"}\n', encoding="utf-8")
@@ -127,7 +156,15 @@ def test_own_results_are_overwritten(model: Path, text: Path, tmp_path: Path) ->
         ["translate", SENTENCE, "--attention", tmp_path / "maps.npz"],
         ["analyze", SENTENCE, "--out", tmp_path / "numbers.npz"],
         ["analyze", SENTENCE, "--out", tmp_path / "numbers.json"],
-        ["evaluate", "--source", text, "--reference", reference, "--hypotheses", tmp_path / "text.en"],
+        [
+            "evaluate",
+            "--source",
+            text,
+            "--reference",
+            reference,
+            "--hypotheses",
+            tmp_path / "text.en",
+        ],
     ]
     for command in commands * 2:
         assert main([*map(str, command), "--checkpoint", str(model)]) == 0

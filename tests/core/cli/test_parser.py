@@ -33,8 +33,12 @@ def test_a_value_that_is_none_of_the_kind_is_refused(
     assert rest == ["See augenmerk train --help."]
 
 
-@pytest.mark.parametrize("arguments", [["translate", "Ein Hund."], ["align"], ["train", "--out", "somewhere"]])
-def test_an_unknown_option_is_refused_by_its_command(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(
+    "arguments", [["translate", "Ein Hund."], ["align"], ["train", "--out", "somewhere"]]
+)
+def test_an_unknown_option_is_refused_by_its_command(
+    arguments: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
     with pytest.raises(SystemExit) as ended:
         main([*arguments, "--no-such-option", "x"])
     assert ended.value.code == 2
@@ -50,7 +54,19 @@ def test_an_empty_folder_name_is_not_the_folder_of_the_terminal(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     with pytest.raises(SystemExit):
-        main(["train", "--preset", "copy-task-small", "--data", "copy", "--max-steps", "1", "--out", ""])
+        main(
+            [
+                "train",
+                "--preset",
+                "copy-task-small",
+                "--data",
+                "copy",
+                "--max-steps",
+                "1",
+                "--out",
+                "",
+            ]
+        )
     assert list(tmp_path.iterdir()) == []
 
 
@@ -77,9 +93,14 @@ def test_an_argument_with_bytes_that_are_no_characters_is_refused(
     assert "\\udce4" in message
 
 
-def test_the_window_and_its_commands_refuse_bytes_that_are_no_characters(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_window_and_its_commands_refuse_bytes_that_are_no_characters(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     page = ["page", "--out", "a.html"]
-    for parser, option, others in ((window_parser(), "--sentence", []), (make_parser(["page"]), "--text", page)):
+    for parser, option, others in (
+        (window_parser(), "--sentence", []),
+        (make_parser(["page"]), "--text", page),
+    ):
         with pytest.raises(SystemExit, match="2"):
             parser.parse_args([*others, option, "M\udce4dchen"])
         assert f"argument {option}: " in capsys.readouterr().err
@@ -89,5 +110,7 @@ def test_the_window_and_its_commands_refuse_bytes_that_are_no_characters(capsys:
 def test_paths_may_have_any_bytes(tmp_path: Path) -> None:
     path = tmp_path / "m\udce4n.txt"
     path.touch()
-    options = make_parser().parse_args(["import", str(path), "--out", str(tmp_path / "n\udce4w.safetensors")])
+    options = make_parser().parse_args(
+        ["import", str(path), "--out", str(tmp_path / "n\udce4w.safetensors")]
+    )
     assert options.source == str(path)

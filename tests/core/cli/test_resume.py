@@ -1,4 +1,7 @@
-"""`train --resume` alone continues a run; what contradicts the run is refused by name, before anything is written."""
+"""`train --resume` alone continues a run.
+
+What contradicts the run is refused by name, before anything is written.
+"""
 
 import dataclasses
 import shutil
@@ -74,14 +77,18 @@ def files(folder: Path) -> dict[Path, bytes]:
     return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-def test_it_alone_continues_with_the_data_of_the_run(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_alone_continues_with_the_data_of_the_run(
+    run: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(run)  # the data were named from elsewhere
     assert resume(run, "--max-steps", 4) == 0
     assert resume(run, "--max-steps", 6) == 0
     assert step_of(run) == 6
 
 
-def test_two_files_and_teachers_are_known_too(tmp_path: Path, run: Path, data: Path, config: Path) -> None:
+def test_two_files_and_teachers_are_known_too(
+    tmp_path: Path, run: Path, data: Path, config: Path
+) -> None:
     pair = ["--source", data / "train.de", "--target", data / "train.en"]
     taught = ["--teacher", run / BEST, "--set", "training.distillation=0.5"]
     assert train(tmp_path / "student", "--config", config, *pair, *taught, "--max-steps", 2) == 0
@@ -89,7 +96,9 @@ def test_two_files_and_teachers_are_known_too(tmp_path: Path, run: Path, data: P
     assert step_of(tmp_path / "student") == 4
 
 
-def test_a_run_that_crashed_at_once_begins_again_with_its_initial_model(tmp_path: Path, run: Path, data: Path) -> None:
+def test_a_run_that_crashed_at_once_begins_again_with_its_initial_model(
+    tmp_path: Path, run: Path, data: Path
+) -> None:
     def crash(event: TrainingEvent) -> None:
         if isinstance(event, StepDone):
             raise KeyboardInterrupt
@@ -109,7 +118,10 @@ def test_the_preset_of_the_run_changes_nothing_and_another_one_is_refused_by_nam
     before, own = files(run), read_toml(run / RUN_SETTINGS)
     assert resume(run, "--preset", "multi30k") == 2
     said = capsys.readouterr().err
-    assert f"--preset multi30k contradicts the run in {run}, which was started from the preset notebook" in said
+    assert (
+        f"--preset multi30k contradicts the run in {run}, which was started from the preset "
+        "notebook" in said
+    )
     assert "--resume alone continues" in said
     assert files(run) == before
     assert resume(run, "--preset", "notebook", "--max-steps", 3) == 0
@@ -123,7 +135,10 @@ def test_the_preset_of_the_run_changes_nothing_and_another_one_is_refused_by_nam
         (["--set", "model.width=64"], "--set model.width=64 contradicts"),
         (["--source-language", "fr"], "--source-language fr contradicts"),
         (["--deterministic"], "--deterministic contradicts"),
-        (["--seed", "5", "--set", "data.min_frequency=1"], "--set data.min_frequency=1 and --seed 5 contradict"),
+        (
+            ["--seed", "5", "--set", "data.min_frequency=1"],
+            "--set data.min_frequency=1 and --seed 5 contradict",
+        ),
     ],
 )
 def test_options_that_contradict_it_are_refused_by_name(
@@ -155,7 +170,16 @@ def test_a_file_of_some_settings_changes_only_those(tmp_path: Path, run: Path) -
 
 
 def test_the_command_that_started_it_may_be_repeated(tmp_path: Path, run: Path, data: Path) -> None:
-    command = ["--preset", "notebook", "--data", data, "--batch-size", 8, "--set", "model.dropout=0.2"]
+    command = [
+        "--preset",
+        "notebook",
+        "--data",
+        data,
+        "--batch-size",
+        8,
+        "--set",
+        "model.dropout=0.2",
+    ]
     further = [*command, "--initial-model", run / BEST, "--device", "cpu"]
     assert train(tmp_path / "further", *further, "--max-steps", 2) == 0
     assert resume(tmp_path / "further", *further, "--max-steps", 4) == 0
@@ -165,7 +189,10 @@ def test_the_command_that_started_it_may_be_repeated(tmp_path: Path, run: Path, 
 def test_another_initial_model_is_refused(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     before = files(run)
     assert resume(run, "--initial-model", run / BEST) == 2
-    assert "The run did not begin with this model. Leave --initial-model out" in capsys.readouterr().err
+    assert (
+        "The run did not begin with this model. Leave --initial-model out"
+        in capsys.readouterr().err
+    )
     assert files(run) == before
 
 
@@ -178,10 +205,17 @@ def test_other_data_are_called_so_before_anything_else_is_said(
     (strange / "train.en").rename(strange / "train.fr")
     for name, settings in (("same", RUN), ("others", words)):
         save_prepared(load_corpus(other_data, settings), tmp_path / f"{name}.safetensors")
-    for source in (other_data, tmp_path / "same.safetensors", tmp_path / "others.safetensors", strange):
+    for source in (
+        other_data,
+        tmp_path / "same.safetensors",
+        tmp_path / "others.safetensors",
+        strange,
+    ):
         assert resume(run, "--data", source) == 2
         said = capsys.readouterr().err.splitlines()[-1]
-        assert said.startswith(f"augenmerk: {source} is not the data of this run, which is {data}"), said
+        assert said.startswith(
+            f"augenmerk: {source} is not the data of this run, which is {data}"
+        ), said
         assert files(run) == before
     assert resume(run, "--data", other_data, "--allow-changed-data", "--max-steps", 4) == 0
     assert read_run_inputs(run).data == other_data
@@ -197,23 +231,34 @@ def test_other_data_of_a_kind_that_the_run_cannot_read_are_called_so(
     assert train(copying, "--config", tmp_path / "copy.toml") == 0
     long = SentencePairs(("ein mann " * 60,) * 3, ("a man " * 60,) * 3)
     for split in "train", "val":
-        longer = write_folder(tmp_path / f"long-{split}", long if split == "train" else sentences(9), long)
+        longer = write_folder(
+            tmp_path / f"long-{split}", long if split == "train" else sentences(9), long
+        )
         assert resume(run, "--data", longer) == 2
         said = capsys.readouterr().err.splitlines()[-1]
-        assert said.startswith(f"augenmerk: {longer} is not the data of this run, which is {data}. Line 1 of"), said
-        assert said.endswith("Resume with the original data, or start a new run in another folder."), said
+        assert said.startswith(
+            f"augenmerk: {longer} is not the data of this run, which is {data}. Line 1 of"
+        ), said
+        assert said.endswith(
+            "Resume with the original data, or start a new run in another folder."
+        ), said
     pair = ["--source", data / "train.de", "--target", data / "train.en"]
-    for source, other in ((["--data", data], data), (pair, f"{data / 'train.de'} and {data / 'train.en'}")):
+    for source, other in (
+        (["--data", data], data),
+        (pair, f"{data / 'train.de'} and {data / 'train.en'}"),
+    ):
         for _ in ("with its record", "without"):
             assert resume(copying, *source) == 2
             said = capsys.readouterr().err.splitlines()[-1]
-            assert said.startswith(f"augenmerk: {other} is not the data of this run, which is the copy task. Resume"), (
-                said
-            )
+            assert said.startswith(
+                f"augenmerk: {other} is not the data of this run, which is the copy task. Resume"
+            ), said
             (copying / "inputs.json").unlink(missing_ok=True)
     assert resume(run, "--data", "copy") == 2
     said = capsys.readouterr().err.splitlines()[-1]
-    assert said.startswith(f"augenmerk: the copy task is not the data of this run, which is {data}. Resume"), said
+    assert said.startswith(
+        f"augenmerk: the copy task is not the data of this run, which is {data}. Resume"
+    ), said
 
 
 def test_data_of_a_run_that_became_too_long_have_changed(
@@ -221,7 +266,18 @@ def test_data_of_a_run_that_became_too_long_have_changed(
 ) -> None:
     limited = dataclasses.replace(RUN, data=RUN.data.replace(max_length=9))
     (tmp_path / "limited.toml").write_text(to_toml(limited), encoding="utf-8")
-    assert train(tmp_path / "run", "--config", tmp_path / "limited.toml", "--data", data, "--max-steps", 2) == 0
+    assert (
+        train(
+            tmp_path / "run",
+            "--config",
+            tmp_path / "limited.toml",
+            "--data",
+            data,
+            "--max-steps",
+            2,
+        )
+        == 0
+    )
     for language in "de", "en":
         (data / f"val.{language}").write_text("ein mann " * 20 + "\n", encoding="utf-8")
     assert resume(tmp_path / "run") == 2
@@ -236,23 +292,35 @@ def test_data_that_changed_or_moved_are_called_so(
     shutil.move(data, tmp_path / "moved")
     assert resume(run) == 2
     said = capsys.readouterr().err
-    assert f"The data of this run are no longer readable. Nothing readable was found at {data}" in said
+    assert (
+        f"The data of this run are no longer readable. Nothing readable was found at {data}" in said
+    )
     assert "--data" in said
     assert resume(run, "--data", tmp_path / "moved", "--max-steps", 4) == 0
     assert read_run_inputs(run).data == tmp_path / "moved"
     lines = (tmp_path / "moved" / "train.de").read_text(encoding="utf-8").splitlines()
-    (tmp_path / "moved" / "train.de").write_text("\n".join(reversed(lines)) + "\n", encoding="utf-8")
+    (tmp_path / "moved" / "train.de").write_text(
+        "\n".join(reversed(lines)) + "\n", encoding="utf-8"
+    )
     assert resume(run) == 2
-    assert "The training data (moved) has changed since this run was last saved" in capsys.readouterr().err
+    assert (
+        "The training data (moved) has changed since this run was last saved"
+        in capsys.readouterr().err
+    )
 
 
 def test_the_same_in_python(tmp_path: Path, run: Path, other_data: Path) -> None:
-    settings, models = settings_of_run(run).with_training(max_steps=4), load_models(run, resume=True)
+    settings, models = (
+        settings_of_run(run).with_training(max_steps=4),
+        load_models(run, resume=True),
+    )
     corpus = read_corpus(settings, run, resume=True, models=models)
     record(settings, run, corpus=corpus, resume=True)
     assert step_of(run) == 4
     other = load_corpus(other_data, settings)
-    with pytest.raises(CheckpointError, match=f"{other_data} is not the data of this run, which is {corpus.source}"):
+    with pytest.raises(
+        CheckpointError, match=f"{other_data} is not the data of this run, which is {corpus.source}"
+    ):
         record(settings, run, corpus=other, resume=True)
     with pytest.raises(ConfigError, match=r"It is not known which data the run in .* needs"):
         read_corpus(settings, tmp_path / "new")
@@ -264,7 +332,9 @@ def test_a_run_without_its_file_of_settings_has_them_in_its_checkpoint(run: Path
     assert read_toml(run / RUN_SETTINGS).preset == "notebook"
 
 
-def test_a_folder_without_a_run_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_folder_without_a_run_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert resume(tmp_path / "nothing") == 2
     assert f"There is no run to resume in {tmp_path / 'nothing'}" in capsys.readouterr().err
     assert not (tmp_path / "nothing").exists()
@@ -300,14 +370,22 @@ def test_a_model_that_does_not_fit_is_refused_before_the_data_are_read(
     for file in data.iterdir():
         file.unlink()  # reading them would fail
     assert resume(run, "--initial-model", run / BEST) == 2
-    assert "The run did not begin with this model. Leave --initial-model out" in capsys.readouterr().err
-    assert train(tmp_path / "student", "--config", config, "--data", data, "--teacher", run / BEST) == 2
+    assert (
+        "The run did not begin with this model. Leave --initial-model out"
+        in capsys.readouterr().err
+    )
+    assert (
+        train(tmp_path / "student", "--config", config, "--data", data, "--teacher", run / BEST)
+        == 2
+    )
     assert "distillation is 0, so that nothing would be learned" in capsys.readouterr().err
     assert train(run, "--data", data) == 2
     assert "already contains a run" in capsys.readouterr().err
 
 
-def test_other_data_of_the_copy_task_are_named(tmp_path: Path, data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_other_data_of_the_copy_task_are_named(
+    tmp_path: Path, data: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (tmp_path / "copy.toml").write_text(to_toml(copy_run(max_steps=2)), encoding="utf-8")
     out = tmp_path / "copies"
     assert train(out, "--config", tmp_path / "copy.toml") == 0
@@ -315,7 +393,8 @@ def test_other_data_of_the_copy_task_are_named(tmp_path: Path, data: Path, capsy
     assert resume(out, "--data", data, "--max-steps", 3) == 2
     said = capsys.readouterr().err
     assert (
-        f"{data} is not the data of this run, which is the copy task. Resume with the original data, or start" in said
+        f"{data} is not the data of this run, which is the copy task. Resume with the original "
+        "data, or start" in said
     )
     (out / "inputs.json").unlink()
     assert resume(out, "--data", data, "--max-steps", 3) == 2
@@ -332,7 +411,10 @@ def test_other_data_of_the_copy_task_are_named(tmp_path: Path, data: Path, capsy
     ids=lambda command: command[0],
 )
 def test_a_run_that_may_not_be_read_is_not_called_missing(
-    command: tuple[str, ...], tmp_path: Path, permissions_withheld: Any, capsys: pytest.CaptureFixture[str]
+    command: tuple[str, ...],
+    tmp_path: Path,
+    permissions_withheld: Any,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     run = tmp_path / "run"
     run.mkdir()

@@ -1,4 +1,5 @@
-"""`analyze` of samples without a sentence, and of word pairs: the numbers of the library, and refusals."""
+"""`analyze` of samples without a sentence, and of word pairs: the numbers of the library, and
+refusals."""
 
 import json
 from pathlib import Path
@@ -21,7 +22,14 @@ CHANGES = (
     FeedForwardScaled(Network("decoder", 1)),
     SoftmaxTemperature(Head("cross", 1, 0), 3.0),
 )
-OPTIONS = ["--head-off", "encoder:1:1", "--feed-forward-off", "decoder:2", "--temperature", "cross:2:1=3"]
+OPTIONS = [
+    "--head-off",
+    "encoder:1:1",
+    "--feed-forward-off",
+    "decoder:2",
+    "--temperature",
+    "cross:2:1=3",
+]
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +47,9 @@ def sample(tmp_path: Path) -> list[str]:
 @pytest.fixture
 def pairs(tmp_path: Path) -> Path:
     path = tmp_path / "pairs.tsv"
-    path.write_text("Ein Mann steht.\tA man\tstands\tladder\nLeiter\t\tladder\tman\n", encoding="utf-8")
+    path.write_text(
+        "Ein Mann steht.\tA man\tstands\tladder\nLeiter\t\tladder\tman\n", encoding="utf-8"
+    )
     return path
 
 
@@ -59,7 +69,9 @@ def test_importance_of_heads_and_networks_needs_no_sentence(
     for kind in ("encoder", "decoder", "cross"):
         np.testing.assert_allclose(fields[f"{kind}_importance"], expected.of_kind(kind), atol=1e-5)
     for side in ("encoder", "decoder"):
-        np.testing.assert_allclose(fields[f"{side}_feed_forward_importance"], expected.of_networks(side), atol=1e-5)
+        np.testing.assert_allclose(
+            fields[f"{side}_feed_forward_importance"], expected.of_networks(side), atol=1e-5
+        )
     assert fields["interventions"] == [part_to_json(intervention) for intervention in CHANGES]
     assert fields["model"]["digest"] == translator.digest
     assert "translation" not in fields
@@ -67,21 +79,33 @@ def test_importance_of_heads_and_networks_needs_no_sentence(
 
 
 @pytest.mark.heavy
-@pytest.mark.parametrize("form", ["{de}\t{en}", '{{"translation": {{"en": "{en}", "de": "{de}"}}}}'])
+@pytest.mark.parametrize(
+    "form", ["{de}\t{en}", '{{"translation": {{"en": "{en}", "de": "{de}"}}}}']
+)
 def test_a_sample_may_be_one_file_of_pairs(
-    untrained_checkpoint: Path, sample: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str], form: str
+    untrained_checkpoint: Path,
+    sample: list[str],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    form: str,
 ) -> None:
     pairs, sources = tmp_path / "pairs.txt", sample[1]
-    lines = [form.format(de=german, en=english) for german, english in zip(GERMAN, ENGLISH, strict=True)]
+    lines = [
+        form.format(de=german, en=english) for german, english in zip(GERMAN, ENGLISH, strict=True)
+    ]
     pairs.write_text("\n".join(lines), encoding="utf-8")
     assert printed(capsys, untrained_checkpoint, "--sample", str(pairs)) == printed(
         capsys, untrained_checkpoint, *sample
     )
     of_pairs = printed(capsys, untrained_checkpoint, "--statistics", str(pairs))
-    assert of_pairs == printed(capsys, untrained_checkpoint, "--statistics", sources), "translated by the model"
+    assert of_pairs == printed(capsys, untrained_checkpoint, "--statistics", sources), (
+        "translated by the model"
+    )
 
 
-def test_a_sentence_behind_the_files_of_a_sample_is_asked_to_go_before(sample: list[str], capsys) -> None:
+def test_a_sentence_behind_the_files_of_a_sample_is_asked_to_go_before(
+    sample: list[str], capsys
+) -> None:
     with pytest.raises(SystemExit):
         main(["analyze", *sample, "Ein Mann steht."])
     assert "put a sentence before this option" in capsys.readouterr().err
@@ -102,14 +126,24 @@ def test_word_pairs_give_the_metric_its_parts_and_its_importance(
     assert total == pytest.approx(fields["parts"]["explained"], abs=1e-5)
     effects = pairs_importance(translator, read_pairs(pairs), changes=CHANGES)
     np.testing.assert_allclose(fields["cross_importance"], effects.of_kind("cross"), atol=1e-5)
-    np.testing.assert_allclose(fields["decoder_feed_forward_importance"], effects.of_networks("decoder"), atol=1e-5)
-    assert fields["importance_is"] == "mean difference without the head or network − mean difference with it, in nats"
+    np.testing.assert_allclose(
+        fields["decoder_feed_forward_importance"], effects.of_networks("decoder"), atol=1e-5
+    )
+    assert (
+        fields["importance_is"]
+        == "mean difference without the head or network − mean difference with it, in nats"
+    )
     assert fields["interventions"] == [part_to_json(intervention) for intervention in CHANGES]
     path = tmp_path / "numbers.npz"
-    assert main(["analyze", *command, "--checkpoint", str(untrained_checkpoint), "--out", str(path)]) == 0
+    assert (
+        main(["analyze", *command, "--checkpoint", str(untrained_checkpoint), "--out", str(path)])
+        == 0
+    )
     with np.load(path, allow_pickle=False) as arrays:
         np.testing.assert_allclose(arrays["parts/values"], fields["parts"]["values"], atol=1e-6)
-    one = printed(capsys, untrained_checkpoint, str(pairs), "--metric", "difference", "--num-sentences", "1")
+    one = printed(
+        capsys, untrained_checkpoint, str(pairs), "--metric", "difference", "--num-sentences", "1"
+    )
     assert one["pairs"] == len(one["differences"]) == 1
 
 
@@ -125,25 +159,55 @@ def test_every_pair_of_a_long_file_is_measured(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--statistics", "--target", "A man."], "A sample cannot be combined with --target, which needs a sentence"),
-        (["--statistics", "--source-share", "--lens"], "cannot be combined with --source-share and --lens"),
+        (
+            ["--statistics", "--target", "A man."],
+            "A sample cannot be combined with --target, which needs a sentence",
+        ),
+        (
+            ["--statistics", "--source-share", "--lens"],
+            "cannot be combined with --source-share and --lens",
+        ),
         (["--statistics", "--force", "2=man"], "cannot be combined with --force"),
-        (["--statistics", "--word", "3", "--rival", "dog"], "with --word and --rival, which need a sentence"),
+        (
+            ["--statistics", "--word", "3", "--rival", "dog"],
+            "with --word and --rival, which need a sentence",
+        ),
         (["--statistics", "--beam", "4"], "A sample cannot be combined with --beam"),
         (["--statistics", "--measure", "norm", "--hide", "end"], "with --measure and --hide"),
-        (["p.tsv", "--metric", "difference", "--word", "3"], "word pairs cannot be combined with --word, which needs"),
-        (["p.tsv", "--metric", "difference", "--beam", "4"], "word pairs cannot be combined with --beam"),
-        (["x", "--target", "A dog.", "--beam", "3"], "--beam has no effect on the given translation. Omit --beam or"),
-        (["x", "--target", "A dog.", "--length-penalty", "1"], "--length-penalty has no effect on the given"),
+        (
+            ["p.tsv", "--metric", "difference", "--word", "3"],
+            "word pairs cannot be combined with --word, which needs",
+        ),
+        (
+            ["p.tsv", "--metric", "difference", "--beam", "4"],
+            "word pairs cannot be combined with --beam",
+        ),
+        (
+            ["x", "--target", "A dog.", "--beam", "3"],
+            "--beam has no effect on the given translation. Omit --beam or",
+        ),
+        (
+            ["x", "--target", "A dog.", "--length-penalty", "1"],
+            "--length-penalty has no effect on the given",
+        ),
         (["--statistics", "--head-off", "cross:9:1"], "no cross layer 9 head 1"),
         (["--metric", "difference"], "needs a file of word pairs"),
-        (["p.tsv", "--metric", "difference", "--statistics"], "needs a file of word pairs, and no other sample"),
+        (
+            ["p.tsv", "--metric", "difference", "--statistics"],
+            "needs a file of word pairs, and no other sample",
+        ),
         (
             ["Zwei Hunde.", "--metric", "difference"],
-            "--metric difference reads a file of word pairs. There is no file “Zwei Hunde.”. Check the path.",
+            (
+                "--metric difference reads a file of word pairs. There is no file “Zwei Hunde.”. "
+                "Check the path."
+            ),
         ),
         (["--importance"], "--importance needs a sample"),
-        (["x", "--num-sentences", "9"], "--num-sentences needs a sample. Add --statistics or --sample."),
+        (
+            ["x", "--num-sentences", "9"],
+            "--num-sentences needs a sample. Add --statistics or --sample.",
+        ),
     ],
 )
 def test_options_that_need_a_sentence_or_a_file_are_refused(
@@ -157,12 +221,26 @@ def test_options_that_need_a_sentence_or_a_file_are_refused(
 
 def test_a_file_of_pairs_is_not_translated(pairs: Path, untrained_checkpoint: Path, capsys) -> None:
     assert main(["analyze", "--checkpoint", str(untrained_checkpoint), str(pairs)]) == 2
-    assert f"{pairs} is a file. For its word pairs add --metric difference" in capsys.readouterr().err
+    assert (
+        f"{pairs} is a file. For its word pairs add --metric difference" in capsys.readouterr().err
+    )
 
 
 def test_a_wrong_line_of_pairs_is_named(untrained_checkpoint: Path, pairs: Path, capsys) -> None:
     pairs.write_text("Leiter\t\tladder\tman\nLeiter\t\tqqqq\tman\n", encoding="utf-8")
-    assert main(["analyze", str(pairs), "--metric", "difference", "--checkpoint", str(untrained_checkpoint)]) == 2
+    assert (
+        main(
+            [
+                "analyze",
+                str(pairs),
+                "--metric",
+                "difference",
+                "--checkpoint",
+                str(untrained_checkpoint),
+            ]
+        )
+        == 2
+    )
     assert f"{pairs}, line 2: The vocabulary of this model has no 'qqqq'" in capsys.readouterr().err
 
 
@@ -181,6 +259,12 @@ def test_help_groups_the_options(capsys) -> None:
     with pytest.raises(SystemExit):
         main(["analyze", "--help"])
     told = capsys.readouterr().out
-    headings = ["maps:", "what the words depend on:", "why this word:", "samples:", "changes to the model:"]
+    headings = [
+        "maps:",
+        "what the words depend on:",
+        "why this word:",
+        "samples:",
+        "changes to the model:",
+    ]
     places = [told.index(f"\n{heading}\n") for heading in (*headings, "decoding:", "model:")]
     assert places == sorted(places)

@@ -1,4 +1,5 @@
-"""No text of a file, a name or an option reaches the terminal as control characters, and JSON stays JSON."""
+"""No text of a file, a name or an option reaches the terminal as control characters, and JSON stays
+JSON."""
 
 import io
 import json
@@ -16,12 +17,16 @@ from augenmerk.core.extensions.readers.pickled import how_to_convert
 from tests.core.extensions.training.runs import copy_run, record
 
 HOSTILE = "\x1b]0;owned\x07\x1b[2J\x9b31m\x08\x7f\u202e"
-"""Sets the title of the window, clears the screen, changes colors, deletes, and reverses the direction of writing."""
+"""Sets the title of the window, clears the screen, changes colors, deletes, and reverses the
+direction of writing."""
 SHOWN = r"\u001b]0;owned\u0007\u001b[2J\u009b31m\u0008\u007f\u202e"
 
 
 def control_characters(text: str) -> set[str]:
-    return {character for character in text if unicodedata.category(character) == "Cc"} - {"\n", "\t"}
+    return {character for character in text if unicodedata.category(character) == "Cc"} - {
+        "\n",
+        "\t",
+    }
 
 
 @pytest.fixture
@@ -38,11 +43,41 @@ COMMANDS: dict[str, list[str]] = {
     "an option": ["translate", "x", "--{name}"],
     "a value": ["translate", "x", "--beam", "{name}"],
     "a device": ["translate", "x", "--device", "{name}"],
-    "a setting": ["train", "--preset", "copy-task", "--out", "{folder}/new", "--set", "model.{name}=1"],
+    "a setting": [
+        "train",
+        "--preset",
+        "copy-task",
+        "--out",
+        "{folder}/new",
+        "--set",
+        "model.{name}=1",
+    ],
     "a change": ["train", "--preset", "copy-task", "--out", "{folder}/new", "--change", "{name}=1"],
-    "a key of a settings file": ["train", "--config", "{folder}/settings.toml", "--out", "{folder}/new"],
-    "a corpus": ["train", "--preset", "notebook", "--data", "{folder}/{name}", "--out", "{folder}/new"],
-    "a column of a corpus": ["train", "--preset", "notebook", "--data", "{folder}/pairs.json", "--out", "{folder}/new"],
+    "a key of a settings file": [
+        "train",
+        "--config",
+        "{folder}/settings.toml",
+        "--out",
+        "{folder}/new",
+    ],
+    "a corpus": [
+        "train",
+        "--preset",
+        "notebook",
+        "--data",
+        "{folder}/{name}",
+        "--out",
+        "{folder}/new",
+    ],
+    "a column of a corpus": [
+        "train",
+        "--preset",
+        "notebook",
+        "--data",
+        "{folder}/pairs.json",
+        "--out",
+        "{folder}/new",
+    ],
     "an experiment": ["translate", "x", "--experiment", "{folder}/{name}.augenmerk"],
     "a folder to write": ["translate", "x", "--attention", "{folder}/settings.toml/{name}.npz"],
 }
@@ -52,10 +87,14 @@ COMMANDS: dict[str, list[str]] = {
 def test_refusals_show_control_characters_as_escapes(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], command: str
 ) -> None:
-    (tmp_path / "settings.toml").write_text(f"{json.dumps(HOSTILE)} = 1\n".replace("\x7f", "\\u007f"))
+    (tmp_path / "settings.toml").write_text(
+        f"{json.dumps(HOSTILE)} = 1\n".replace("\x7f", "\\u007f")
+    )
     (tmp_path / "pairs.json").write_text(json.dumps({HOSTILE: "x"}))
     try:
-        status: Any = main([part.format(name=HOSTILE, folder=tmp_path) for part in COMMANDS[command]])
+        status: Any = main(
+            [part.format(name=HOSTILE, folder=tmp_path) for part in COMMANDS[command]]
+        )
     except SystemExit as error:
         status = error.code
     told = capsys.readouterr()
@@ -76,7 +115,16 @@ def test_a_refusal_is_one_line_whatever_the_names_in_it(
         main([part.format(name=forged, folder=tmp_path) for part in COMMANDS[command]])
     told = capsys.readouterr().err
     assert "forged" in told
-    assert len([line for line in told.splitlines() if not line.startswith(("See augenmerk ", "Reading "))]) == 1
+    assert (
+        len(
+            [
+                line
+                for line in told.splitlines()
+                if not line.startswith(("See augenmerk ", "Reading "))
+            ]
+        )
+        == 1
+    )
 
 
 def test_the_advice_about_a_whole_model_is_one_line(tmp_path: Path) -> None:
@@ -115,7 +163,12 @@ def test_names_of_files_show_control_characters_as_escapes(
 def test_json_keeps_the_text_and_shows_control_characters_as_escapes(
     untrained_checkpoint: Path, capsys: pytest.CaptureFixture[str], options: list[str]
 ) -> None:
-    assert main(["translate", f"ein{HOSTILE} mann", *options, "--checkpoint", str(untrained_checkpoint)]) == 0
+    assert (
+        main(
+            ["translate", f"ein{HOSTILE} mann", *options, "--checkpoint", str(untrained_checkpoint)]
+        )
+        == 0
+    )
     told = capsys.readouterr()
     assert not control_characters(told.out + told.err)
     assert json.loads(told.out)["source"] == f"ein{HOSTILE} mann"
@@ -131,7 +184,9 @@ def test_a_refused_line_of_json_keeps_its_text(
     assert json.loads(told.out)["source"] == HOSTILE * 3_000
 
 
-def test_a_progress_bar_overwrites_itself_and_its_texts_are_escaped(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_progress_bar_overwrites_itself_and_its_texts_are_escaped(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     from tqdm import tqdm
 
     def show() -> int:

@@ -34,8 +34,13 @@ def train(config: Path, out: Path, *more: str) -> int:
 
 
 @pytest.mark.training
-def test_a_file_of_settings_repeats_a_run(config: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert train(config, tmp_path / "one", "--probe", "1 2 3", "--patience", "4", "--keep-last", "2") == 0
+def test_a_file_of_settings_repeats_a_run(
+    config: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert (
+        train(config, tmp_path / "one", "--probe", "1 2 3", "--patience", "4", "--keep-last", "2")
+        == 0
+    )
     told = capsys.readouterr().err
     assert "BLEU" in told
     assert "→ 1 " in told, "an example"
@@ -43,12 +48,17 @@ def test_a_file_of_settings_repeats_a_run(config: Path, tmp_path: Path, capsys: 
     own = tmp_path / "one" / "run.toml"
     assert (read_toml(own).training.patience, read_toml(own).training.keep_last) == (4, 2)
     assert train(own, tmp_path / "two") == 0
-    one, two = (load_checkpoint(tmp_path / name / "last.safetensors", with_state=True) for name in ("one", "two"))
+    one, two = (
+        load_checkpoint(tmp_path / name / "last.safetensors", with_state=True)
+        for name in ("one", "two")
+    )
     assert one.run == two.run
     assert all(bool((one.weights[name] == two.weights[name]).all()) for name in one.weights)
     environment = json.loads((tmp_path / "one" / "environment.json").read_text())
     words = [word.rpartition("/") for word in sys.argv]
-    assert environment["starts"][0]["command"] == [f"…/{name}" if slash else name for _, slash, name in words]
+    assert environment["starts"][0]["command"] == [
+        f"…/{name}" if slash else name for _, slash, name in words
+    ]
 
 
 @pytest.mark.training
@@ -69,20 +79,35 @@ def test_a_run_is_resumed_with_its_own_settings_and_those_that_are_to_change(
 
 @pytest.mark.training
 def test_files_and_folders_may_have_names_that_are_not_utf8(
-    config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    config: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     out = tmp_path / os.fsdecode(b"l\xe4uf")
     settings = config.rename(tmp_path / os.fsdecode(b"\xff.toml"))
-    monkeypatch.setattr(sys, "argv", ["augenmerk", "train", "--config", str(settings), "--out", str(out)])
+    monkeypatch.setattr(
+        sys, "argv", ["augenmerk", "train", "--config", str(settings), "--out", str(out)]
+    )
     assert train(settings, out, "--max-steps", "3", "--checkpoint-steps", "1") == 0
-    assert main(["train", "--out", str(out), "--device", "cpu", "--resume", "--max-steps", "5"]) == 0
+    assert (
+        main(["train", "--out", str(out), "--device", "cpu", "--resume", "--max-steps", "5"]) == 0
+    )
     assert load_checkpoint(out / "last.safetensors", with_state=True).progress["step"] == 5
     starts = json.loads((out / "environment.json").read_text(encoding="utf-8"))["starts"]
     assert starts[0]["command"][-1].endswith("l\udce4uf")
     capsys.readouterr()
     assert main(["runs", str(tmp_path)]) == 0
     assert "l\\udce4uf" in capsys.readouterr().out
-    text = ["translate", "1 2 3", "--checkpoint", str(out / "last.safetensors"), "--device", "cpu", "--json"]
+    text = [
+        "translate",
+        "1 2 3",
+        "--checkpoint",
+        str(out / "last.safetensors"),
+        "--device",
+        "cpu",
+        "--json",
+    ]
     assert main(text) == 0
 
 
@@ -135,14 +160,18 @@ def test_the_options_offered_for_a_misfit_can_be_appended(
         (["--set", "data.source_language=it", "--set", " data.source_language = fr"], False, "fr"),
     ],
 )
-def test_a_later_setting_replaces_an_earlier_option(words: list[str], compiles: bool, language: str) -> None:
+def test_a_later_setting_replaces_an_earlier_option(
+    words: list[str], compiles: bool, language: str
+) -> None:
     parser = argparse.ArgumentParser()
     add_options(parser)
     run = configured_run(parser.parse_args(["--out", "run", *words]), RunModels())
     assert (run.training.compile, run.data.source_language) == (compiles, language)
 
 
-def test_every_setting_is_listed_with_its_values_and_its_description(capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_setting_is_listed_with_its_values_and_its_description(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     with pytest.raises(SystemExit, match="0"):
         main(["train", "--list-settings"])
     listed = capsys.readouterr().out
@@ -151,23 +180,31 @@ def test_every_setting_is_listed_with_its_values_and_its_description(capsys: pyt
         assert setting.description in " ".join(listed.split())
 
 
-def test_options_of_a_setting_are_described_as_the_setting(capsys: pytest.CaptureFixture[str]) -> None:
+def test_options_of_a_setting_are_described_as_the_setting(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     with pytest.raises(SystemExit, match="0"):
         main(["train", "--help"])
-    assert TrainingConfig.described()["patience"].description in " ".join(capsys.readouterr().out.split())
+    assert TrainingConfig.described()["patience"].description in " ".join(
+        capsys.readouterr().out.split()
+    )
 
 
 def test_without_tensorboard_its_option_says_what_to_install(
     config: Path, tmp_path: Path, monkeypatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("augenmerk.core.extensions.training.tensorboard.find_spec", lambda name: None)
+    monkeypatch.setattr(
+        "augenmerk.core.extensions.training.tensorboard.find_spec", lambda name: None
+    )
     assert train(config, tmp_path / "run", "--tensorboard") == 2
     assert "pip install augenmerk[tensorboard]" in capsys.readouterr().err
     assert not (tmp_path / "run").exists()
 
 
 @pytest.mark.training
-def test_runs_are_listed_with_their_scores(config: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_runs_are_listed_with_their_scores(
+    config: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     runs = tmp_path / "runs"
     assert train(config, runs / "first") == 0
     assert train(config, runs / "second", "--max-steps", "3", "--sample-size", "0") == 0
@@ -177,9 +214,25 @@ def test_runs_are_listed_with_their_scores(config: Path, tmp_path: Path, capsys:
     history = load_checkpoint(runs / "first" / "last.safetensors").history
     best, bleu = min(one.validation_loss for one in history), max(one.bleu or 0 for one in history)
     assert header.split() == "run preset epochs steps best loss best BLEU state".split()
-    assert first.split() == ["first", "copy-task-small", "2/2", "14", f"{best:.4f}", f"{bleu:.2f}", "finished"]
+    assert first.split() == [
+        "first",
+        "copy-task-small",
+        "2/2",
+        "14",
+        f"{best:.4f}",
+        f"{bleu:.2f}",
+        "finished",
+    ]
     (judged,) = load_checkpoint(runs / "second" / "best.safetensors").history
-    assert second.split() == ["second", "copy-task-small", "0/2", "3", f"{judged.validation_loss:.4f}", "–", "finished"]
+    assert second.split() == [
+        "second",
+        "copy-task-small",
+        "0/2",
+        "3",
+        f"{judged.validation_loss:.4f}",
+        "–",
+        "finished",
+    ]
     assert main(["runs", str(tmp_path / "nowhere")]) == 2
     assert "No run found in" in capsys.readouterr().err
 
@@ -187,7 +240,14 @@ def test_runs_are_listed_with_their_scores(config: Path, tmp_path: Path, capsys:
 @pytest.mark.training
 def test_any_setting_is_set_by_its_dotted_name(config: Path, tmp_path: Path) -> None:
     out = tmp_path / "run"
-    more = ["--set", "model.width=8", "--set", "model.num_heads=1", "--set", "training.learning_rate=2e-3"]
+    more = [
+        "--set",
+        "model.width=8",
+        "--set",
+        "model.num_heads=1",
+        "--set",
+        "training.learning_rate=2e-3",
+    ]
     assert train(config, out, *more, "--max-steps", "2") == 0
     run = load_checkpoint(out / "last.safetensors").run
     assert (run.model.width, run.model.num_heads, run.training.learning_rate) == (8, 1, 0.002)
@@ -203,7 +263,10 @@ def test_long_names_and_control_characters_keep_the_columns_of_runs(
         (tmp_path / name / "run.toml").write_text(to_toml(copy_run(num_epochs=2)))
     assert main(["runs", str(tmp_path)]) == 0
     header, *lines = capsys.readouterr().out.splitlines()
-    assert {line[: header.index("preset")].rstrip() for line in lines} == {*names[:2], r"\u001b[31mred"}
+    assert {line[: header.index("preset")].rstrip() for line in lines} == {
+        *names[:2],
+        r"\u001b[31mred",
+    }
     assert {line[header.index("state") :] for line in lines} == {"stopped"}
     assert {line[: header.index("epochs") + len("epochs")][-3:] for line in lines} == {"0/2"}
 
@@ -216,7 +279,12 @@ def test_a_run_with_several_names_is_listed_once(
     for folder in (runs / "mine", elsewhere / "other"):
         folder.mkdir(parents=True)
         (folder / "run.toml").write_text(to_toml(copy_run(num_epochs=2)))
-    for name, target in {"a-link": "mine", "same": ".", "loop": "loop", "other": elsewhere / "other"}.items():
+    for name, target in {
+        "a-link": "mine",
+        "same": ".",
+        "loop": "loop",
+        "other": elsewhere / "other",
+    }.items():
         (runs / name).symlink_to(target)
     monkeypatch.chdir(tmp_path)
     for name in ("XDG_DATA_HOME", "XDG_STATE_HOME"):
@@ -273,7 +341,9 @@ def test_the_newest_or_best_of_a_run_are_averaged(
     config: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     run, out = tmp_path / "run", tmp_path / "mean.safetensors"
-    assert train(config, run, "--keep-last", "3", "--keep-best", "2", "--checkpoint-steps", "2") == 0
+    assert (
+        train(config, run, "--keep-last", "3", "--keep-best", "2", "--checkpoint-steps", "2") == 0
+    )
     for option, number in (("--last", 3), ("--best", 2)):
         assert main(["average", str(run), option, str(number), "--out", str(out)]) == 0
         kind = option.removeprefix("--")

@@ -35,11 +35,28 @@ def shown_on(stream: io.StringIO, monkeypatch: pytest.MonkeyPatch) -> str:
     now = 0.0
     show = TerminalProgress(lambda: now)
     show(PhaseStarted("Reading the data"))
-    show(TrainingStarted("notebook", 9, 29_000, 1_014, NUM_EPOCHS, NUM_STEPS, 0, "cpu", "chosen", Path("runs/mine")))
+    show(
+        TrainingStarted(
+            "notebook",
+            9,
+            29_000,
+            1_014,
+            NUM_EPOCHS,
+            NUM_STEPS,
+            0,
+            "cpu",
+            "chosen",
+            Path("runs/mine"),
+        )
+    )
     for step in range(1, NUM_STEPS + 1):
         now += SECONDS_PER_STEP
         epoch = 1 + (step - 1) // STEPS_PER_EPOCH
-        show(StepDone(step, epoch, 4.25, 5e-4, 0.8, 1_500, 1_000.0, (NUM_STEPS - step) * SECONDS_PER_STEP))
+        show(
+            StepDone(
+                step, epoch, 4.25, 5e-4, 0.8, 1_500, 1_000.0, (NUM_STEPS - step) * SECONDS_PER_STEP
+            )
+        )
         if step % STEPS_PER_EPOCH == 0:
             show(PhaseStarted("Validating"))
             show(EpochDone(epoch, step, 4.2, 4.1, 4.15, 5e-4, 60.0, is_best=True))
@@ -49,7 +66,9 @@ def shown_on(stream: io.StringIO, monkeypatch: pytest.MonkeyPatch) -> str:
     return stream.getvalue()
 
 
-def test_a_file_gets_a_line_now_and_then_and_one_for_each_epoch(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_gets_a_line_now_and_then_and_one_for_each_epoch(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     text = shown_on(io.StringIO(), monkeypatch)
     assert "\r" not in text
     lines = text.splitlines()
@@ -61,7 +80,10 @@ def test_a_file_gets_a_line_now_and_then_and_one_for_each_epoch(monkeypatch: pyt
     assert steps[1].endswith("loss 4.250, rate 5.00e-04, 1,000 tokens/s, 1 min 28 s left")
     assert sum(line.startswith("epoch ") for line in lines) == NUM_EPOCHS
     assert "Validating" not in lines
-    assert (lines[0], lines[-1].partition(" after")[0]) == ("Reading the data", "All epochs are done")
+    assert (lines[0], lines[-1].partition(" after")[0]) == (
+        "Reading the data",
+        "All epochs are done",
+    )
 
 
 def test_a_terminal_gets_a_bar_that_is_drawn_over(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -42,12 +42,20 @@ def test_a_line_of_json_tells_the_same(file: Path, capsys: pytest.CaptureFixture
     assert told["is_unlike_training"] is True
 
 
-def test_text_unlike_the_training_data_is_noted(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_text_unlike_the_training_data_is_noted(
+    file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["translate", "Kredite verfallen.", "--checkpoint", str(file)]) == 0
-    notice = "augenmerk: note: This model knows picture captions. For other text, import a bigger model.\n"
+    notice = (
+        "augenmerk: note: This model knows picture captions. For other text, import a bigger "
+        "model.\n"
+    )
     assert notice in capsys.readouterr().err
     assert main(["translate", "This is English.", "--checkpoint", str(file)]) == 0
-    assert "augenmerk: note: This looks like English. Enter a German sentence.\n" in capsys.readouterr().err
+    assert (
+        "augenmerk: note: This looks like English. Enter a German sentence.\n"
+        in capsys.readouterr().err
+    )
     assert main(["translate", "Ein Mann steht.", "--checkpoint", str(file)]) == 0
     assert capsys.readouterr().err == ""
 
@@ -56,7 +64,10 @@ def test_text_unlike_the_training_data_is_noted(file: Path, capsys: pytest.Captu
 def test_left_out_words_are_noted_and_stand_in_json(capsys: pytest.CaptureFixture[str]) -> None:
     text = "Eine alte Frau strickt gemütlich einen Pullover und wartet geduldig auf ihren Sohn."
     assert main(["translate", text, "--checkpoint", str(bundled_model_path())]) == 0
-    note = "augenmerk: note: No word of the translation depends on “geduldig”: it was probably left out.\n"
+    note = (
+        "augenmerk: note: No word of the translation depends on “geduldig”: it was probably left "
+        "out.\n"
+    )
     assert note in capsys.readouterr().err
     assert main(["translate", text, "--json", "--checkpoint", str(bundled_model_path())]) == 0
     told = json.loads(capsys.readouterr().out)
@@ -66,7 +77,20 @@ def test_left_out_words_are_noted_and_stand_in_json(capsys: pytest.CaptureFixtur
     output = capsys.readouterr()
     assert json.loads(output.out)["left_out_words"] == ["gemütlich", "geduldig"]
     assert note in output.err
-    assert main(["align", "--text", text, "--head", "cross:2:5", "--checkpoint", str(bundled_model_path())]) == 0
+    assert (
+        main(
+            [
+                "align",
+                "--text",
+                text,
+                "--head",
+                "cross:2:5",
+                "--checkpoint",
+                str(bundled_model_path()),
+            ]
+        )
+        == 0
+    )
     assert note in capsys.readouterr().err
 
 
@@ -93,7 +117,9 @@ def test_streams_and_evaluate_note_left_out_words(
 
 
 @pytest.mark.heavy
-def test_a_file_that_does_not_tell_gives_null(untrained_checkpoint: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_file_that_does_not_tell_gives_null(
+    untrained_checkpoint: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     checkpoint = ["--checkpoint", str(untrained_checkpoint)]
     assert main(["translate", "This is English.", "--json", *checkpoint]) == 0
     told = json.loads(capsys.readouterr().out)
@@ -106,7 +132,10 @@ def test_a_file_that_does_not_tell_gives_null(untrained_checkpoint: Path, capsys
 
 def test_info_tells_what_is_known(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["info", str(file)]) == 0
-    assert "\nknows       picture captions: 8 source words, 7 of them 5 times or more\n" in capsys.readouterr().out
+    assert (
+        "\nknows       picture captions: 8 source words, 7 of them 5 times or more\n"
+        in capsys.readouterr().out
+    )
 
 
 def test_info_lists_words_with_their_counts(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -127,22 +156,33 @@ def test_info_lists_words_with_their_counts(file: Path, capsys: pytest.CaptureFi
 
 @pytest.fixture
 def subword_file(subword_translator: Translator, tmp_path: Path) -> Path:
-    counts = WordCounts(dict.fromkeys(["ein", "mann", "steht", "auf", "der", "straße"], 6) | {"bär": 2})
+    counts = WordCounts(
+        dict.fromkeys(["ein", "mann", "steht", "auf", "der", "straße"], 6) | {"bär": 2}
+    )
     path = tmp_path / "subwords.safetensors"
     save_checkpoint(replace(subword_translator.checkpoint, word_counts=counts), path)
     return path
 
 
-def test_json_lists_the_words_read_in_another_spelling(subword_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["translate", "MANN auf der STRASSE", "--json", "--checkpoint", str(subword_file)]) == 0
+def test_json_lists_the_words_read_in_another_spelling(
+    subword_file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert (
+        main(["translate", "MANN auf der STRASSE", "--json", "--checkpoint", str(subword_file)])
+        == 0
+    )
     told = json.loads(capsys.readouterr().out)
     (word,) = told["respelled_words"]
     assert (word["text"], word["read_as"]) == ("strasse", "straße")
-    assert {"text": "strasse", "start": word["start"], "end": word["end"]} == told["source_words"][3]
+    assert {"text": "strasse", "start": word["start"], "end": word["end"]} == told["source_words"][
+        3
+    ]
     assert told["rare_words"] == []
 
 
-def test_info_tells_in_which_spelling_words_are_read(subword_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_info_tells_in_which_spelling_words_are_read(
+    subword_file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["info", str(subword_file), "--words", "Ein Baer auf der Strasse"]) == 0
     lines = [line.split("\t") for line in capsys.readouterr().out.splitlines()]
     assert lines[4] == ["6", "strasse", "read as “straße”: “strasse” is not in the training data"]
@@ -150,7 +190,9 @@ def test_info_tells_in_which_spelling_words_are_read(subword_file: Path, capsys:
     assert lines[1][3].startswith("only 2 times in the training data")
 
 
-def test_words_of_a_text_that_cannot_be_read_are_refused(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_words_of_a_text_that_cannot_be_read_are_refused(
+    file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["info", str(file), "--words", "   "]) == 2
     assert "nothing to translate" in capsys.readouterr().err
 
@@ -158,8 +200,23 @@ def test_words_of_a_text_that_cannot_be_read_are_refused(file: Path, capsys: pyt
 def test_a_mean_of_checkpoints_knows_what_the_last_knows(
     file: Path, untrained_checkpoint: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["average", str(untrained_checkpoint), str(file), "--half", "--out", str(tmp_path / "mean")]) == 0
-    counts, original = load_checkpoint(tmp_path / "mean").word_counts, load_checkpoint(file).word_counts
+    assert (
+        main(
+            [
+                "average",
+                str(untrained_checkpoint),
+                str(file),
+                "--half",
+                "--out",
+                str(tmp_path / "mean"),
+            ]
+        )
+        == 0
+    )
+    counts, original = (
+        load_checkpoint(tmp_path / "mean").word_counts,
+        load_checkpoint(file).word_counts,
+    )
     assert counts is not None
     assert original is not None
     assert dict(counts.counts) == dict(original.counts)

@@ -10,7 +10,8 @@ from augenmerk.core.errors import ConfigError
 
 @pytest.mark.parametrize("value", [0, -1, 2.0, True, "5"])
 @pytest.mark.parametrize(
-    "name", ["min_frequency", "max_length", "num_subwords", "copy_training_pairs", "copy_validation_pairs"]
+    "name",
+    ["min_frequency", "max_length", "num_subwords", "copy_training_pairs", "copy_validation_pairs"],
 )
 def test_counts_are_whole_numbers_from_one(name: str, value: object) -> None:
     with pytest.raises(ConfigError, match=f"data: {name} is {value!r}"):

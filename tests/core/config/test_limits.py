@@ -1,4 +1,5 @@
-"""Settings that anybody may have written: numbers without bounds, texts for numbers, files without end."""
+"""Settings that anybody may have written: numbers without bounds, texts for numbers, files without
+end."""
 
 from typing import Any
 
@@ -8,13 +9,24 @@ from augenmerk.core.config import DataConfig, ModelConfig, RunConfig, TrainingCo
 from augenmerk.core.errors import ConfigError
 
 
-@pytest.mark.parametrize("value", [2**31, 2**63, 10**30, 10**5000], ids=["2^31", "2^63", "10^30", "10^5000"])
+@pytest.mark.parametrize(
+    "value", [2**31, 2**63, 10**30, 10**5000], ids=["2^31", "2^63", "10^30", "10^5000"]
+)
 @pytest.mark.parametrize(
     ("group", "name"),
     [
-        *((ModelConfig, name) for name in ("width", "num_encoder_layers", "num_heads", "max_positions")),
-        *((DataConfig, name) for name in ("min_frequency", "num_subwords", "copy_symbols", "copy_training_pairs")),
-        *((TrainingConfig, name) for name in ("num_epochs", "batch_size", "max_steps", "warmup_steps", "pad_to")),
+        *(
+            (ModelConfig, name)
+            for name in ("width", "num_encoder_layers", "num_heads", "max_positions")
+        ),
+        *(
+            (DataConfig, name)
+            for name in ("min_frequency", "num_subwords", "copy_symbols", "copy_training_pairs")
+        ),
+        *(
+            (TrainingConfig, name)
+            for name in ("num_epochs", "batch_size", "max_steps", "warmup_steps", "pad_to")
+        ),
     ],
 )
 def test_counts_have_an_end(group: type[Any], name: str, value: int) -> None:
@@ -24,7 +36,9 @@ def test_counts_have_an_end(group: type[Any], name: str, value: int) -> None:
 
 
 @pytest.mark.parametrize("value", [1e101, 1e308, float("inf"), float("nan"), 10**400])
-@pytest.mark.parametrize("name", ["learning_rate", "noam_factor", "adam_epsilon", "r_drop", "clip_norm"])
+@pytest.mark.parametrize(
+    "name", ["learning_rate", "noam_factor", "adam_epsilon", "r_drop", "clip_norm"]
+)
 def test_rates_have_an_end(name: str, value: float) -> None:
     with pytest.raises(ConfigError, match=name):
         TrainingConfig.from_dict({name: value})

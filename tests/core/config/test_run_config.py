@@ -16,9 +16,16 @@ def test_an_unknown_part_of_a_run_is_refused() -> None:
 
 @pytest.mark.parametrize(
     ("part", "setting", "value"),
-    [("model", "num_heads", 7), ("training", "num_epochs", -1), ("data", "min_frequency", 0), ("model", "heads", 8)],
+    [
+        ("model", "num_heads", 7),
+        ("training", "num_epochs", -1),
+        ("data", "min_frequency", 0),
+        ("model", "heads", 8),
+    ],
 )
-def test_a_refused_setting_in_a_part_is_refused_in_the_run(part: str, setting: str, value: int) -> None:
+def test_a_refused_setting_in_a_part_is_refused_in_the_run(
+    part: str, setting: str, value: int
+) -> None:
     values = RunConfig.from_dict({}).to_dict()
     values[part][setting] = value
     with pytest.raises(ConfigError, match=setting.removeprefix("num_")):
@@ -36,12 +43,18 @@ def test_a_run_without_parts_is_all_defaults() -> None:
 def test_a_run_or_a_part_that_is_no_dictionary_is_refused(value: object) -> None:
     with pytest.raises(ConfigError, match="A run is described by"):
         RunConfig.from_dict(value)  # type: ignore[arg-type]
-    for part, name in (("model", "ModelConfig"), ("data", "DataConfig"), ("training", "TrainingConfig")):
+    for part, name in (
+        ("model", "ModelConfig"),
+        ("data", "DataConfig"),
+        ("training", "TrainingConfig"),
+    ):
         with pytest.raises(ConfigError, match=f"{name} is described by"):
             RunConfig.from_dict({part: value})
 
 
-def test_tying_all_embeddings_without_a_joint_vocabulary_is_refused_before_anything_is_built() -> None:
+def test_tying_all_embeddings_without_a_joint_vocabulary_is_refused_before_anything_is_built() -> (
+    None
+):
     with pytest.raises(ConfigError) as caught:
         RunConfig.from_dict({"model": {"tied_embeddings": "all"}})
     message = str(caught.value)
@@ -52,14 +65,23 @@ def test_tying_all_embeddings_without_a_joint_vocabulary_is_refused_before_anyth
 
 @pytest.mark.parametrize("data", [{"num_subwords": 500}, {"tokenization": "symbols"}])
 def test_tying_all_embeddings_over_one_vocabulary_is_taken(data: dict[str, Any]) -> None:
-    assert RunConfig.from_dict({"model": {"tied_embeddings": "all"}, "data": data}).model.tied_embeddings == "all"
+    assert (
+        RunConfig.from_dict(
+            {"model": {"tied_embeddings": "all"}, "data": data}
+        ).model.tied_embeddings
+        == "all"
+    )
 
 
 def test_r_drop_without_dropout_and_noise_on_symbols_are_refused() -> None:
-    with pytest.raises(ConfigError, match=r"r_drop is 5, but model: dropout is 0\.0: two passes over a batch"):
+    with pytest.raises(
+        ConfigError, match=r"r_drop is 5, but model: dropout is 0\.0: two passes over a batch"
+    ):
         RunConfig.from_dict({"model": {"dropout": 0.0}, "training": {"r_drop": 5}})
     with pytest.raises(ConfigError, match=r"source_noise is 0\.1, but the data are symbols"):
-        RunConfig.from_dict({"data": {"tokenization": "symbols"}, "training": {"source_noise": 0.1}})
+        RunConfig.from_dict(
+            {"data": {"tokenization": "symbols"}, "training": {"source_noise": 0.1}}
+        )
 
 
 def test_subword_dropout_without_subwords_is_refused() -> None:

@@ -8,7 +8,15 @@ from typing import Literal
 import pytest
 
 from augenmerk.core.config import DataConfig, ModelConfig, TrainingConfig
-from augenmerk.core.config.settings import COUNT, FRACTION, NOT_NEGATIVE, POSITIVE, Limits, Settings, setting
+from augenmerk.core.config.settings import (
+    COUNT,
+    FRACTION,
+    NOT_NEGATIVE,
+    POSITIVE,
+    Limits,
+    Settings,
+    setting,
+)
 from augenmerk.core.errors import AugenmerkError, ConfigError
 
 GROUPS = [ModelConfig, DataConfig, TrainingConfig]
@@ -86,7 +94,10 @@ def test_replace_makes_a_checked_copy() -> None:
 def test_what_is_no_dictionary_is_refused_as_settings(group: type[Settings], value: object) -> None:
     with pytest.raises(ConfigError) as caught:
         group.from_dict(value)  # type: ignore[arg-type]
-    assert f"{group.__name__} is described by {value!r}. Use names of settings with their values" in str(caught.value)
+    assert (
+        f"{group.__name__} is described by {value!r}. Use names of settings with their values"
+        in str(caught.value)
+    )
 
 
 def test_a_key_that_is_no_name_is_refused_like_any_unknown_one() -> None:
@@ -102,9 +113,16 @@ OF_OTHER_KINDS = ("nonsense", "", b"8", 2.5, -1, [1], {"a": 1}, object(), float(
 
 @pytest.mark.parametrize(("group", "name"), FIELDS)
 def test_no_setting_takes_a_value_of_another_kind(group: type[Settings], name: str) -> None:
-    """Whatever setting is added: a value that is not of its kind is refused with the setting's name."""
+    """Whatever setting is added: a value that is not of its kind is refused with the setting's
+    name."""
     for value in OF_OTHER_KINDS:
-        if value == 2.5 and name in ("learning_rate", "noam_factor", "adam_epsilon", "clip_norm", "r_drop"):
+        if value == 2.5 and name in (
+            "learning_rate",
+            "noam_factor",
+            "adam_epsilon",
+            "clip_norm",
+            "r_drop",
+        ):
             assert getattr(group.from_dict({name: value}), name) == value
             continue
         with pytest.raises(ConfigError, match=f"{name} is "):
@@ -112,10 +130,14 @@ def test_no_setting_takes_a_value_of_another_kind(group: type[Settings], name: s
 
 
 @pytest.mark.parametrize(
-    ("group", "name"), [(group, name) for group, name in FIELDS if isinstance(getattr(group(), name), bool)]
+    ("group", "name"),
+    [(group, name) for group, name in FIELDS if isinstance(getattr(group(), name), bool)],
 )
 def test_flags_take_true_and_false_alone(group: type[Settings], name: str) -> None:
-    assert [getattr(group.from_dict({name: value}), name) for value in (True, False)] == [True, False]
+    assert [getattr(group.from_dict({name: value}), name) for value in (True, False)] == [
+        True,
+        False,
+    ]
     for value in ("yes", 1, 0, None):
         with pytest.raises(ConfigError, match=f"{name} is {value!r}. Use true or false"):
             group.from_dict({name: value})
@@ -128,18 +150,29 @@ def test_a_refused_setting_is_an_error_for_people() -> None:
 @pytest.mark.parametrize(
     ("name", "value", "expected"),
     [
-        *(("rate", value, "a number greater than 0") for value in (0, -0.5, float("nan"), True, "3", None)),
+        *(
+            ("rate", value, "a number greater than 0")
+            for value in (0, -0.5, float("nan"), True, "3", None)
+        ),
         ("rate", 1e308, "a number greater than 0, at most 1e+100"),
         ("weight", -1, "a number of at least 0"),
-        *(("number", value, "a whole number of at least 1") for value in (0, -3, 1.0, True, "3", None, float("nan"))),
+        *(
+            ("number", value, "a whole number of at least 1")
+            for value in (0, -3, 1.0, True, "3", None, float("nan"))
+        ),
         ("number", 2**31, "a whole number of at least 1, at most 2,147,483,647"),
         *(("size", value, "a whole number from 2 to 1,000") for value in (1, 1_001, 10**1_000)),
-        *(("dropout", value, "a number of at least 0 and less than 1") for value in (1, -0.1, False, "0.1", None)),
+        *(
+            ("dropout", value, "a number of at least 0 and less than 1")
+            for value in (1, -0.1, False, "0.1", None)
+        ),
         *(("norm", value, "one of post, pre") for value in ("Post", "", None, 1, ["post"])),
         *(("code", value, "a code or none") for value in (1, True, ["x"])),
     ],
 )
-def test_a_refused_value_is_shown_with_the_values_that_are_possible(name: str, value: object, expected: str) -> None:
+def test_a_refused_value_is_shown_with_the_values_that_are_possible(
+    name: str, value: object, expected: str
+) -> None:
     with pytest.raises(ConfigError, match=f"^owner: {name} is ") as caught:
         OfEachKind.from_dict({name: value})
     assert f". Use {expected}." in str(caught.value)
@@ -147,7 +180,15 @@ def test_a_refused_value_is_shown_with_the_values_that_are_possible(name: str, v
 
 
 def test_possible_values_are_taken_as_they_are() -> None:
-    values = {"rate": 1e-300, "weight": 0, "number": 1, "size": 1_000, "dropout": 0.999, "norm": "pre", "code": None}
+    values = {
+        "rate": 1e-300,
+        "weight": 0,
+        "number": 1,
+        "size": 1_000,
+        "dropout": 0.999,
+        "norm": "pre",
+        "code": None,
+    }
     assert OfEachKind.from_dict(values).to_dict() == values
 
 
@@ -160,7 +201,9 @@ def test_the_first_wrong_value_of_several_is_the_one_named() -> None:
 def test_every_setting_has_a_name_and_a_description(group: type[Settings]) -> None:
     described = group.described()
     assert list(described) == [field.name for field in dataclasses.fields(group)]  # type: ignore[arg-type]
-    assert len({declared.name for declared in described.values()}) == len(described), "each name stands once"
+    assert len({declared.name for declared in described.values()}) == len(described), (
+        "each name stands once"
+    )
     for declared in described.values():
         assert declared.description[-1] == "."
         has_numbers = int in declared.kinds or float in declared.kinds

@@ -7,7 +7,9 @@ from augenmerk.core.errors import ConfigError
 
 
 @pytest.mark.parametrize("num_epochs", [-1, 0, -10, 1.5, "ten"])
-def test_a_negative_number_of_epochs_is_refused_with_a_message_to_act_on(num_epochs: object) -> None:
+def test_a_negative_number_of_epochs_is_refused_with_a_message_to_act_on(
+    num_epochs: object,
+) -> None:
     with pytest.raises(ConfigError) as caught:
         TrainingConfig.from_dict({"num_epochs": num_epochs})
     message = str(caught.value)
@@ -18,7 +20,8 @@ def test_a_negative_number_of_epochs_is_refused_with_a_message_to_act_on(num_epo
 @pytest.mark.parametrize("value", [0, -1, 0.5, True])
 @pytest.mark.parametrize(
     "name",
-    "batch_size num_accumulated warmup_steps max_steps pad_to checkpoint_steps keep_best keep_last patience".split(),
+    "batch_size num_accumulated warmup_steps max_steps pad_to checkpoint_steps keep_best "
+    "keep_last patience".split(),
 )
 def test_counts_are_whole_numbers_from_one(name: str, value: object) -> None:
     with pytest.raises(ConfigError, match=f"training: {name} is {value!r}"):
@@ -28,7 +31,9 @@ def test_counts_are_whole_numbers_from_one(name: str, value: object) -> None:
 @pytest.mark.parametrize("value", [-1, 0.5, True, None])
 @pytest.mark.parametrize("name", ["cooldown_epochs", "sample_size"])
 def test_what_can_be_left_out_is_a_whole_number_from_zero(name: str, value: object) -> None:
-    with pytest.raises(ConfigError, match=f"training: {name} is {value!r}. Use a whole number of at least 0"):
+    with pytest.raises(
+        ConfigError, match=f"training: {name} is {value!r}. Use a whole number of at least 0"
+    ):
         TrainingConfig.from_dict({name: value})
     assert getattr(TrainingConfig.from_dict({name: 0}), name) == 0
 
@@ -36,13 +41,17 @@ def test_what_can_be_left_out_is_a_whole_number_from_zero(name: str, value: obje
 @pytest.mark.parametrize("value", [0, -5e-4, float("nan"), float("inf"), "fast"])
 @pytest.mark.parametrize("name", ["learning_rate", "noam_factor", "adam_epsilon", "clip_norm"])
 def test_rates_are_finite_and_above_zero(name: str, value: object) -> None:
-    with pytest.raises(ConfigError, match=f"training: {name} is {value!r}. Use a number greater than 0"):
+    with pytest.raises(
+        ConfigError, match=f"training: {name} is {value!r}. Use a number greater than 0"
+    ):
         TrainingConfig.from_dict({name: value})
 
 
 @pytest.mark.parametrize("value", [-1, -0.1, float("nan"), float("inf"), True, "5", None])
 def test_the_weight_of_r_drop_is_a_finite_number_from_zero(value: object) -> None:
-    with pytest.raises(ConfigError, match=f"training: r_drop is {value!r}. Use a number of at least 0"):
+    with pytest.raises(
+        ConfigError, match=f"training: r_drop is {value!r}. Use a number of at least 0"
+    ):
         TrainingConfig.from_dict({"r_drop": value})
     assert TrainingConfig(r_drop=5).r_drop == 5
 
@@ -56,7 +65,12 @@ def test_shares_lie_below_one(name: str, value: float) -> None:
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("schedule", "cosine"), ("batch_unit", "words"), ("batching", "sorted"), ("schedule_unit", "epochs")],
+    [
+        ("schedule", "cosine"),
+        ("batch_unit", "words"),
+        ("batching", "sorted"),
+        ("schedule_unit", "epochs"),
+    ],
 )
 def test_an_unknown_choice_is_refused(name: str, value: str) -> None:
     with pytest.raises(ConfigError, match=f"training: {name} is '{value}'. Use one of "):
@@ -76,7 +90,12 @@ def test_every_other_seed_is_taken(seed: int) -> None:
 
 def test_no_limit_is_none() -> None:
     settings = TrainingConfig(max_steps=None, pad_to=None, clip_norm=None, patience=None)
-    assert (settings.max_steps, settings.pad_to, settings.clip_norm, settings.patience) == (None, None, None, None)
+    assert (settings.max_steps, settings.pad_to, settings.clip_norm, settings.patience) == (
+        None,
+        None,
+        None,
+        None,
+    )
 
 
 def test_settings_from_before_batching_was_a_choice_mean_what_was_done_then() -> None:

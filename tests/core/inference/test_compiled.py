@@ -1,4 +1,5 @@
-"""A compiled model gives the maps, logits and tokens of the plain one, and is never used once that one has changed."""
+"""A compiled model gives the maps, logits and tokens of the plain one, and is never used once that
+one has changed."""
 
 import copy
 import gzip
@@ -24,7 +25,16 @@ from augenmerk.core.model.outputs import ModelOutput
 from augenmerk.core.model.transformer import Transformer
 from augenmerk.core.translation.experiment import Beam, Experiment, Greedy
 from augenmerk.core.translation.translator import Translator
-from tests.core.model.small_models import KINDS, NUM_SOURCE, NUM_TARGET, PADDING, PRE, ROUNDING, make_model, random_ids
+from tests.core.model.small_models import (
+    KINDS,
+    NUM_SOURCE,
+    NUM_TARGET,
+    PADDING,
+    PRE,
+    ROUNDING,
+    make_model,
+    random_ids,
+)
 
 every_kind = pytest.mark.parametrize("kind", KINDS)
 MAP_TOLERANCE, LOG_PROBABILITY_TOLERANCE = 2e-6, 1e-5
@@ -54,7 +64,9 @@ def padded_pair() -> tuple[Tensor, Tensor]:
 @pytest.mark.parametrize("is_changed", [False, True])
 @pytest.mark.parametrize("num_rows", [1, 3, 40], ids=["one row", "some", "many"])
 @torch.inference_mode()
-def test_maps_and_logits_are_those_of_the_model(kind: str, need_maps: bool, is_changed: bool, num_rows: int) -> None:
+def test_maps_and_logits_are_those_of_the_model(
+    kind: str, need_maps: bool, is_changed: bool, num_rows: int
+) -> None:
     model = make_model(KINDS[kind])
     source, target = (ids.repeat(14, 1)[:num_rows] for ids in padded_pair())
     changes = (CHANGES * 14)[:num_rows] if is_changed else [SentenceChanges()] * num_rows
@@ -79,14 +91,20 @@ def test_steps_give_the_logits_of_one_pass(kind: str) -> None:
     interventions = compile_interventions(model, CHANGES)
     expected = model(source, target, interventions=interventions).logits
     compiled = CompiledTransformer(model)
-    state = compiled.start_decoding(compiled.encode(source, interventions=interventions), max_steps=8)
+    state = compiled.start_decoding(
+        compiled.encode(source, interventions=interventions), max_steps=8
+    )
     for step in range(8):
-        torch.testing.assert_close(state.read(target[:, step]), expected[:, step], rtol=0, atol=ROUNDING)
+        torch.testing.assert_close(
+            state.read(target[:, step]), expected[:, step], rtol=0, atol=ROUNDING
+        )
     assert state.step == 8
 
 
 @torch.inference_mode()
-def test_rows_taken_out_repeated_and_reordered_between_steps_leave_the_others_as_they_were() -> None:
+def test_rows_taken_out_repeated_and_reordered_between_steps_leave_the_others_as_they_were() -> (
+    None
+):
     model = make_model(PRE)
     source, target = padded_pair()
     expected = model(source, target).logits
@@ -96,12 +114,18 @@ def test_rows_taken_out_repeated_and_reordered_between_steps_leave_the_others_as
         state.read(target[:, step])
     rows = torch.tensor([2, 1])
     state.select(rows)
-    torch.testing.assert_close(state.read(target[rows, 3]), expected[rows, 3], rtol=0, atol=ROUNDING)
+    torch.testing.assert_close(
+        state.read(target[rows, 3]), expected[rows, 3], rtol=0, atol=ROUNDING
+    )
     rows = rows[[1, 1, 0, 0]]
     state.select(torch.tensor([1, 1, 0, 0]))
-    torch.testing.assert_close(state.read(target[rows, 4]), expected[rows, 4], rtol=0, atol=ROUNDING)
+    torch.testing.assert_close(
+        state.read(target[rows, 4]), expected[rows, 4], rtol=0, atol=ROUNDING
+    )
     state.reorder(torch.tensor([1, 0, 3, 2]))
-    torch.testing.assert_close(state.read(target[rows, 5]), expected[rows, 5], rtol=0, atol=ROUNDING)
+    torch.testing.assert_close(
+        state.read(target[rows, 5]), expected[rows, 5], rtol=0, atol=ROUNDING
+    )
     assert state.encoder_maps is not None
     assert state.encoder_maps.shape[0] == 4
 
@@ -116,10 +140,14 @@ def test_a_pass_corrects_what_guesses_left_and_steps_go_on_from_it() -> None:
     other = state.restarted()
     for step in range(4):
         other.guess(target[:, step])
-    torch.testing.assert_close(state.read_all(target[:, :5]).logits, expected[:, :5], rtol=0, atol=ROUNDING)
+    torch.testing.assert_close(
+        state.read_all(target[:, :5]).logits, expected[:, :5], rtol=0, atol=ROUNDING
+    )
     state.step = 3
     for step in (3, 4, 5):
-        torch.testing.assert_close(state.read(target[:, step]), expected[:, step], rtol=0, atol=ROUNDING)
+        torch.testing.assert_close(
+            state.read(target[:, step]), expected[:, step], rtol=0, atol=ROUNDING
+        )
 
 
 @every_kind
@@ -141,7 +169,10 @@ def test_the_way_in_which_matrices_are_kept_changes_nothing(
     compiled = CompiledTransformer(model)
     state = compiled.start_decoding(compiled.encode(source), 1)
     torch.testing.assert_close(
-        compiled.decode(compiled.encode(source), target).logits, model(source, target).logits, rtol=0, atol=ROUNDING
+        compiled.decode(compiled.encode(source), target).logits,
+        model(source, target).logits,
+        rtol=0,
+        atol=ROUNDING,
     )
     exact = compiled.start_decoding(compiled.encode(source), 1).read(target[:, 0])
     assert torch.equal(state.guess(target[:, 0]), exact) == (compiled.guessing is None)
@@ -171,12 +202,20 @@ def load_other_weights(model: Transformer) -> None:
     model.load_state_dict({name: value * 1.1 for name, value in model.state_dict().items()})
 
 
-CHANGED = [multiply_in_place, multiply_through_data, replace_data, replace_parameter, load_other_weights]
+CHANGED = [
+    multiply_in_place,
+    multiply_through_data,
+    replace_data,
+    replace_parameter,
+    load_other_weights,
+]
 
 
 @pytest.mark.parametrize("change", CHANGED)
 @torch.no_grad()
-def test_a_model_whose_weights_have_changed_is_compiled_again(change: Callable[[Transformer], None]) -> None:
+def test_a_model_whose_weights_have_changed_is_compiled_again(
+    change: Callable[[Transformer], None],
+) -> None:
     model = make_model(PRE)
     source, target = padded_pair()
     compiler = Compiler(model)
@@ -190,7 +229,9 @@ def test_a_model_whose_weights_have_changed_is_compiled_again(change: Callable[[
         assert again is not first
         first = again
         expected = model(source, target).logits
-        torch.testing.assert_close(again.decode(again.encode(source), target).logits, expected, rtol=1e-5, atol=1e-4)
+        torch.testing.assert_close(
+            again.decode(again.encode(source), target).logits, expected, rtol=1e-5, atol=1e-4
+        )
 
 
 @pytest.mark.heavy
@@ -213,14 +254,18 @@ def test_a_compiled_model_can_be_parametrized_and_its_weights_reused() -> None:
         assert logits_of(model).isfinite().all()
         remove_parametrizations(expand, "weight")
         assert isinstance(compiler.current(), CompiledTransformer)
-        torch.testing.assert_close(logits_of(compiler.current()), logits_of(model), rtol=0, atol=ROUNDING)
+        torch.testing.assert_close(
+            logits_of(compiler.current()), logits_of(model), rtol=0, atol=ROUNDING
+        )
         if parametrize is weight_norm:
             torch.testing.assert_close(logits_of(model), before, rtol=0, atol=ROUNDING)
 
 
 @pytest.mark.parametrize("is_hooked", [False, True])
 @torch.no_grad()
-def test_a_copy_of_a_used_translator_is_independent(untrained_checkpoint: Path, *, is_hooked: bool) -> None:
+def test_a_copy_of_a_used_translator_is_independent(
+    untrained_checkpoint: Path, *, is_hooked: bool
+) -> None:
     translator = Translator.load(untrained_checkpoint, "cpu")
     experiment = Experiment("ein mann steht dort .")
     if is_hooked:
@@ -235,7 +280,9 @@ def test_a_copy_of_a_used_translator_is_independent(untrained_checkpoint: Path, 
     assert translator.run(experiment).log_probabilities == expected.log_probabilities
 
 
-def test_the_plain_model_serves_where_compiling_is_switched_off_or_impossible(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_plain_model_serves_where_compiling_is_switched_off_or_impossible(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     model = make_model(PRE)
     compiler = Compiler(model)
     monkeypatch.setenv(PLAIN_VARIABLE, "1")
@@ -262,10 +309,15 @@ def test_weights_of_which_pytorch_counts_no_changes_are_not_compiled() -> None:
 
 
 ONE_LAYER = {
-    kind: KINDS[kind].replace(num_encoder_layers=1, num_decoder_layers=1) for kind in ("post", "pre", "annotated")
+    kind: KINDS[kind].replace(num_encoder_layers=1, num_decoder_layers=1)
+    for kind in ("post", "pre", "annotated")
 }
 """Between them, every type of module in every place where it can sit."""
-PLACES = [(kind, name) for kind, config in ONE_LAYER.items() for name, _ in make_model(config).named_modules()]
+PLACES = [
+    (kind, name)
+    for kind, config in ONE_LAYER.items()
+    for name, _ in make_model(config).named_modules()
+]
 every_place = pytest.mark.parametrize(("kind", "name"), PLACES)
 
 
@@ -333,10 +385,14 @@ def test_a_module_that_is_known_in_other_places_only_is_called(kind: str, name: 
     width = 48 if name.endswith("feed_forward.dropout") else 32
     other = nn.LayerNorm(width) if name.endswith("dropout") else nn.Linear(width, width)
     model.set_submodule(name, other)
-    torch.testing.assert_close(logits_of(Compiler(model).current()), logits_of(model), rtol=0, atol=ROUNDING)
+    torch.testing.assert_close(
+        logits_of(Compiler(model).current()), logits_of(model), rtol=0, atol=ROUNDING
+    )
 
 
-@pytest.mark.parametrize("norm", [nn.LayerNorm(32, bias=False), nn.LayerNorm(32, elementwise_affine=False)], ids=str)
+@pytest.mark.parametrize(
+    "norm", [nn.LayerNorm(32, bias=False), nn.LayerNorm(32, elementwise_affine=False)], ids=str
+)
 @torch.no_grad()
 def test_norms_may_lack_parameters(norm: nn.Module) -> None:
     model = make_model(PRE)
@@ -348,11 +404,15 @@ def test_norms_may_lack_parameters(norm: nn.Module) -> None:
 
 @pytest.mark.parametrize("kind", [MultiHeadAttention, FeedForward, TokenAndPosition, nn.Dropout])
 @torch.no_grad()
-def test_a_forward_replaced_in_a_class_is_called(kind: type[nn.Module], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_forward_replaced_in_a_class_is_called(
+    kind: type[nn.Module], monkeypatch: pytest.MonkeyPatch
+) -> None:
     model = make_model(PRE)
     compiler, forward, before = Compiler(model), kind.forward, logits_of(model)
     assert isinstance(compiler.current(), CompiledTransformer)
-    monkeypatch.setattr(kind, "forward", lambda *inputs, **options: shifted(forward(*inputs, **options)))
+    monkeypatch.setattr(
+        kind, "forward", lambda *inputs, **options: shifted(forward(*inputs, **options))
+    )
     logits = logits_of(compiler.current())
     torch.testing.assert_close(logits, logits_of(model), rtol=0, atol=ROUNDING)
     assert (logits - before).abs().max() > 100 * ROUNDING
@@ -396,7 +456,9 @@ CHANGED_SETTINGS: dict[str, Callable[[Transformer], None]] = {
 @pytest.mark.parametrize("is_used", [False, True], ids=["before the first call", "after it"])
 @pytest.mark.parametrize("change", CHANGED_SETTINGS.values(), ids=CHANGED_SETTINGS)
 @torch.no_grad()
-def test_what_decides_how_a_module_computes_is_noticed(change: Callable[[Transformer], None], is_used: bool) -> None:
+def test_what_decides_how_a_module_computes_is_noticed(
+    change: Callable[[Transformer], None], is_used: bool
+) -> None:
     model = make_model(PRE)
     before = logits_of(model)
     compiler = Compiler(model)
@@ -460,6 +522,10 @@ def test_the_bundled_model_translates_the_same_without_being_compiled(
     for one in translations:
         plain = translator.run(one.experiment)
         assert one.predicted_ids == plain.predicted_ids
-        assert one.log_probabilities == pytest.approx(plain.log_probabilities, rel=0, abs=LOG_PROBABILITY_TOLERANCE)
+        assert one.log_probabilities == pytest.approx(
+            plain.log_probabilities, rel=0, abs=LOG_PROBABILITY_TOLERANCE
+        )
         for kind in ATTENTION_KINDS:
-            np.testing.assert_allclose(one.maps.of_kind(kind), plain.maps.of_kind(kind), rtol=0, atol=MAP_TOLERANCE)
+            np.testing.assert_allclose(
+                one.maps.of_kind(kind), plain.maps.of_kind(kind), rtol=0, atol=MAP_TOLERANCE
+            )

@@ -1,4 +1,7 @@
-"""Products by oneDNN and FBGEMM: the same as PyTorch's to rounding; which of them is used for what."""
+"""Products by oneDNN and FBGEMM: the same as PyTorch's to rounding.
+
+Which of them is used for what.
+"""
 
 from collections.abc import Callable, Iterator
 
@@ -15,9 +18,15 @@ from augenmerk.core.inference.products import (
     product,
 )
 
-needs_kernels = pytest.mark.skipif(not has_faster_kernels(), reason="needs a processor with AVX-512 and oneDNN")
-needs_packing = pytest.mark.skipif(not has_packed_matrices(), reason="needs a processor with AVX-512 and oneDNN")
-needs_halves = pytest.mark.skipif(not has_half_matrices(), reason="needs a processor with AVX2 and FBGEMM")
+needs_kernels = pytest.mark.skipif(
+    not has_faster_kernels(), reason="needs a processor with AVX-512 and oneDNN"
+)
+needs_packing = pytest.mark.skipif(
+    not has_packed_matrices(), reason="needs a processor with AVX-512 and oneDNN"
+)
+needs_halves = pytest.mark.skipif(
+    not has_half_matrices(), reason="needs a processor with AVX2 and FBGEMM"
+)
 ANSWERS = (has_faster_kernels, has_packed_matrices, has_half_matrices)
 
 
@@ -50,7 +59,9 @@ def by_onednn(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return counted(monkeypatch, products._operator, "_operator")
 
 
-def counted(monkeypatch: pytest.MonkeyPatch, operator: Callable[[], Callable], name: str) -> list[int]:
+def counted(
+    monkeypatch: pytest.MonkeyPatch, operator: Callable[[], Callable], name: str
+) -> list[int]:
     rows: list[int] = []
     real = operator()
 
@@ -75,7 +86,9 @@ def test_any_strides_will_do() -> None:
     expected = rows @ columns.t()
     torch.testing.assert_close(product(rows.t().contiguous().t(), columns), expected)
     torch.testing.assert_close(product(rows, columns.t().contiguous().t()), expected)
-    torch.testing.assert_close(product(rows[:, 3:20], columns[:, 3:20]), rows[:, 3:20] @ columns[:, 3:20].t())
+    torch.testing.assert_close(
+        product(rows[:, 3:20], columns[:, 3:20]), rows[:, 3:20] @ columns[:, 3:20].t()
+    )
 
 
 @pytest.mark.parametrize("num_threads", [1, 2])
@@ -83,7 +96,11 @@ def test_any_strides_will_do() -> None:
 @pytest.mark.parametrize("copies", [True, False])
 @pytest.mark.parametrize("num_rows", [1, 2, 13, 70, 300])
 def test_every_kind_of_matrix_gives_the_products_of_pytorch_to_rounding(
-    num_rows: int, copies: bool, is_of_halves: bool, num_threads: int, with_threads: Callable[[int], None]
+    num_rows: int,
+    copies: bool,
+    is_of_halves: bool,
+    num_threads: int,
+    with_threads: Callable[[int], None],
 ) -> None:
     with_threads(num_threads)
     states, weight, bias = values(num_rows, 24), values(40, 24), values(40)
@@ -111,7 +128,9 @@ def test_a_matrix_of_16_bits_is_kept_so_and_others_in_blocks(
 
     weight = values(40, 24)
     with_threads(1)
-    assert used(of_16_bits(weight)) == ([1, 13, 40], []), "a small product with many rows is left to PyTorch"
+    assert used(of_16_bits(weight)) == ([1, 13, 40], []), (
+        "a small product with many rows is left to PyTorch"
+    )
     assert used(weight) == ([], [16, 40, 320]), "a product with one row is left to PyTorch"
     with_threads(2)
     assert used(of_16_bits(weight)) == ([1, 13], [40, 320]), "several threads share the larger ones"
@@ -122,7 +141,9 @@ def test_a_matrix_of_16_bits_is_kept_so_and_others_in_blocks(
 
 
 @needs_kernels
-def test_large_products_by_a_matrix_that_may_not_be_copied_take_the_faster_kernel(by_onednn: list[int]) -> None:
+def test_large_products_by_a_matrix_that_may_not_be_copied_take_the_faster_kernel(
+    by_onednn: list[int],
+) -> None:
     multiply = ExactProduct(values(400, 240), None, copies=False)
     multiply(values(4, 240))
     assert by_onednn == []
@@ -145,14 +166,18 @@ def test_without_an_operator_another_one_serves(
     assert has_faster_kernels() == (had_blocks and name == "_half_operator")
     assert has_half_matrices() == (had_halves and name == "_operator")
     states, weight = values(70, 24), of_16_bits(values(40, 24))
-    torch.testing.assert_close(ExactProduct(weight, None)(states), functional.linear(states, weight))
+    torch.testing.assert_close(
+        ExactProduct(weight, None)(states), functional.linear(states, weight)
+    )
 
 
 @needs_kernels
 def test_an_operator_that_computes_something_else_is_not_used(
     monkeypatch: pytest.MonkeyPatch, checked_again: None
 ) -> None:
-    monkeypatch.setattr(products, "_operator", lambda: lambda rows, columns, *rest: rows @ columns.t())
+    monkeypatch.setattr(
+        products, "_operator", lambda: lambda rows, columns, *rest: rows @ columns.t()
+    )
     assert not has_faster_kernels()
 
 

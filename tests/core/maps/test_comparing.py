@@ -1,4 +1,5 @@
-"""Differences of maps: same rows and columns are subtracted, what has no partner is left out and counted."""
+"""Differences of maps: same rows and columns are subtracted, what has no partner is left out and
+counted."""
 
 from dataclasses import replace
 from itertools import combinations, pairwise
@@ -16,7 +17,8 @@ from tests.core.translators import read_given
 
 
 def tokens_of(text: str, first: int) -> tuple[list[str], tuple[Word, ...]]:
-    """The pieces of the words, cut at each "|", and where the words stand if the first token is number `first`."""
+    """The pieces of the words, cut at each "|", and where the words stand if the first token is
+    number `first`."""
     tokens: list[str] = []
     words: list[Word] = []
     for word in text.split():
@@ -28,7 +30,10 @@ def tokens_of(text: str, first: int) -> tuple[list[str], tuple[Word, ...]]:
 
 
 def random_maps(num_rows: int, num_columns: int, *, is_causal: bool = False) -> np.ndarray:
-    weights = np.random.default_rng(num_rows).random((3, 4, num_rows, num_columns), dtype=np.float32) + 0.01
+    weights = (
+        np.random.default_rng(num_rows).random((3, 4, num_rows, num_columns), dtype=np.float32)
+        + 0.01
+    )
     weights = np.tril(weights) if is_causal else weights
     return weights / weights.sum(axis=-1, keepdims=True)
 
@@ -73,7 +78,11 @@ def test_a_map_minus_itself_is_zero_and_nothing_is_left_out(kind, mode) -> None:
     compared = difference(labelled(FIRST, kind, mode), labelled(FIRST, kind, mode))
     assert compared.values.shape == FIRST.maps.of_kind(kind).shape
     assert not compared.values.any()
-    assert (compared.queries_left_out, compared.keys_left_out, compared.note) == ((0, 0), (0, 0), "")
+    assert (compared.queries_left_out, compared.keys_left_out, compared.note) == (
+        (0, 0),
+        (0, 0),
+        "",
+    )
     assert compared.largest == 0
     np.testing.assert_allclose(compared.mass_left_out, 0, atol=1e-6)
 
@@ -87,7 +96,8 @@ def test_partners_are_words_in_common_and_the_difference_is_signed() -> None:
         for column, (first_column, second_column) in enumerate(compared.key_pairs):
             np.testing.assert_allclose(
                 compared.values[..., row, column],
-                SECOND.maps.cross[..., second_row, second_column] - FIRST.maps.cross[..., first_row, first_column],
+                SECOND.maps.cross[..., second_row, second_column]
+                - FIRST.maps.cross[..., first_row, first_column],
                 atol=1e-6,
             )
     assert compared.values.min() < 0 < compared.values.max()
@@ -148,20 +158,34 @@ def test_the_subsequence_is_the_longest_there_is(seed: int) -> None:
     assert len(pairs) == longest
 
 
-def test_one_sentence_in_two_checkpoints(word_translator: Translator, subword_translator: Translator) -> None:
+def test_one_sentence_in_two_checkpoints(
+    word_translator: Translator, subword_translator: Translator
+) -> None:
     text, target = "Ein Mann steht auf einer Leiter.", "A man stands on a ladder."
     maps = [
         labelled(read_given(translator, text, target), merge_words=True)
         for translator in (word_translator, subword_translator)
     ]
     compared = difference(*maps)
-    assert compared.keys.labels == ("<sos>", "ein", "mann", "steht", "auf", "einer", "leiter", ".", "<eos>")
+    assert compared.keys.labels == (
+        "<sos>",
+        "ein",
+        "mann",
+        "steht",
+        "auf",
+        "einer",
+        "leiter",
+        ".",
+        "<eos>",
+    )
     assert compared.values.shape[-2:] == (8, 9)
     np.testing.assert_allclose(compared.values.sum(-1), 0, atol=1e-5)
 
 
 def test_words_without_end_are_shortened_in_the_message() -> None:
     first, second = (make_translation("ein hund", target) for target in ("fune" * 40, "a dog"))
-    with pytest.raises(AnalysisError, match=r"have no word in common: “<sos> (fune){5}…” and") as raised:
+    with pytest.raises(
+        AnalysisError, match=r"have no word in common: “<sos> (fune){5}…” and"
+    ) as raised:
         difference(labelled(first), labelled(second))
     assert len(str(raised.value)) < 200

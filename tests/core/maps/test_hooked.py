@@ -30,7 +30,9 @@ def test_parts_are_those_of_the_pass_with_hooks_on_whole_layers(config) -> None:
         model.decoder_layers[0].register_forward_hook(halved),
     ]
     caught: list[Tensor] = []
-    keep = model.decoder_norm.register_forward_hook(lambda module, inputs, output: caught.append(output))
+    keep = model.decoder_norm.register_forward_hook(
+        lambda module, inputs, output: caught.append(output)
+    )
     with torch.inference_mode():
         encoded = model.encode(torch.tensor([SOURCE])).states[0]
         logits = model(torch.tensor([SOURCE]), torch.tensor([READ])).logits[0]
@@ -43,7 +45,9 @@ def test_parts_are_those_of_the_pass_with_hooks_on_whole_layers(config) -> None:
     for handle in handles:
         handle.remove()
     assert not torch.allclose(
-        trace_blocks(PairPass(model, SOURCE, READ), lambda kind, block: 0).hidden, caught[0][0], atol=1e-3
+        trace_blocks(PairPass(model, SOURCE, READ), lambda kind, block: 0).hidden,
+        caught[0][0],
+        atol=1e-3,
     )
 
 
@@ -59,7 +63,9 @@ def test_traces_and_the_lens_agree_with_the_translation(word_translator: Transla
     finally:
         for handle in handles:
             handle.remove()
-    np.testing.assert_allclose(lens.log_probabilities[-1], translation.log_probabilities, rtol=0, atol=1e-4)
+    np.testing.assert_allclose(
+        lens.log_probabilities[-1], translation.log_probabilities, rtol=0, atol=1e-4
+    )
     for kind in ATTENTION_KINDS:
         weights = trace.of_kind(kind).weights
         np.testing.assert_allclose(weights, translation.maps.of_kind(kind), rtol=0, atol=1e-5)

@@ -1,4 +1,5 @@
-"""Norms and rollout against direct formulas, computed here from the model's parameters one vector at a time."""
+"""Norms and rollout against direct formulas, computed here from the model's parameters one vector
+at a time."""
 
 import subprocess
 import sys
@@ -83,7 +84,9 @@ def module_of(model: Transformer, kind: AttentionKind, layer: int) -> MultiHeadA
     if kind == "encoder":
         return model.encoder_layers[layer].self_attention
     return (
-        model.decoder_layers[layer].self_attention if kind == "decoder" else model.decoder_layers[layer].cross_attention
+        model.decoder_layers[layer].self_attention
+        if kind == "decoder"
+        else model.decoder_layers[layer].cross_attention
     )
 
 
@@ -94,7 +97,9 @@ def test_a_trace_has_the_maps_of_the_model_and_leaves_no_hook(config) -> None:
     with torch.no_grad():
         output = model(torch.tensor([SOURCE]), torch.tensor([READ]), need_maps=True)
     for kind in ATTENTION_KINDS:
-        assert np.array_equal(trace.of_kind(kind).weights, getattr(output, f"{kind}_maps")[0].numpy())
+        assert np.array_equal(
+            trace.of_kind(kind).weights, getattr(output, f"{kind}_maps")[0].numpy()
+        )
     assert not any(module._forward_hooks for module in model.modules())
 
 
@@ -109,7 +114,9 @@ def test_weights_are_the_softmax_of_queries_times_keys(trace: Trace, kind: Atten
 
 
 @pytest.mark.parametrize("kind", ATTENTION_KINDS)
-def test_weighted_vectors_sum_to_the_output_of_the_layer(model: Transformer, trace: Trace, kind: AttentionKind) -> None:
+def test_weighted_vectors_sum_to_the_output_of_the_layer(
+    model: Transformer, trace: Trace, kind: AttentionKind
+) -> None:
     heads = trace.of_kind(kind)
     module = module_of(model, kind, 1)
     outputs = []
@@ -117,7 +124,9 @@ def test_weighted_vectors_sum_to_the_output_of_the_layer(model: Transformer, tra
     with torch.no_grad():
         model(torch.tensor([SOURCE]), torch.tensor([READ]))
     hook.remove()
-    summed = (heads.weights[1] @ heads.values[1] @ heads.mixing[1]).sum(axis=0) + module.out_proj.bias.detach().numpy()
+    summed = (heads.weights[1] @ heads.values[1] @ heads.mixing[1]).sum(
+        axis=0
+    ) + module.out_proj.bias.detach().numpy()
     np.testing.assert_allclose(summed, outputs[0][0].numpy(), atol=1e-5)
 
 
@@ -133,9 +142,13 @@ def test_norms_follow_the_definition(model: Transformer, trace: Trace, kind: Att
             for key in range(weights.shape[2]):
                 terms = [weights[head, query, key] * vectors[head, key] for head in range(HEADS)]
                 expected = [np.sqrt((term**2).sum()) for term in terms]
-                np.testing.assert_allclose(of_heads[layer, :, query, key], expected, rtol=1e-4, atol=1e-6)
+                np.testing.assert_allclose(
+                    of_heads[layer, :, query, key], expected, rtol=1e-4, atol=1e-6
+                )
                 expected_sum = np.sqrt((sum(terms) ** 2).sum())
-                np.testing.assert_allclose(of_layers[layer, query, key], expected_sum, rtol=1e-4, atol=1e-6)
+                np.testing.assert_allclose(
+                    of_layers[layer, query, key], expected_sum, rtol=1e-4, atol=1e-6
+                )
 
 
 def test_norms_of_a_long_text_take_no_vector_for_each_cell() -> None:
@@ -175,7 +188,8 @@ def test_rollout_follows_the_definition(trace: Trace) -> None:
         for query in range(size):
             for key in range(size):
                 step[query, key] = (
-                    np.mean([weights[layer, head, query, key] for head in range(HEADS)]) + (query == key)
+                    np.mean([weights[layer, head, query, key] for head in range(HEADS)])
+                    + (query == key)
                 ) / 2
         expected = step @ expected
         np.testing.assert_allclose(flow[layer], expected, atol=1e-6)
@@ -192,14 +206,19 @@ def test_cross_attention_is_carried_down_to_the_words(trace: Trace) -> None:
     flow = rollout(trace.encoder.weights)[-1]
     carried = cross_rollout(trace.cross.weights, flow)
     for query in range(len(READ)):
-        expected = sum(trace.cross.weights[2, 1, query, position] * flow[position] for position in range(len(SOURCE)))
+        expected = sum(
+            trace.cross.weights[2, 1, query, position] * flow[position]
+            for position in range(len(SOURCE))
+        )
         np.testing.assert_allclose(carried[2, 1, query], expected, atol=1e-6)
     np.testing.assert_allclose(carried.sum(-1), 1, atol=1e-5)
 
 
 @pytest.mark.parametrize("measure", MEASURES)
 @pytest.mark.parametrize("kind", ATTENTION_KINDS)
-def test_every_measure_has_the_shape_it_promises(model_pass: Pass, trace: Trace, measure, kind: AttentionKind) -> None:
+def test_every_measure_has_the_shape_it_promises(
+    model_pass: Pass, trace: Trace, measure, kind: AttentionKind
+) -> None:
     described = MEASURES[measure]
     if kind not in described.kinds:
         with pytest.raises(AnalysisError, match=", ".join(measures_of(kind))):
@@ -219,14 +238,20 @@ def test_an_unknown_measure_is_refused(model_pass: Pass) -> None:
 
 
 def test_a_head_that_is_off_adds_nothing(model: Transformer) -> None:
-    norms = head_norms(trace_pair(PairPass(model, SOURCE, READ, scaled(model, [Head("cross", 1, 2)]))).cross)
+    norms = head_norms(
+        trace_pair(PairPass(model, SOURCE, READ, scaled(model, [Head("cross", 1, 2)]))).cross
+    )
     assert not norms[1, 2].any()
     assert norms[1, [0, 1, 3]].min() > 0
 
 
 def test_the_norms_of_a_scaled_head_are_scaled(model: Transformer) -> None:
     plain = head_norms(trace_pair(PairPass(model, SOURCE, READ)).encoder)
-    norms = head_norms(trace_pair(PairPass(model, SOURCE, READ, scaled(model, [Head("encoder", 0, 2)], -3.0))).encoder)
+    norms = head_norms(
+        trace_pair(
+            PairPass(model, SOURCE, READ, scaled(model, [Head("encoder", 0, 2)], -3.0))
+        ).encoder
+    )
     np.testing.assert_allclose(norms[0, 2], 3 * plain[0, 2], rtol=1e-5)
     np.testing.assert_allclose(norms[0, [0, 1, 3]], plain[0, [0, 1, 3]], rtol=1e-5)
     assert not np.allclose(norms[1], plain[1], rtol=1e-3), "the layer above reads other states"
@@ -260,7 +285,9 @@ def test_a_translation_is_traced_under_its_own_interventions(word_translator: Tr
     translation = word_translator.run(experiment)
     trace = trace_translation(word_translator, translation)
     for kind in ATTENTION_KINDS:
-        np.testing.assert_allclose(trace.maps.of_kind(kind), translation.maps.of_kind(kind), atol=2e-6)
+        np.testing.assert_allclose(
+            trace.maps.of_kind(kind), translation.maps.of_kind(kind), atol=2e-6
+        )
     assert trace.cross.weights[1, 2, 1].tolist() == [1.0] + [0.0] * (num_source - 1)
     assert not head_norms(trace.encoder)[0, 1].any()
     source, read = torch.tensor([translation.source_ids]), torch.tensor([translation.read_ids])
@@ -272,10 +299,15 @@ def test_a_translation_is_traced_under_its_own_interventions(word_translator: Tr
     hook.remove()
     rows = slice(2 * 8, 3 * 8)
     with torch.inference_mode():
-        value = attention.in_proj_weight[64:][rows] @ caught[0][1][0, 0] + attention.in_proj_bias[64:][rows]
+        value = (
+            attention.in_proj_weight[64:][rows] @ caught[0][1][0, 0]
+            + attention.in_proj_bias[64:][rows]
+        )
         expected = 2 * torch.linalg.vector_norm(attention.out_proj.weight[:, rows] @ value).item()
     norms = head_norms(trace.cross)[1, 2, 1]
-    assert norms[0] == pytest.approx(expected, rel=1e-4), "a row of one weight is the norm of that value, twice"
+    assert norms[0] == pytest.approx(expected, rel=1e-4), (
+        "a row of one weight is the norm of that value, twice"
+    )
     assert not norms[1:].any()
 
 
@@ -284,7 +316,9 @@ def test_the_entropy_of_a_row_is_that_of_its_shares_in_nats() -> None:
     np.testing.assert_allclose(row_entropy(rows), [[np.log(4), np.log(2), 0]], atol=1e-6)
 
 
-def test_a_declaration_is_all_that_a_new_measure_needs(model_pass: Pass, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_declaration_is_all_that_a_new_measure_needs(
+    model_pass: Pass, monkeypatch: pytest.MonkeyPatch
+) -> None:
     squares = replace(
         MEASURES["weight"],
         compute=lambda model_pass, kind: model_pass.weights(kind) ** 2,
@@ -292,7 +326,9 @@ def test_a_declaration_is_all_that_a_new_measure_needs(model_pass: Pass, monkeyp
         kinds=("decoder", "cross"),
     )
     monkeypatch.setitem(MEASURES, "squares", squares)
-    np.testing.assert_array_equal(measure_maps(model_pass, "squares", "cross"), model_pass.weights("cross") ** 2)
+    np.testing.assert_array_equal(
+        measure_maps(model_pass, "squares", "cross"), model_pass.weights("cross") ** 2
+    )
     assert "squares" in measures_of("decoder")
     with pytest.raises(AnalysisError, match="no measure 'squares' for encoder"):
         measure_maps(model_pass, "squares", "encoder")
@@ -305,7 +341,9 @@ def test_a_translation_is_measured_with_its_tokens(untrained_checkpoint: Path) -
     translator = Translator.load(untrained_checkpoint, "cpu")
     translation = translator.translate("ein mann .")
     norms = measure(translator, translation, "norm", "decoder")
-    np.testing.assert_array_equal(norms.weights, head_norms(trace_translation(translator, translation).decoder))
+    np.testing.assert_array_equal(
+        norms.weights, head_norms(trace_translation(translator, translation).decoder)
+    )
     assert norms.queries.labels == translation.predicted_tokens
     assert norms.keys.labels == translation.read_tokens
     assert measure(translator, translation, "rollout", "encoder").weights.shape[1] == 1

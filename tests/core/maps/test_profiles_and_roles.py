@@ -47,13 +47,18 @@ def made_up(encoder: np.ndarray, decoder: np.ndarray, cross: np.ndarray) -> Tran
         unknown_source_positions=(),
         ignored_text="",
         notes=(),
-        attention=AttentionMaps(*(maps[None].astype(np.float32) for maps in (encoder, decoder, cross))),
+        attention=AttentionMaps(
+            *(maps[None].astype(np.float32) for maps in (encoder, decoder, cross))
+        ),
         seconds=0.0,
     )
 
 
-def pointing(num_rows: int, num_keys: int, where: Callable[[int], int], share: float = 1.0) -> np.ndarray:
-    """Row t gives `share` to key where(t), kept inside the map, and the rest to all others alike."""
+def pointing(
+    num_rows: int, num_keys: int, where: Callable[[int], int], share: float = 1.0
+) -> np.ndarray:
+    """Row t gives `share` to key where(t), kept inside the map, and the rest to all others
+    alike."""
     weights = np.full((num_rows, num_keys), (1 - share) / (num_keys - 1))
     for row in range(num_rows):
         weights[row, min(max(where(row), 0), num_keys - 1)] = share
@@ -111,7 +116,9 @@ def fits_by_loop(role: Role, translation: Translation, head: Head) -> list[bool]
     """`fitting_rows`, number by number."""
     keys = translation.read_tokens if head.kind == "decoder" else translation.source_tokens
     roles = []
-    for query, row in enumerate(translation.maps.of_kind(head.kind)[head.layer, head.head].tolist()):
+    for query, row in enumerate(
+        translation.maps.of_kind(head.kind)[head.layer, head.head].tolist()
+    ):
         seen = row[: query + 1] if head.kind == "decoder" else row
         if len(seen) < 2:
             continue
@@ -137,7 +144,10 @@ def fits_by_loop(role: Role, translation: Translation, head: Head) -> list[bool]
 @pytest.mark.parametrize("role", ROLES)
 def test_a_row_fits_a_role_by_its_own_weights(role: Role, kind: AttentionKind) -> None:
     random = np.random.default_rng(3)
-    sharp = {(T, S): random.dirichlet([0.1] * S, (40, T)), (S, S): random.dirichlet([0.1] * S, (40, S))}
+    sharp = {
+        (T, S): random.dirichlet([0.1] * S, (40, T)),
+        (S, S): random.dirichlet([0.1] * S, (40, S)),
+    }
     decoder = np.zeros((40, T, T))
     for query in range(T):
         decoder[:, query, : query + 1] = random.dirichlet([0.4] * (query + 1), 40)
@@ -163,7 +173,8 @@ def test_rows_without_a_choice_are_not_counted(profiles: SampleProfiles) -> None
     assert profiles.decoder.num_rows == T - 1  # step 0 can see only <sos>
     assert profiles.encoder.num_rows == S
     assert profiles.decoder.relative_entropy[0, 3] == pytest.approx(1, abs=1e-5)
-    assert profiles.decoder.self_share[0, 0] == 0  # the step before the first choice would have been all self
+    # the step before the first choice would have been all self
+    assert profiles.decoder.self_share[0, 0] == 0
 
 
 def test_shares_of_marks_are_sums_over_their_columns(profiles: SampleProfiles) -> None:
@@ -178,7 +189,8 @@ def test_distances_sum_to_one_and_hold_what_is_far_at_their_ends(profiles: Sampl
         assert distances.shape[-1] == 2 * REACH + 1
         np.testing.assert_allclose(distances.sum(-1), 1, atol=1e-5)
     uniform = profiles.encoder.distances[0, 5]
-    assert uniform[-1] == pytest.approx(sum(range(1, S - REACH + 1)) / S**2)  # 3 or more to the right
+    # 3 or more to the right
+    assert uniform[-1] == pytest.approx(sum(range(1, S - REACH + 1)) / S**2)
 
 
 def test_cross_distances_are_counted_from_the_diagonal() -> None:
@@ -189,7 +201,8 @@ def test_cross_distances_are_counted_from_the_diagonal() -> None:
 
 
 def test_coverage_counts_different_words_and_no_marks(profiles: SampleProfiles) -> None:
-    assert profiles.cross.coverage[0, 0] == pytest.approx(1)  # all four words, the last step points at <eos>
+    # all four words, the last step points at <eos>
+    assert profiles.cross.coverage[0, 0] == pytest.approx(1)
     assert profiles.cross.coverage[0, 1] == 0
     assert profiles.cross.coverage[0, 2] == pytest.approx(1 / 4)
 
@@ -218,7 +231,9 @@ def test_one_token_on_each_side_is_no_division_by_zero() -> None:
 
 def profile_with(**changed: float) -> HeadProfiles:
     """One encoder head that is nothing in particular, but for what is given."""
-    values = dict.fromkeys(("entropy", "relative_entropy", "confidence", "start_share", "end_share", "coverage"), 0.1)
+    values = dict.fromkeys(
+        ("entropy", "relative_entropy", "confidence", "start_share", "end_share", "coverage"), 0.1
+    )
     values |= {name: value for name, value in changed.items() if name in values}
     distances = np.zeros((1, 1, 2 * REACH + 1), dtype=np.float32)
     for index, name in enumerate(("previous", "self", "next"), start=REACH - 1):
@@ -243,7 +258,9 @@ def test_roles_begin_at_their_thresholds(name: str, threshold: float, role: Role
     assert role_of(profile_with(**{name: threshold - 1e-4}), 0, 0) == "mixed"
 
 
-@pytest.mark.parametrize(("name", "threshold"), [("confidence", ALIGNER_CONFIDENCE), ("coverage", ALIGNER_COVERAGE)])
+@pytest.mark.parametrize(
+    ("name", "threshold"), [("confidence", ALIGNER_CONFIDENCE), ("coverage", ALIGNER_COVERAGE)]
+)
 def test_an_aligner_is_both_pointed_and_wandering(name: str, threshold: float) -> None:
     def role(value: float) -> Role:
         both = {"confidence": 0.9, "coverage": 0.9} | {name: value}

@@ -43,22 +43,34 @@ def score_by_hand(model: Transformer, head: Head, query: int, key: int) -> float
     rows = slice(head.head * HEAD_WIDTH, (head.head + 1) * HEAD_WIDTH)
     query_weight, key_weight, _ = weight.chunk(3)
     query_bias, key_bias, _ = bias.chunk(3)
-    projected = query_weight[rows] @ states[query] + query_bias[rows], key_weight[rows] @ memory[key] + key_bias[rows]
+    projected = (
+        query_weight[rows] @ states[query] + query_bias[rows],
+        key_weight[rows] @ memory[key] + key_bias[rows],
+    )
     return float(projected[0] @ projected[1]) / math.sqrt(HEAD_WIDTH)
 
 
-@pytest.mark.parametrize("head", [Head("encoder", 1, 3), Head("decoder", 2, 0), Head("cross", 0, 2)], ids=str)
+@pytest.mark.parametrize(
+    "head", [Head("encoder", 1, 3), Head("decoder", 2, 0), Head("cross", 0, 2)], ids=str
+)
 @pytest.mark.parametrize(("query", "key"), [(3, 0), (2, 2), (1, 3)])
-def test_products_sum_to_the_score(model: Transformer, trace: Trace, head: Head, query: int, key: int) -> None:
+def test_products_sum_to_the_score(
+    model: Transformer, trace: Trace, head: Head, query: int, key: int
+) -> None:
     detail = query_key_detail(trace, head, query, key)
     assert detail.products.shape == (HEAD_WIDTH,)
     assert detail.products.sum() == pytest.approx(detail.score, abs=1e-5)
     assert detail.score == pytest.approx(score_by_hand(model, head, query, key), abs=1e-5)
 
 
-@pytest.mark.parametrize("head", [Head("encoder", 1, 3), Head("decoder", 2, 0), Head("cross", 0, 2)], ids=str)
+@pytest.mark.parametrize(
+    "head", [Head("encoder", 1, 3), Head("decoder", 2, 0), Head("cross", 0, 2)], ids=str
+)
 def test_the_softmax_of_the_scores_is_the_row_of_the_map(trace: Trace, head: Head) -> None:
-    row = [query_key_detail(trace, head, 2, key) for key in range(trace.of_kind(head.kind).weights.shape[-1])]
+    row = [
+        query_key_detail(trace, head, 2, key)
+        for key in range(trace.of_kind(head.kind).weights.shape[-1])
+    ]
     powers = np.array([math.exp(detail.score) if detail.is_visible else 0.0 for detail in row])
     np.testing.assert_allclose([detail.weight for detail in row], powers / powers.sum(), atol=1e-5)
 

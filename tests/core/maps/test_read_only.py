@@ -17,7 +17,14 @@ from augenmerk.core.maps.comparing import difference
 from augenmerk.core.maps.measures import MEASURES, measure_maps
 from augenmerk.core.maps.model_pass import Pass
 from augenmerk.core.maps.query_key import query_key_parts
-from augenmerk.core.maps.selection import COMBINATIONS, combine, hide, label_map, merge_words, sum_queries
+from augenmerk.core.maps.selection import (
+    COMBINATIONS,
+    combine,
+    hide,
+    label_map,
+    merge_words,
+    sum_queries,
+)
 from augenmerk.core.maps.trace import query_key_detail
 from augenmerk.core.model.heads import ATTENTION_KINDS, Head
 from augenmerk.core.translation.translator import Translator
@@ -38,7 +45,10 @@ def results(translator: Translator) -> Iterator[tuple[str, np.ndarray]]:
     trace = trace_translation(translator, translation)
     for measure, described in MEASURES.items():
         for kind in described.kinds:
-            yield f"{measure} of {kind}", measure_maps(Pass.of(translator, translation), measure, kind)
+            yield (
+                f"{measure} of {kind}",
+                measure_maps(Pass.of(translator, translation), measure, kind),
+            )
     profiles = profile_heads(translator, GERMAN[:2], ENGLISH[:2])
     for kind in ATTENTION_KINDS:
         yield from arrays_of(profiles.of_kind(kind), f"HeadProfiles of {kind}")
@@ -97,7 +107,9 @@ def test_copies_of_results_cannot_be_written_to_either(subword_translator: Trans
         "MapDifference": difference(labelled, labelled),
         "LogitLens": logit_lens(subword_translator, translation),
         "WordParts": logit_parts(subword_translator, translation)[1],
-        "PairAttribution": attribute_pairs(subword_translator, [WordPair(GERMAN[0], "a", "man", "dog")]),
+        "PairAttribution": attribute_pairs(
+            subword_translator, [WordPair(GERMAN[0], "a", "man", "dog")]
+        ),
         "RowParts": row,
         "CellParts": row.of_cell(0),
         "PartsTable": row.of_cell(0).table(),

@@ -1,4 +1,5 @@
-"""The split of residual streams: parts sum to the vectors that the model computes, at every point of both streams."""
+"""The split of residual streams: parts sum to the vectors that the model computes, at every point
+of both streams."""
 
 import pytest
 import torch
@@ -15,7 +16,8 @@ OFF = [Head("encoder", 0, 1), Head("decoder", 1, 0), Head("cross", 2, 3)]
 CHANGES = [
     SentenceChanges({}, {}),
     SentenceChanges(
-        {**dict.fromkeys(OFF, 0.0), Network("decoder", 1): -0.5}, {(Head("cross", 0, 1), 0): (0.0, 1.0, 0.0, 0.0, 0.0)}
+        {**dict.fromkeys(OFF, 0.0), Network("decoder", 1): -0.5},
+        {(Head("cross", 0, 1), 0): (0.0, 1.0, 0.0, 0.0, 0.0)},
     ),
     SentenceChanges(temperatures=dict.fromkeys(OFF, 3.0), lifts_mask=True),
 ]
@@ -26,7 +28,9 @@ def vectors(stream: ResidualStream, num_rows: int, depth: int | None = None) -> 
     width = stream.sublayers[0].states.size(-1)
     axes = torch.eye(width, dtype=torch.float64)[:, None].expand(width, num_rows, width)
     parts = stream.split(axes, depth=depth)
-    assert len(parts) == len(stream.components if depth is None else stream.components_before(depth))
+    assert len(parts) == len(
+        stream.components if depth is None else stream.components_before(depth)
+    )
     return parts.sum(dim=0).T
 
 
@@ -39,10 +43,14 @@ def test_parts_sum_to_the_input_of_every_sublayer_and_to_the_output(config) -> N
         caught: list[Tensor] = []
         outputs: list[Tensor] = []
 
-        def catch(module: nn.Module, inputs: tuple[Tensor, ...], caught: list[Tensor] = caught) -> None:
+        def catch(
+            module: nn.Module, inputs: tuple[Tensor, ...], caught: list[Tensor] = caught
+        ) -> None:
             caught.append(inputs[0][0])
 
-        def catch_output(module: object, inputs: object, output: Tensor, outputs: list[Tensor] = outputs) -> None:
+        def catch_output(
+            module: object, inputs: object, output: Tensor, outputs: list[Tensor] = outputs
+        ) -> None:
             outputs.append(output[0])
 
         sublayers = [
@@ -51,7 +59,10 @@ def test_parts_sum_to_the_input_of_every_sublayer_and_to_the_output(config) -> N
             if name.endswith(("self_attention", "cross_attention", "feed_forward"))
         ]
         hooks = [module.register_forward_pre_hook(catch) for module in sublayers]
-        hooks += [norm.register_forward_hook(catch_output) for norm in (model.encoder_norm, model.decoder_norm)]
+        hooks += [
+            norm.register_forward_hook(catch_output)
+            for norm in (model.encoder_norm, model.decoder_norm)
+        ]
         with torch.inference_mode():
             model(torch.tensor([SOURCE]), torch.tensor([READ]), interventions=interventions)
         for hook in hooks:
@@ -64,4 +75,6 @@ def test_parts_sum_to_the_input_of_every_sublayer_and_to_the_output(config) -> N
             sums = vectors(stream, len(expected), depth)
             torch.testing.assert_close(sums, expected.double(), rtol=0, atol=1e-4)
         for stream, expected in zip(both, outputs, strict=True):
-            torch.testing.assert_close(vectors(stream, len(expected)), expected.double(), rtol=0, atol=1e-4)
+            torch.testing.assert_close(
+                vectors(stream, len(expected)), expected.double(), rtol=0, atol=1e-4
+            )

@@ -1,4 +1,5 @@
-"""What the rows of decoder and cross maps stand for, proven by changing one token of the decoder's input."""
+"""What the rows of decoder and cross maps stand for, proven by changing one token of the decoder's
+input."""
 
 import numpy as np
 import pytest
@@ -24,13 +25,16 @@ def test_a_changed_token_changes_the_row_of_its_name_and_no_earlier_one(
 ) -> None:
     one = read_given(translator, SOURCE, ONE)
     others = [read_given(translator, SOURCE, target) for target in OTHERS]
-    other = next(candidate for candidate in others if len(candidate.read_tokens) == len(one.read_tokens))
+    other = next(
+        candidate for candidate in others if len(candidate.read_tokens) == len(one.read_tokens)
+    )
     pairs = zip(one.read_tokens, other.read_tokens, strict=True)
     changed = next(step for step, (before, after) in enumerate(pairs) if before != after)
     assert changed > 1
     for mode, row in (("read", changed), ("predicted", changed - 1)):
         labelled = [
-            Selection(mode).apply(translation.maps.of_kind(kind), translation, kind) for translation in (one, other)
+            Selection(mode).apply(translation.maps.of_kind(kind), translation, kind)
+            for translation in (one, other)
         ]
         assert [labels.queries.labels[row] for labels in labelled] == [
             one.read_tokens[changed],

@@ -16,7 +16,11 @@ from augenmerk.core.resources import bundled_model_path
 from augenmerk.core.translation.translator import Translator
 
 ROLES = SampleRoles(
-    {"encoder": (("previous", "mixed"),), "decoder": (("self", "broad"),), "cross": (("aligner", "end-token sink"),)},
+    {
+        "encoder": (("previous", "mixed"),),
+        "decoder": (("self", "broad"),),
+        "cross": (("aligner", "end-token sink"),),
+    },
     "3 pairs",
 )
 SHAPE = ModelConfig(num_encoder_layers=1, num_decoder_layers=1, num_heads=2)
@@ -30,7 +34,11 @@ def checkpoint(tmp_path: Path) -> Path:
 
 
 def test_what_was_written_is_read(checkpoint: Path) -> None:
-    assert write_sample_roles(ROLES, checkpoint) == roles_path(checkpoint) == checkpoint.parent / "my.best.roles.json"
+    assert (
+        write_sample_roles(ROLES, checkpoint)
+        == roles_path(checkpoint)
+        == checkpoint.parent / "my.best.roles.json"
+    )
     assert read_sample_roles(checkpoint, SHAPE) == ROLES
     assert ROLES.role(Head("cross", 0, 1)) == "end-token sink"
 
@@ -62,8 +70,12 @@ def test_a_damaged_file_is_no_file(checkpoint: Path, change: str) -> None:
     assert read_sample_roles(checkpoint, SHAPE) is None
 
 
-@pytest.mark.parametrize("other", [{"num_heads": 4}, {"num_decoder_heads": 4}, {"num_encoder_layers": 2}], ids=str)
-def test_roles_of_other_heads_are_no_roles_of_this_model(checkpoint: Path, other: dict[str, int]) -> None:
+@pytest.mark.parametrize(
+    "other", [{"num_heads": 4}, {"num_decoder_heads": 4}, {"num_encoder_layers": 2}], ids=str
+)
+def test_roles_of_other_heads_are_no_roles_of_this_model(
+    checkpoint: Path, other: dict[str, int]
+) -> None:
     write_sample_roles(ROLES, checkpoint)
     assert read_sample_roles(checkpoint, SHAPE.replace(**other)) is None
 
@@ -77,7 +89,10 @@ def test_the_bundled_model_has_the_roles_of_its_card() -> None:
     roles = read_sample_roles(bundled_model_path(), ModelConfig())
     assert roles is not None, "measure them again: python -m tools.head_roles"
     assert roles.sample == "200 pairs of the validation split"
-    counts = {kind: Counter(role for layer in roles.by_kind[kind] for role in layer) for kind in ATTENTION_KINDS}
+    counts = {
+        kind: Counter(role for layer in roles.by_kind[kind] for role in layer)
+        for kind in ATTENTION_KINDS
+    }
     assert counts["encoder"] == {"previous": 5, "next": 3, "broad": 4, "mixed": 12}
     assert counts["decoder"] == {"previous": 11, "self": 3, "broad": 2, "mixed": 8}
     assert counts["cross"] == {"aligner": 7, "broad": 1, "mixed": 16}
@@ -91,5 +106,10 @@ def test_the_bundled_model_does_much_the_same_on_the_pairs_aligned_by_hand() -> 
     gold = read_gold()
     sources, targets = [pair.source_text for pair in gold], [pair.target_text for pair in gold]
     roles = SampleRoles.of(profile_heads(Translator.load(None, "cpu"), sources, targets), "pairs")
-    heads = [Head(kind, layer, head) for kind in ATTENTION_KINDS for layer in range(3) for head in range(8)]
+    heads = [
+        Head(kind, layer, head)
+        for kind in ATTENTION_KINDS
+        for layer in range(3)
+        for head in range(8)
+    ]
     assert sum(stored_roles.role(head) == roles.role(head) for head in heads) >= 66

@@ -8,7 +8,15 @@ import numpy as np
 import pytest
 
 from augenmerk.core.errors import AnalysisError
-from augenmerk.core.maps.selection import Selection, combine, hide, is_hidden, label_map, merge_words, sum_queries
+from augenmerk.core.maps.selection import (
+    Selection,
+    combine,
+    hide,
+    is_hidden,
+    label_map,
+    merge_words,
+    sum_queries,
+)
 from augenmerk.core.model.heads import ATTENTION_KINDS, AttentionKind
 from augenmerk.core.translation.experiment import Experiment
 from augenmerk.core.translation.result import AttentionMaps, Translation, Word
@@ -38,7 +46,9 @@ def translation() -> Translation:
         unknown_source_positions=(),
         ignored_text="",
         notes=(),
-        attention=AttentionMaps(random_maps(2, 3, 5, 5), random_maps(2, 3, 4, 4, causal=True), random_maps(2, 3, 4, 5)),
+        attention=AttentionMaps(
+            random_maps(2, 3, 5, 5), random_maps(2, 3, 4, 4, causal=True), random_maps(2, 3, 4, 5)
+        ),
         seconds=0.0,
     )
 
@@ -47,18 +57,27 @@ def test_rows_say_whether_they_are_read_or_predicted(translation: Translation) -
     read = label_map(translation.maps.cross, translation, "cross", "read")
     predicted = label_map(translation.maps.cross, translation, "cross", "predicted")
     assert (read.queries.meaning, read.queries.labels) == ("token read", translation.read_tokens)
-    assert (predicted.queries.meaning, predicted.queries.labels) == ("token predicted", translation.predicted_tokens)
+    assert (predicted.queries.meaning, predicted.queries.labels) == (
+        "token predicted",
+        translation.predicted_tokens,
+    )
     assert read.keys.meaning == "source token"
 
 
 def test_keys_of_the_decoder_are_tokens_read_in_either_mode(translation: Translation) -> None:
     for mode in ("read", "predicted"):
         labelled = label_map(translation.maps.decoder, translation, "decoder", mode)
-        assert (labelled.keys.meaning, labelled.keys.labels) == ("token read", translation.read_tokens)
+        assert (labelled.keys.meaning, labelled.keys.labels) == (
+            "token read",
+            translation.read_tokens,
+        )
 
 
 def test_rows_of_the_encoder_do_not_depend_on_the_mode(translation: Translation) -> None:
-    assert label_map(translation.maps.encoder, translation, "encoder", "predicted").queries.meaning == "source token"
+    assert (
+        label_map(translation.maps.encoder, translation, "encoder", "predicted").queries.meaning
+        == "source token"
+    )
 
 
 def test_words_sum_over_key_pieces_and_average_over_query_pieces(translation: Translation) -> None:
@@ -71,10 +90,14 @@ def test_words_sum_over_key_pieces_and_average_over_query_pieces(translation: Tr
     np.testing.assert_allclose(read.weights[1, 2, 1, 1], both_rows[1] + both_rows[2], rtol=1e-6)
     predicted = merge_words(label_map(weights, translation, "cross", "predicted"))
     assert predicted.queries.labels == ("ladder", "!", "<eos>")
-    np.testing.assert_allclose(predicted.weights[0, 0, 0, 0], weights[0, 0, 0:2, 0].mean(), rtol=1e-6)
+    np.testing.assert_allclose(
+        predicted.weights[0, 0, 0, 0], weights[0, 0, 0:2, 0].mean(), rtol=1e-6
+    )
 
 
-def test_decoder_words_as_keys_lie_one_further_on_than_predicted_rows(translation: Translation) -> None:
+def test_decoder_words_as_keys_lie_one_further_on_than_predicted_rows(
+    translation: Translation,
+) -> None:
     weights = translation.maps.decoder
     merged = merge_words(label_map(weights, translation, "decoder", "predicted"))
     assert merged.queries.labels == ("ladder", "!", "<eos>")
@@ -135,7 +158,9 @@ def test_hidden_rows_sum_to_one_again_and_tell_what_was_hidden(translation: Tran
     expected = weights[:, :, 1:3][..., [0, 3, 4]].sum(-1)
     np.testing.assert_allclose(shown.hidden_mass, expected, atol=1e-6)
     np.testing.assert_allclose(shown.hidden_mass_in_all, expected.mean(-1), atol=1e-6)
-    np.testing.assert_allclose(shown.weights, weights[:, :, 1:3, 1:3] / (1 - expected)[..., None], rtol=1e-5)
+    np.testing.assert_allclose(
+        shown.weights, weights[:, :, 1:3, 1:3] / (1 - expected)[..., None], rtol=1e-5
+    )
 
 
 def test_hiding_twice_tells_the_mass_hidden_in_both_steps(translation: Translation) -> None:
@@ -147,20 +172,26 @@ def test_hiding_twice_tells_the_mass_hidden_in_both_steps(translation: Translati
 
 
 def test_a_row_that_saw_only_hidden_keys_becomes_zero_not_noise(translation: Translation) -> None:
-    shown = hide(label_map(translation.maps.decoder, translation, "decoder", "predicted"), {"start"})
+    shown = hide(
+        label_map(translation.maps.decoder, translation, "decoder", "predicted"), {"start"}
+    )
     assert shown.queries.labels[0] == "lad"  # its step saw <sos> alone
     assert not shown.weights[:, :, 0].any()
     assert (shown.hidden_mass[:, :, 0] == 1).all()
 
 
 def test_hiding_everything_leaves_an_empty_map(translation: Translation) -> None:
-    one = replace(translation, source_tokens=("<sos>", ".", "<eos>"), source_words=(Word(".", 1, 2),))
+    one = replace(
+        translation, source_tokens=("<sos>", ".", "<eos>"), source_words=(Word(".", 1, 2),)
+    )
     shown = hide(label_map(random_maps(3, 3), one, "encoder"), {"start", "end", "punctuation"})
     assert shown.weights.shape == (0, 0)
     assert shown.hidden_mass_in_all == 0
 
 
-def test_unnormalised_rows_keep_their_former_sums_when_tokens_are_hidden(translation: Translation) -> None:
+def test_unnormalised_rows_keep_their_former_sums_when_tokens_are_hidden(
+    translation: Translation,
+) -> None:
     norms = translation.maps.cross * 3
     shown = hide(label_map(norms, translation, "cross"), {"end"})
     np.testing.assert_allclose(shown.weights.sum(-1), 3, rtol=1e-5)
@@ -170,7 +201,10 @@ def test_selection_merges_first_and_hides_then(translation: Translation) -> None
     chosen = Selection("predicted", merge_words=True, hide=frozenset({"start", "end"}))
     shown = chosen.apply(translation.maps.cross, translation, "cross")
     assert (shown.queries.labels, shown.keys.labels) == (("ladder", "!"), ("leiter", "."))
-    by_hand = hide(merge_words(label_map(translation.maps.cross, translation, "cross", "predicted")), {"start", "end"})
+    by_hand = hide(
+        merge_words(label_map(translation.maps.cross, translation, "cross", "predicted")),
+        {"start", "end"},
+    )
     assert np.array_equal(shown.weights, by_hand.weights)
 
 
@@ -187,7 +221,9 @@ def test_rows_of_several_tokens_are_summed(translation: Translation) -> None:
     summed = sum_queries(labelled, [1, 3])
     assert summed.queries.labels == ("lad + !",)
     assert summed.queries.positions == ((1, 3),)
-    np.testing.assert_allclose(summed.weights[..., 0, :], translation.maps.cross[..., [1, 3], :].sum(-2), rtol=1e-6)
+    np.testing.assert_allclose(
+        summed.weights[..., 0, :], translation.maps.cross[..., [1, 3], :].sum(-2), rtol=1e-6
+    )
 
 
 @pytest.mark.parametrize("entries", [[], [4], [-1]])
@@ -218,5 +254,8 @@ def test_maps_of_another_sentence_are_refused(translation: Translation) -> None:
 
 @pytest.mark.subprocess
 def test_selecting_needs_neither_torch_nor_spacy() -> None:
-    code = "import sys, augenmerk.core.maps.selection; assert not {'torch', 'spacy', 'torchtext'} & set(sys.modules)"
+    code = (
+        "import sys, augenmerk.core.maps.selection; assert not {'torch', 'spacy', 'torchtext'} & "
+        "set(sys.modules)"
+    )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -13,10 +13,16 @@ from augenmerk.core.model.transformer import Transformer
 PADDING, START, END = 1, 2, 3
 NUM_SOURCE, NUM_TARGET = 29, 23
 ROUNDING = 1e-5
-"""The largest difference between two ways to compute one number of these models: about 80 rounding steps of single
-precision at 1, for sums of up to 48 products. The order of additions, and so the error, depends on the processor."""
+"""The largest difference between two ways to compute one number of these models: about 80 rounding
+steps of single precision at 1, for sums of up to 48 products. The order of additions, and so the
+error, depends on the processor."""
 SMALL = ModelConfig(
-    width=32, num_encoder_layers=2, num_decoder_layers=3, num_heads=4, feed_forward_width=48, max_positions=40
+    width=32,
+    num_encoder_layers=2,
+    num_decoder_layers=3,
+    num_heads=4,
+    feed_forward_width=48,
+    max_positions=40,
 )
 POST = SMALL
 POST_FINAL = SMALL.replace(final_norm=True)
@@ -30,7 +36,13 @@ MARIAN = POST.replace(
     positions="sinusoidal-halves",
     scale_embeddings=False,
 )
-KINDS = {"post": POST, "post-final": POST_FINAL, "pre": PRE, "annotated": ANNOTATED, "marian": MARIAN}
+KINDS = {
+    "post": POST,
+    "post-final": POST_FINAL,
+    "pre": PRE,
+    "annotated": ANNOTATED,
+    "marian": MARIAN,
+}
 
 
 def make_model(config: ModelConfig = SMALL, *, seed: int = 0, noise: float = 0.1) -> Transformer:
@@ -45,11 +57,18 @@ def make_model(config: ModelConfig = SMALL, *, seed: int = 0, noise: float = 0.1
 
 def random_ids(num_rows: int, length: int, num_tokens: int, *, seed: int = 1) -> torch.Tensor:
     """[num_rows, length], no special token among them."""
-    return torch.randint(4, num_tokens, (num_rows, length), generator=torch.Generator().manual_seed(seed))
+    return torch.randint(
+        4, num_tokens, (num_rows, length), generator=torch.Generator().manual_seed(seed)
+    )
 
 
 def scaled(
     model: Transformer, parts: Iterable[Head | Network], factor: float = 0.0, num_sentences: int = 1
 ) -> Interventions:
-    """The same for every sentence of a batch: these heads and networks times a factor; 0 switches them off."""
-    return compile_interventions(model, [SentenceChanges(dict.fromkeys(parts, factor), {})] * num_sentences)
+    """The same for every sentence of a batch: these heads and networks times a factor.
+
+    0 switches them off.
+    """
+    return compile_interventions(
+        model, [SentenceChanges(dict.fromkeys(parts, factor), {})] * num_sentences
+    )

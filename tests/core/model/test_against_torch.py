@@ -9,9 +9,18 @@ from torch import Tensor, nn
 from augenmerk.core.model.attention import MultiHeadAttention
 from augenmerk.core.model.layers import DecoderLayer, EncoderLayer, Residual
 from augenmerk.core.model.transformer import Transformer
-from tests.core.model.small_models import KINDS, NUM_SOURCE, NUM_TARGET, PADDING, make_model, random_ids
+from tests.core.model.small_models import (
+    KINDS,
+    NUM_SOURCE,
+    NUM_TARGET,
+    PADDING,
+    make_model,
+    random_ids,
+)
 
-pytestmark = pytest.mark.filterwarnings("ignore:enable_nested_tensor", "ignore:The PyTorch API of nested tensors")
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:enable_nested_tensor", "ignore:The PyTorch API of nested tensors"
+)
 
 
 def copy_attention(ours: MultiHeadAttention, theirs: nn.MultiheadAttention) -> None:
@@ -50,14 +59,18 @@ def torch_twin(model: Transformer) -> nn.Transformer:
     for ours, theirs in zip(model.encoder_layers, twin.encoder.layers, strict=True):
         copy_layer(ours, theirs, [ours.attention_residual, ours.feed_forward_residual])
     for ours, theirs in zip(model.decoder_layers, twin.decoder.layers, strict=True):
-        copy_layer(ours, theirs, [ours.self_residual, ours.cross_residual, ours.feed_forward_residual])
+        copy_layer(
+            ours, theirs, [ours.self_residual, ours.cross_residual, ours.feed_forward_residual]
+        )
         copy_attention(ours.cross_attention, theirs.multihead_attn)
     return twin
 
 
 def embed(model: Transformer, ids: Tensor, side: str) -> Tensor:
     embedding = getattr(model, f"{side}_embedding")
-    return embedding.tokens(ids) * math.sqrt(model.config.width) + embedding.positions[: ids.size(1)]
+    return (
+        embedding.tokens(ids) * math.sqrt(model.config.width) + embedding.positions[: ids.size(1)]
+    )
 
 
 def logits_of_twin(model: Transformer, source: Tensor, target: Tensor) -> Tensor:

@@ -80,11 +80,17 @@ def test_the_fused_path_gives_what_the_path_with_maps_gives(is_self: bool, hidde
     torch.testing.assert_close(fused, with_maps, rtol=0, atol=1e-5)
 
 
-def test_the_fused_kernel_is_used_unless_maps_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_fused_kernel_is_used_unless_maps_are_asked_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     ours, _ = make_pair()
     calls = []
     fused = nn.functional.scaled_dot_product_attention
-    monkeypatch.setattr(nn.functional, "scaled_dot_product_attention", lambda *args: calls.append(None) or fused(*args))
+    monkeypatch.setattr(
+        nn.functional,
+        "scaled_dot_product_attention",
+        lambda *args: calls.append(None) or fused(*args),
+    )
     ours(torch.randn(1, 3, WIDTH), None, None)
     assert len(calls) == 1
     ours(torch.randn(1, 3, WIDTH), None, None, need_maps=True)
@@ -95,13 +101,16 @@ def test_only_one_function_computes_attention() -> None:
     """Other calls of softmax are kernels that serve it, and probabilities of tokens."""
     names = ("softmax", "scaled_dot_product_attention", "MultiheadAttention")
     files = (path for folder in ("core", "viz_app") for path in (REPOSITORY / folder).rglob("*.py"))
-    sources = {path.relative_to(REPOSITORY).as_posix(): path.read_text(encoding="utf-8") for path in files}
+    sources = {
+        path.relative_to(REPOSITORY).as_posix(): path.read_text(encoding="utf-8") for path in files
+    }
     calls = Counter(
         (path, name)
         for path, source in sources.items()
         if any(name in source for name in names)
         for node in ast.walk(ast.parse(source))
-        if isinstance(node, ast.Call) and (name := getattr(node.func, "attr", getattr(node.func, "id", None))) in names
+        if isinstance(node, ast.Call)
+        and (name := getattr(node.func, "attr", getattr(node.func, "id", None))) in names
     )
     assert calls == {
         ("core/model/attention.py", "softmax"): 1,
@@ -113,20 +122,37 @@ def test_only_one_function_computes_attention() -> None:
 
 @pytest.mark.parametrize(
     ("num_sentences", "num_queries", "dropout", "is_one_kernel"),
-    [(1, 5, 0.0, True), (3, 5, 0.0, True), (1, 1, 0.0, True), (3, 1, 0.0, False), (1, 5, 0.1, False)],
+    [
+        (1, 5, 0.0, True),
+        (3, 5, 0.0, True),
+        (1, 1, 0.0, True),
+        (3, 1, 0.0, False),
+        (1, 5, 0.1, False),
+    ],
 )
 def test_a_cpu_computes_in_steps_where_the_one_kernel_is_slower(
-    num_sentences: int, num_queries: int, dropout: float, is_one_kernel: bool, monkeypatch: pytest.MonkeyPatch
+    num_sentences: int,
+    num_queries: int,
+    dropout: float,
+    is_one_kernel: bool,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     scored: list[object] = []
     scores_of = attention.attention_scores
-    monkeypatch.setattr(attention, "attention_scores", lambda *inputs: scored.append(1) or scores_of(*inputs))
-    queries, keys = torch.randn(num_sentences, HEADS, num_queries, 8), torch.randn(num_sentences, HEADS, 6, 8)
+    monkeypatch.setattr(
+        attention, "attention_scores", lambda *inputs: scored.append(1) or scores_of(*inputs)
+    )
+    queries, keys = (
+        torch.randn(num_sentences, HEADS, num_queries, 8),
+        torch.randn(num_sentences, HEADS, 6, 8),
+    )
     mixed, weights = attention.attend(queries, keys, keys, None, dropout=dropout)
     assert weights is None, "not requested"
     assert bool(scored) != is_one_kernel
     if not dropout:
-        torch.testing.assert_close(mixed, attention.attend(queries, keys, keys, None, need_maps=True)[0])
+        torch.testing.assert_close(
+            mixed, attention.attend(queries, keys, keys, None, need_maps=True)[0]
+        )
 
 
 def test_values_inside_are_read_and_replaced() -> None:
@@ -173,8 +199,12 @@ def test_gradients_are_those_of_pytorch() -> None:
     states = torch.randn(2, 7, WIDTH)
     ours(states, None, None)[0].square().sum().backward()
     theirs(states, states, states, need_weights=False)[0].square().sum().backward()
-    torch.testing.assert_close(ours.in_proj_weight.grad, theirs.in_proj_weight.grad, rtol=1e-4, atol=1e-4)
-    torch.testing.assert_close(ours.out_proj.weight.grad, theirs.out_proj.weight.grad, rtol=1e-4, atol=1e-4)
+    torch.testing.assert_close(
+        ours.in_proj_weight.grad, theirs.in_proj_weight.grad, rtol=1e-4, atol=1e-4
+    )
+    torch.testing.assert_close(
+        ours.out_proj.weight.grad, theirs.out_proj.weight.grad, rtol=1e-4, atol=1e-4
+    )
 
 
 def test_each_part_of_the_joined_projection_is_drawn_from_its_own_xavier_range() -> None:

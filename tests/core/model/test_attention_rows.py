@@ -1,4 +1,5 @@
-"""A row that is set is used in place of the softmax's, in steps and in one pass, and no other row is touched."""
+"""A row that is set is used in place of the softmax's, in steps and in one pass, and no other row
+is touched."""
 
 import pytest
 import torch
@@ -23,9 +24,12 @@ every_model = pytest.mark.parametrize("config", KINDS.values(), ids=KINDS)
 every_row = pytest.mark.parametrize("row", ROWS.values(), ids=ROWS)
 
 
-def with_row(model: Transformer, *rows: Row, factors: dict[Head, float] | None = None) -> Interventions:
+def with_row(
+    model: Transformer, *rows: Row, factors: dict[Head, float] | None = None
+) -> Interventions:
     return compile_interventions(
-        model, [SentenceChanges(factors or {}, {(head, query): weights for head, query, weights in rows})]
+        model,
+        [SentenceChanges(factors or {}, {(head, query): weights for head, query, weights in rows})],
     )
 
 
@@ -38,14 +42,20 @@ def stepped(model: Transformer, interventions: Interventions = NO_INTERVENTIONS)
 @torch.no_grad()
 def test_steps_give_the_logits_of_one_pass(config) -> None:
     model = make_model(config)
-    for interventions in (NO_INTERVENTIONS, with_row(model, *ROWS.values(), factors={Head("cross", 0, 1): 2.0})):
+    for interventions in (
+        NO_INTERVENTIONS,
+        with_row(model, *ROWS.values(), factors={Head("cross", 0, 1): 2.0}),
+    ):
         expected = model(SOURCE, TARGET, interventions=interventions)
-        torch.testing.assert_close(stepped(model, interventions), expected.logits, rtol=0, atol=1e-5)
+        torch.testing.assert_close(
+            stepped(model, interventions), expected.logits, rtol=0, atol=1e-5
+        )
 
 
 @torch.no_grad()
 def output_with_row_by_hand(model: Transformer, row: Row) -> torch.Tensor:
-    """The logits when a hook of this test computes that head's output anew from the row and the values."""
+    """The logits when a hook of this test computes that head's output anew from the row and the
+    values."""
     head, query, weights = row
     module = attentions_of(model)[head.kind][head.layer]
     width, size = model.config.width, module.head_width
@@ -53,7 +63,10 @@ def output_with_row_by_hand(model: Transformer, row: Row) -> torch.Tensor:
 
     def replace_output(_: nn.Module, inputs: tuple, output: tuple) -> tuple:
         memory, (mixed, maps) = inputs[0] if inputs[1] is None else inputs[1], output
-        values = memory[0] @ module.in_proj_weight[2 * width :][columns].T + module.in_proj_bias[2 * width :][columns]
+        values = (
+            memory[0] @ module.in_proj_weight[2 * width :][columns].T
+            + module.in_proj_bias[2 * width :][columns]
+        )
         used = torch.zeros(len(values))
         used[: len(weights)] = torch.tensor(weights)
         change = (used - maps[0, head.head, query]) @ values
@@ -82,13 +95,23 @@ def test_a_row_that_is_set_is_what_the_head_mixes_its_values_by(config, row: Row
         output = model(SOURCE, TARGET, need_maps=need_maps, interventions=interventions)
         torch.testing.assert_close(output.logits, expected, rtol=0, atol=1e-5)
     torch.testing.assert_close(stepped(model, interventions), expected, rtol=0, atol=1e-5)
-    maps = {"encoder": output.encoder_maps, "decoder": output.decoder_maps, "cross": output.cross_maps}[head.kind]
+    maps = {
+        "encoder": output.encoder_maps,
+        "decoder": output.decoder_maps,
+        "cross": output.cross_maps,
+    }[head.kind]
     used = maps[0, head.layer, head.head, query].tolist()
     assert used[: len(weights)] == list(weights)
     assert not any(used[len(weights) :])
-    before = {"encoder": plain.encoder_maps, "decoder": plain.decoder_maps, "cross": plain.cross_maps}[head.kind]
+    before = {
+        "encoder": plain.encoder_maps,
+        "decoder": plain.decoder_maps,
+        "cross": plain.cross_maps,
+    }[head.kind]
     others = torch.arange(maps.size(3)) != query
-    assert torch.equal(maps[0, head.layer, head.head, others], before[0, head.layer, head.head, others])
+    assert torch.equal(
+        maps[0, head.layer, head.head, others], before[0, head.layer, head.head, others]
+    )
 
 
 @every_row
@@ -112,7 +135,11 @@ def test_a_row_set_to_its_own_weights_changes_nothing(row: Row) -> None:
     model = make_model()
     head, query, _ = row
     plain = model(SOURCE, TARGET, need_maps=True)
-    maps = {"encoder": plain.encoder_maps, "decoder": plain.decoder_maps, "cross": plain.cross_maps}[head.kind]
+    maps = {
+        "encoder": plain.encoder_maps,
+        "decoder": plain.decoder_maps,
+        "cross": plain.cross_maps,
+    }[head.kind]
     own = tuple(maps[0, head.layer, head.head, query].tolist())
     logits = model(SOURCE, TARGET, interventions=with_row(model, (head, query, own))).logits
     torch.testing.assert_close(logits, plain.logits, rtol=0, atol=1e-5)
@@ -131,7 +158,11 @@ def test_a_row_of_a_head_that_is_off_changes_nothing(row: Row) -> None:
 @torch.no_grad()
 def test_a_row_beyond_the_end_changes_nothing() -> None:
     model = make_model()
-    rows = [(Head("encoder", 0, 0), 30, (1.0,)), (Head("cross", 2, 1), 30, (1.0,)), (Head("decoder", 1, 1), 30, (1.0,))]
+    rows = [
+        (Head("encoder", 0, 0), 30, (1.0,)),
+        (Head("cross", 2, 1), 30, (1.0,)),
+        (Head("decoder", 1, 1), 30, (1.0,)),
+    ]
     interventions = with_row(model, *rows)
     for need_maps in (False, True):
         logits = model(SOURCE, TARGET, need_maps=need_maps, interventions=interventions).logits
@@ -146,7 +177,9 @@ def test_without_changes_the_fused_kernel_is_used(monkeypatch: pytest.MonkeyPatc
     with_rows = with_row(model, *ROWS.values())
     weighed: list[object] = []
     scores_of = attention.attention_scores
-    monkeypatch.setattr(attention, "attention_scores", lambda *inputs: weighed.append(1) or scores_of(*inputs))
+    monkeypatch.setattr(
+        attention, "attention_scores", lambda *inputs: weighed.append(1) or scores_of(*inputs)
+    )
     assert torch.equal(model(SOURCE, TARGET).logits, before)
     assert not weighed
     model(SOURCE, TARGET, interventions=with_rows)

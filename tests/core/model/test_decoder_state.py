@@ -3,7 +3,15 @@
 import pytest
 import torch
 
-from tests.core.model.small_models import KINDS, NUM_SOURCE, NUM_TARGET, PADDING, PRE, make_model, random_ids
+from tests.core.model.small_models import (
+    KINDS,
+    NUM_SOURCE,
+    NUM_TARGET,
+    PADDING,
+    PRE,
+    make_model,
+    random_ids,
+)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -1,4 +1,5 @@
-"""A scaled head is one whose columns of the output projection are scaled, a scaled network one whose last layer is.
+"""A scaled head is one whose columns of the output projection are scaled, a scaled network one
+whose last layer is.
 
 Each sentence has its own changes.
 """
@@ -14,13 +15,27 @@ from augenmerk.core.model.intervention_tensors import compile_interventions
 from augenmerk.core.model.interventions import NO_CHANGES, NO_INTERVENTIONS
 from augenmerk.core.model.sites import attentions_of
 from augenmerk.core.model.transformer import Transformer
-from tests.core.model.small_models import KINDS, NUM_SOURCE, NUM_TARGET, ROUNDING, SMALL, make_model, random_ids, scaled
+from tests.core.model.small_models import (
+    KINDS,
+    NUM_SOURCE,
+    NUM_TARGET,
+    ROUNDING,
+    SMALL,
+    make_model,
+    random_ids,
+    scaled,
+)
 
 SEVERAL = [Head("encoder", 0, 1), Head("decoder", 2, 0), Head("cross", 1, 3), Head("cross", 1, 2)]
 NETWORKS = [Network("encoder", 1), Network("decoder", 0), Network("decoder", 2)]
-WHOLE_LAYERS = [Head(kind, 1, head) for kind in ("encoder", "decoder", "cross") for head in range(4)]
+WHOLE_LAYERS = [
+    Head(kind, 1, head) for kind in ("encoder", "decoder", "cross") for head in range(4)
+]
 DIFFERENT = [
-    SentenceChanges({Head("encoder", 0, 1): 0.0, Head("cross", 1, 3): 2.0}, {(Head("encoder", 1, 0), 2): (0.25, 0.75)}),
+    SentenceChanges(
+        {Head("encoder", 0, 1): 0.0, Head("cross", 1, 3): 2.0},
+        {(Head("encoder", 1, 0), 2): (0.25, 0.75)},
+    ),
     SentenceChanges({}, {}),
     SentenceChanges(
         {Head("cross", 1, 3): -1.5, Network("encoder", 1): 0.0, Network("decoder", 1): 2.0},
@@ -48,7 +63,9 @@ def with_columns_scaled(model: Transformer, factors: dict[Head, float]) -> Trans
 @pytest.mark.parametrize("heads", [SEVERAL, WHOLE_LAYERS], ids=["several", "whole layers"])
 @pytest.mark.parametrize("factor", [0.0, -0.5, 3.0])
 @torch.no_grad()
-def test_scaling_is_scaling_the_columns_of_the_output_projection(config, heads: list[Head], factor: float) -> None:
+def test_scaling_is_scaling_the_columns_of_the_output_projection(
+    config, heads: list[Head], factor: float
+) -> None:
     model = make_model(config)
     source, target = random_ids(2, 7, NUM_SOURCE), random_ids(2, 5, NUM_TARGET)
     source[1, -2:] = model.padding_id
@@ -60,9 +77,15 @@ def test_scaling_is_scaling_the_columns_of_the_output_projection(config, heads: 
         output = model(source, target, need_maps=need_maps, interventions=interventions)
         torch.testing.assert_close(output.logits, expected.logits, rtol=0, atol=ROUNDING)
         if need_maps:
-            torch.testing.assert_close(output.encoder_maps, expected.encoder_maps, rtol=0, atol=ROUNDING)
-            torch.testing.assert_close(output.decoder_maps, expected.decoder_maps, rtol=0, atol=ROUNDING)
-            torch.testing.assert_close(output.cross_maps, expected.cross_maps, rtol=0, atol=ROUNDING)
+            torch.testing.assert_close(
+                output.encoder_maps, expected.encoder_maps, rtol=0, atol=ROUNDING
+            )
+            torch.testing.assert_close(
+                output.decoder_maps, expected.decoder_maps, rtol=0, atol=ROUNDING
+            )
+            torch.testing.assert_close(
+                output.cross_maps, expected.cross_maps, rtol=0, atol=ROUNDING
+            )
     assert (output.logits - whole).abs().max() > 1e-3
 
 
@@ -84,7 +107,9 @@ def test_scaling_a_network_is_scaling_its_last_layer(config, factor: float) -> N
     model = make_model(config)
     source, target = random_ids(2, 7, NUM_SOURCE), random_ids(2, 5, NUM_TARGET)
     source[1, -2:] = model.padding_id
-    expected = with_networks_scaled(model, dict.fromkeys(NETWORKS, factor))(source, target, need_maps=True)
+    expected = with_networks_scaled(model, dict.fromkeys(NETWORKS, factor))(
+        source, target, need_maps=True
+    )
     output = model(source, target, need_maps=True, interventions=scaled(model, NETWORKS, factor, 2))
     torch.testing.assert_close(output.logits, expected.logits, rtol=0, atol=ROUNDING)
     torch.testing.assert_close(output.cross_maps, expected.cross_maps, rtol=0, atol=ROUNDING)
@@ -123,7 +148,9 @@ def test_heads_are_scaled_together_as_one_after_the_other() -> None:
     for_last = compile_interventions(expected, [SentenceChanges({SEVERAL[3]: 0.25}, {})])
     together = SentenceChanges({**dict.fromkeys(SEVERAL[:3], 0.0), SEVERAL[3]: 0.25}, {})
     logits = model(source, target, interventions=compile_interventions(model, [together])).logits
-    torch.testing.assert_close(logits, expected(source, target, interventions=for_last).logits, rtol=0, atol=ROUNDING)
+    torch.testing.assert_close(
+        logits, expected(source, target, interventions=for_last).logits, rtol=0, atol=ROUNDING
+    )
 
 
 def padded_batch(places: list[int]) -> tuple[torch.Tensor, torch.Tensor]:
@@ -152,7 +179,9 @@ def test_each_sentence_of_a_batch_has_its_own_changes(config, need_maps: bool) -
         own = compile_interventions(model, [DIFFERENT[index]])
         source, target = padded_batch([index])
         alone = model(source, target, need_maps=need_maps, interventions=own)
-        torch.testing.assert_close(together.logits[index, :num_target], alone.logits[0], rtol=0, atol=ROUNDING)
+        torch.testing.assert_close(
+            together.logits[index, :num_target], alone.logits[0], rtol=0, atol=ROUNDING
+        )
         if need_maps:
             cross = together.cross_maps[index, :, :, :num_target, :num_source]
             torch.testing.assert_close(cross, alone.cross_maps[0], rtol=0, atol=ROUNDING)
@@ -181,14 +210,18 @@ def test_selected_sentences_keep_their_changes(places: list[int]) -> None:
     assert torch.equal(encoding.mask[:, 0, 0], source[rows] != model.padding_id)
     decoded = model.decode(encoding, target[rows], need_maps=True)
     torch.testing.assert_close(decoded.logits, whole.logits[rows], rtol=0, atol=ROUNDING)
-    torch.testing.assert_close(decoded.encoder_maps, whole.encoder_maps[rows], rtol=0, atol=ROUNDING)
+    torch.testing.assert_close(
+        decoded.encoder_maps, whole.encoder_maps[rows], rtol=0, atol=ROUNDING
+    )
     torch.testing.assert_close(decoded.cross_maps, whole.cross_maps[rows], rtol=0, atol=ROUNDING)
 
     state = model.start_decoding(model.encode(source, interventions=interventions), 4)
     stepped = [state.read(target[:, 0])[rows], state.read(target[:, 1])[rows]]
     state.select(rows)
     stepped += [state.read(target[rows, 2]), state.read(target[rows, 3])]
-    torch.testing.assert_close(torch.stack(stepped, dim=1), whole.logits[rows], rtol=0, atol=ROUNDING)
+    torch.testing.assert_close(
+        torch.stack(stepped, dim=1), whole.logits[rows], rtol=0, atol=ROUNDING
+    )
 
 
 @torch.no_grad()
@@ -199,7 +232,9 @@ def test_an_encoding_can_get_other_changes_in_the_decoder() -> None:
     plain = model.encode(source)
     assert not plain.select(torch.tensor([1])).interventions.changes
     logits = model.decode(plain.with_interventions(in_decoder), target).logits
-    torch.testing.assert_close(logits, model(source, target, interventions=in_decoder).logits, rtol=0, atol=ROUNDING)
+    torch.testing.assert_close(
+        logits, model(source, target, interventions=in_decoder).logits, rtol=0, atol=ROUNDING
+    )
     assert torch.equal(model.decode(plain, target).logits, model(source, target).logits)
 
 
@@ -208,10 +243,14 @@ def test_nothing_to_change_makes_no_tensors_and_a_factor_of_one_multiplies_nothi
     assert compile_interventions(model, []) is NO_INTERVENTIONS
     assert compile_interventions(model, [SentenceChanges({}, {})] * 3) is NO_INTERVENTIONS
     compiled = scaled(model, SEVERAL, 1.0)
-    assert all(changes.scale is None and changes.rows is None for changes in compiled.changes.values())
+    assert all(
+        changes.scale is None and changes.rows is None for changes in compiled.changes.values()
+    )
     source, target = random_ids(1, 7, NUM_SOURCE), random_ids(1, 5, NUM_TARGET)
     with torch.no_grad():
-        assert torch.equal(model(source, target, interventions=compiled).logits, model(source, target).logits)
+        assert torch.equal(
+            model(source, target, interventions=compiled).logits, model(source, target).logits
+        )
 
 
 def test_only_modules_with_changes_are_listed() -> None:
@@ -240,13 +279,19 @@ def test_all_heads_and_networks_are_listed_once() -> None:
     assert len(networks) == len(set(networks)) == 2 + 3
 
 
-@pytest.mark.parametrize("network", [Network("encoder", 2), Network("decoder", 3), Network("decoder", -1)])
+@pytest.mark.parametrize(
+    "network", [Network("encoder", 2), Network("decoder", 3), Network("decoder", -1)]
+)
 def test_a_network_that_is_not_there_is_refused(network: Network) -> None:
     with pytest.raises(AnalysisError, match="It has 2 encoder and 3 decoder layers"):
-        compile_interventions(make_model(SMALL), [SentenceChanges(), SentenceChanges({network: 0.0})])
+        compile_interventions(
+            make_model(SMALL), [SentenceChanges(), SentenceChanges({network: 0.0})]
+        )
 
 
-@pytest.mark.parametrize("head", [Head("encoder", 2, 0), Head("cross", 0, 4), Head("decoder", -1, 0)])
+@pytest.mark.parametrize(
+    "head", [Head("encoder", 2, 0), Head("cross", 0, 4), Head("decoder", -1, 0)]
+)
 def test_a_head_that_is_not_there_is_refused(head: Head) -> None:
     model = make_model(SMALL)
     for sentence in (SentenceChanges({head: 0.0}, {}), SentenceChanges({}, {(head, 0): (1.0,)})):

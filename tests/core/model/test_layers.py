@@ -19,7 +19,9 @@ def test_annotated_norm_is_the_published_formula() -> None:
             mean = sum(row.tolist()) / 8
             std = (sum((value - mean) ** 2 for value in row.tolist()) / 7) ** 0.5
             for index in range(8):
-                expected = norm.weight[index] * (row[index] - mean) / (std + 1e-6) + norm.bias[index]
+                expected = (
+                    norm.weight[index] * (row[index] - mean) / (std + 1e-6) + norm.bias[index]
+                )
                 assert float(result[index]) == pytest.approx(float(expected), abs=1e-5)
 
 
@@ -34,7 +36,9 @@ def test_annotated_norm_is_not_pytorchs() -> None:
 def test_the_epsilon_of_the_annotated_norm_stands_outside_the_root() -> None:
     states = torch.tensor([[1e-6, -1e-6]])  # std is √2 · 1e-6
     expected = 1 / (2**0.5 + 1)
-    torch.testing.assert_close(AnnotatedLayerNorm(2)(states).detach(), torch.tensor([[expected, -expected]]))
+    torch.testing.assert_close(
+        AnnotatedLayerNorm(2)(states).detach(), torch.tensor([[expected, -expected]])
+    )
 
 
 def test_the_config_chooses_the_norm() -> None:

@@ -1,4 +1,7 @@
-"""The search names the first module whose output is not finite. See also tests/core/translation/test_not_finite.py."""
+"""The search names the first module whose output is not finite.
+
+See also tests/core/translation/test_not_finite.py.
+"""
 
 import math
 

@@ -10,7 +10,10 @@ from tests.core.model.small_models import NUM_SOURCE, NUM_TARGET, PADDING, POST,
 
 
 def test_sinusoids_are_the_closed_form() -> None:
-    """sin(p / 10000^(2i / D)) in column 2i, its cosine in column 2i + 1 (Vaswani et al. 2017, section 3.5)."""
+    """sin(p / 10000^(2i / D)) in column 2i, its cosine in column 2i + 1 (Vaswani et al.
+
+    2017, section 3.5).
+    """
     table = sinusoidal_table(120, 20)
     for position in range(120):
         for pair in range(10):
@@ -24,8 +27,12 @@ def test_sinusoids_go_on_beyond_the_lengths_of_training() -> None:
     assert torch.equal(long[:100], short)
     for position in (101, 1234, 4999):
         angles = [position / 10000 ** (2 * pair / 512) for pair in range(256)]
-        torch.testing.assert_close(long[position, 0::2], torch.tensor(angles).double().sin().float(), rtol=0, atol=2e-3)
-        torch.testing.assert_close(long[position, 1::2], torch.tensor(angles).double().cos().float(), rtol=0, atol=2e-3)
+        torch.testing.assert_close(
+            long[position, 0::2], torch.tensor(angles).double().sin().float(), rtol=0, atol=2e-3
+        )
+        torch.testing.assert_close(
+            long[position, 1::2], torch.tensor(angles).double().cos().float(), rtol=0, atol=2e-3
+        )
 
 
 @torch.inference_mode()
@@ -51,7 +58,9 @@ def test_tokens_are_scaled_and_positions_added(config) -> None:
 def test_the_scale_is_an_option() -> None:
     embedding = TokenAndPosition(PRE.replace(scale_embeddings=False), NUM_SOURCE).eval()
     ids = random_ids(2, 6, NUM_SOURCE)
-    torch.testing.assert_close(embedding(ids), embedding.tokens.weight[ids] + sinusoidal_table(6, 32))
+    torch.testing.assert_close(
+        embedding(ids), embedding.tokens.weight[ids] + sinusoidal_table(6, 32)
+    )
 
 
 def test_learned_positions_are_parameters_and_sinusoids_are_not_even_saved() -> None:

@@ -30,7 +30,8 @@ every_kind = pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("need_maps", [False, True], ids=["fused", "with maps"])
 @torch.inference_mode()
 def test_causal_mask_hides_the_future(kind: str, need_maps: bool) -> None:
-    """Token t of the decoder's input is changed: rows before t stay equal to the last bit, row t changes."""
+    """Token t of the decoder's input is changed: rows before t stay equal to the last bit, row t
+    changes."""
     model = make_model(KINDS[kind])
     source, target = random_ids(2, 9, NUM_SOURCE), random_ids(2, 8, NUM_TARGET)
     before = model(source, target, need_maps=need_maps)
@@ -71,8 +72,12 @@ def test_padding_changes_nothing(kind: str) -> None:
     for need_maps in (False, True):
         padded = model(padded_source, padded_target, need_maps=need_maps)
         torch.testing.assert_close(padded.logits[:, :8], alone.logits, rtol=0, atol=1e-5)
-    torch.testing.assert_close(padded.encoder_maps[..., :9, :9], alone.encoder_maps, rtol=0, atol=1e-5)
-    torch.testing.assert_close(padded.decoder_maps[..., :8, :8], alone.decoder_maps, rtol=0, atol=1e-5)
+    torch.testing.assert_close(
+        padded.encoder_maps[..., :9, :9], alone.encoder_maps, rtol=0, atol=1e-5
+    )
+    torch.testing.assert_close(
+        padded.decoder_maps[..., :8, :8], alone.decoder_maps, rtol=0, atol=1e-5
+    )
     torch.testing.assert_close(padded.cross_maps[..., :8, :9], alone.cross_maps, rtol=0, atol=1e-5)
     assert not padded.encoder_maps[..., 9:].any()
     assert not padded.cross_maps[..., 9:].any()
@@ -108,7 +113,9 @@ def test_the_fused_path_gives_what_the_path_with_maps_gives(kind: str) -> None:
     source, target = random_ids(3, 9, NUM_SOURCE), random_ids(3, 8, NUM_TARGET)
     source[1, 6:], target[2, 4:] = PADDING, PADDING
     fused = model(source, target).logits
-    torch.testing.assert_close(model(source, target, need_maps=True).logits, fused, rtol=0, atol=1e-5)
+    torch.testing.assert_close(
+        model(source, target, need_maps=True).logits, fused, rtol=0, atol=1e-5
+    )
     torch.testing.assert_close(model.output(model.hidden_states(source, target)), fused)
 
 
@@ -142,24 +149,36 @@ def test_annotated_2022_counts_54_9_million_parameters_with_its_own_vocabularies
 
 def addresses(model: Transformer) -> list[int]:
     embeddings = model.source_embedding.tokens, model.target_embedding.tokens
-    return [embeddings[0].weight.data_ptr(), embeddings[1].weight.data_ptr(), model.output.weight.data_ptr()]
+    return [
+        embeddings[0].weight.data_ptr(),
+        embeddings[1].weight.data_ptr(),
+        model.output.weight.data_ptr(),
+    ]
 
 
 @pytest.mark.parametrize(("tying", "num_matrices"), [("none", 3), ("output", 2), ("all", 1)])
-def test_tied_embeddings_share_storage_also_after_loading(tying: str, num_matrices: int, tmp_path: Path) -> None:
+def test_tied_embeddings_share_storage_also_after_loading(
+    tying: str, num_matrices: int, tmp_path: Path
+) -> None:
     base = preset("copy-task-small")  # one vocabulary for both sides
-    run = replace(base, model=PRE.replace(tied_embeddings=tying, num_encoder_layers=1, num_decoder_layers=1))
+    run = replace(
+        base, model=PRE.replace(tied_embeddings=tying, num_encoder_layers=1, num_decoder_layers=1)
+    )
     vocabulary = vocabulary_of_copy_task(10)
     codecs = CodecPair.build(run.data, vocabulary, vocabulary, None)
     model = Transformer(run.model, 11, 11, 0)
     assert len(set(addresses(model))) == num_matrices
-    save_checkpoint(Checkpoint(run, codecs, dict(model.named_parameters())), tmp_path / "tied.safetensors")
+    save_checkpoint(
+        Checkpoint(run, codecs, dict(model.named_parameters())), tmp_path / "tied.safetensors"
+    )
     loaded = load_checkpoint(tmp_path / "tied.safetensors").build_model()
     assert len(set(addresses(loaded))) == num_matrices
     assert loaded.num_parameters == model.num_parameters
     ids = torch.randint(1, 11, (2, 6))
     with torch.inference_mode():
-        torch.testing.assert_close(loaded(ids, ids).logits, model.eval()(ids, ids).logits, rtol=0, atol=1e-5)
+        torch.testing.assert_close(
+            loaded(ids, ids).logits, model.eval()(ids, ids).logits, rtol=0, atol=1e-5
+        )
 
 
 def test_a_tied_matrix_learns_from_both_its_uses() -> None:
@@ -203,14 +222,19 @@ def test_norms_start_at_one_and_zero_whatever_the_initialization() -> None:
         model = Transformer(kind, NUM_SOURCE, NUM_TARGET, PADDING)
         for name, parameter in model.named_parameters():
             if "norm." in name:
-                assert torch.equal(parameter, torch.full_like(parameter, float(name.endswith("weight")))), name
+                assert torch.equal(
+                    parameter, torch.full_like(parameter, float(name.endswith("weight")))
+                ), name
 
 
 def test_masks_say_what_may_be_seen() -> None:
     model = make_model()
     full = torch.tensor([[START, 5, 6]])
     assert model.source_mask(full).tolist() == [[[[True, True, True]]]]
-    assert model.target_mask(full).tolist() == [[[[True, False, False], [True, True, False], [True, True, True]]]]
+    assert model.target_mask(full).tolist() == [
+        [[[True, False, False], [True, True, False], [True, True, True]]]
+    ]
     padded = torch.tensor([[START, 5, 6], [START, 5, PADDING]])
     assert model.source_mask(padded).tolist() == [[[[True, True, True]]], [[[True, True, False]]]]
-    assert torch.equal(model.target_mask(padded), model.target_mask(full))  # no real token looks at what is right of it
+    # no real token looks at what is right of it
+    assert torch.equal(model.target_mask(padded), model.target_mask(full))

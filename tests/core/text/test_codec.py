@@ -7,7 +7,11 @@ import pytest
 
 from augenmerk.core.config import DataConfig
 from augenmerk.core.errors import CheckpointError
-from augenmerk.core.extensions.training.corpora.learning import learn_codecs, split_lines, vocabulary_of_copy_task
+from augenmerk.core.extensions.training.corpora.learning import (
+    learn_codecs,
+    split_lines,
+    vocabulary_of_copy_task,
+)
 from augenmerk.core.text.codec import CodecPair, TextCodec, fold_case
 from augenmerk.core.text.tokenizers import SymbolTokenizer
 
@@ -15,11 +19,15 @@ GERMAN = ["Ein Mann in einem blauen Hemd.", "Ein Mann über der Straße.", "Zwei
 ENGLISH = ["A man in a blue shirt.", "A man across the street.", "Two men in shirts."]
 WORDS = DataConfig(min_frequency=1)
 SUBWORDS = DataConfig(num_subwords=60, target_case="sentence", keep_spaces=False)
-SYMBOLS = DataConfig(tokenization="symbols", source_case="keep", target_case="keep", wrap_source=False)
+SYMBOLS = DataConfig(
+    tokenization="symbols", source_case="keep", target_case="keep", wrap_source=False
+)
 
 
 def learn(config: DataConfig) -> CodecPair:
-    untrained = CodecPair.build(config, vocabulary_of_copy_task(2), vocabulary_of_copy_task(2), None)
+    untrained = CodecPair.build(
+        config, vocabulary_of_copy_task(2), vocabulary_of_copy_task(2), None
+    )
     source = list(split_lines(GERMAN, untrained.source.tokenizer, config.source_case))
     target = list(split_lines(ENGLISH, untrained.target.tokenizer, config.target_case))
     return learn_codecs(config, source, target)
@@ -70,27 +78,50 @@ class TestEncoding:
             "Hemd",
             ".",
         ]
-        assert [word.unknown for word in words] == [(False,), (True,), (False,), (False,), (False,), (False,)]
+        assert [word.unknown for word in words] == [
+            (False,),
+            (True,),
+            (False,),
+            (False,),
+            (False,),
+            (False,),
+        ]
         tokens = of_words.source.vocabulary.tokens
-        assert [tokens[word.ids[0]] for word in words] == ["ein", "<unk>", "in", "einem", "hemd", "."]
+        assert [tokens[word.ids[0]] for word in words] == [
+            "ein",
+            "<unk>",
+            "in",
+            "einem",
+            "hemd",
+            ".",
+        ]
         assert [word.labels for word in words][1] == ("elefant",), "people see what they typed"
 
     def test_places_hold_where_composing_letters_shortens_a_word(self, of_words: CodecPair) -> None:
         line = "Ein Mann u\u0308ber Hemd"
         words = of_words.source.encode_text(line)
         assert [word.text for word in words] == ["ein", "mann", "über", "hemd"]
-        assert [line[word.char_start : word.char_end] for word in words] == ["Ein", "Mann", "u\u0308ber", "Hemd"]
+        assert [line[word.char_start : word.char_end] for word in words] == [
+            "Ein",
+            "Mann",
+            "u\u0308ber",
+            "Hemd",
+        ]
         assert not any(any(word.unknown) for word in words)
 
     @pytest.mark.parametrize("line", GERMAN)
     @pytest.mark.parametrize("pair", ["of_words", "of_subwords"])
-    def test_a_typed_line_gets_the_ids_of_the_same_line_in_a_corpus(self, request, pair: str, line: str) -> None:
+    def test_a_typed_line_gets_the_ids_of_the_same_line_in_a_corpus(
+        self, request, pair: str, line: str
+    ) -> None:
         codec: TextCodec = request.getfixturevalue(pair).source
         (words,) = split_lines([line], codec.tokenizer, codec.case)
         typed = [token_id for word in codec.encode_text(line) for token_id in word.ids]
         assert typed == codec.encode_words(words)
 
-    def test_pieces_of_a_word_share_its_place_and_later_ones_show_a_dot(self, of_subwords: CodecPair) -> None:
+    def test_pieces_of_a_word_share_its_place_and_later_ones_show_a_dot(
+        self, of_subwords: CodecPair
+    ) -> None:
         words = of_subwords.source.encode_text("Ein Straßenmann")
         assert [(word.char_start, word.char_end) for word in words] == [(0, 3), (4, 15)]
         labels = words[1].labels
@@ -99,11 +130,15 @@ class TestEncoding:
         assert "".join(label.removeprefix("·") for label in labels) == "straßenmann"
         assert [of_subwords.source.label(token_id) for token_id in words[1].ids] == list(labels)
 
-    def test_a_symbol_that_the_copy_task_does_not_have_gets_no_id(self, of_symbols: CodecPair) -> None:
+    def test_a_symbol_that_the_copy_task_does_not_have_gets_no_id(
+        self, of_symbols: CodecPair
+    ) -> None:
         words = of_symbols.source.encode_text("1 11 2")
         assert [word.ids for word in words] == [(1,), (), (2,)]
 
-    def test_nothing_is_encoded_to_nothing(self, of_words: CodecPair, of_subwords: CodecPair) -> None:
+    def test_nothing_is_encoded_to_nothing(
+        self, of_words: CodecPair, of_subwords: CodecPair
+    ) -> None:
         assert of_words.source.encode_text("  ") == of_subwords.source.encode_text("") == []
 
 
@@ -126,10 +161,14 @@ class TestDecoding:
         assert decoded[0].start == 1, "behind the start mark"
         assert [after.start for after in decoded[1:]] == [before.end for before in decoded[:-1]]
 
-    def test_the_unknown_word_is_shown_and_the_other_specials_are_not(self, of_words: CodecPair) -> None:
+    def test_the_unknown_word_is_shown_and_the_other_specials_are_not(
+        self, of_words: CodecPair
+    ) -> None:
         assert [word.text for word in of_words.target.decode([2, 0, 1, 3])] == ["<unk>"]
 
-    def test_the_start_symbol_of_the_copy_task_is_one_of_its_words(self, of_symbols: CodecPair) -> None:
+    def test_the_start_symbol_of_the_copy_task_is_one_of_its_words(
+        self, of_symbols: CodecPair
+    ) -> None:
         assert [word.text for word in of_symbols.target.decode([1, 10, 1, 0])] == ["1", "10", "1"]
         assert of_symbols.target.join(["1", "10", "1"]) == "1 10 1"
 
@@ -182,5 +221,7 @@ def test_codecs_survive_the_way_through_json(request, pair: str) -> None:
     ],
 )
 def test_damaged_codecs_are_refused_with_a_message(values: Any) -> None:
-    with pytest.raises(CheckpointError, match=r"vocabularies in this file are damaged.*Use another copy"):
+    with pytest.raises(
+        CheckpointError, match=r"vocabularies in this file are damaged.*Use another copy"
+    ):
         CodecPair.from_dict(WORDS, values)

@@ -55,7 +55,9 @@ def test_the_first_letter_is_made_a_capital(text: str, capitalized: str) -> None
 
 
 @pytest.mark.parametrize("split", ["train", "val", "test_2016_flickr"])
-def test_the_real_english_sentences_come_back_but_for_one_in_two_hundred(multi30k_folder, split: str) -> None:
+def test_the_real_english_sentences_come_back_but_for_one_in_two_hundred(
+    multi30k_folder, split: str
+) -> None:
     lines = [line.strip() for line in read_lines(multi30k_folder / f"{split}.en.gz")][:10_000]
     restored = [detokenize(words) for words in SpacyTokenizer("en").pipe(lines)]
     num_equal = sum(before == after for before, after in zip(lines, restored, strict=True))

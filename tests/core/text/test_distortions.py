@@ -5,7 +5,12 @@ from collections import Counter
 
 import pytest
 
-from augenmerk.core.extensions.training.distortions import DISTORTIONS, Distortion, distort, distort_line
+from augenmerk.core.extensions.training.distortions import (
+    DISTORTIONS,
+    Distortion,
+    distort,
+    distort_line,
+)
 
 LINE = "Eine große Frau fährt über die Straße."
 
@@ -32,7 +37,10 @@ def test_tokens_are_distorted_as_a_line_is_and_stay_as_many() -> None:
 
 
 def test_only_the_last_word_loses_a_stop() -> None:
-    assert distort_line("Dr. Kim lacht ... laut!", "no-final-stop", random.Random(1)) == "Dr. Kim lacht ... laut"
+    assert (
+        distort_line("Dr. Kim lacht ... laut!", "no-final-stop", random.Random(1))
+        == "Dr. Kim lacht ... laut"
+    )
     assert distort_line("Er liest .", "no-final-stop", random.Random(1)) == "Er liest"
     assert distort_line("Er liest", "no-final-stop", random.Random(1)) == "Er liest"
 
@@ -47,7 +55,9 @@ def test_a_typo_changes_one_long_word_by_one_slip() -> None:
     changed: Counter[int] = Counter()
     for seed in range(200):
         typed = distort(words, "typo", random.Random(seed))
-        different = [index for index, (old, new) in enumerate(zip(words, typed, strict=True)) if old != new]
+        different = [
+            index for index, (old, new) in enumerate(zip(words, typed, strict=True)) if old != new
+        ]
         assert different in ([1], [2], []), "letters exchanged may be the same ones"
         changed.update(different)
         for index in different:
@@ -60,7 +70,9 @@ def test_a_typo_changes_one_long_word_by_one_slip() -> None:
 
 
 def test_a_typo_depends_on_the_random_numbers_alone() -> None:
-    assert distort_line(LINE, "typo", random.Random(3)) == distort_line(LINE, "typo", random.Random(3))
+    assert distort_line(LINE, "typo", random.Random(3)) == distort_line(
+        LINE, "typo", random.Random(3)
+    )
     assert len({distort_line(LINE, "typo", random.Random(seed)) for seed in range(20)}) > 5
 
 

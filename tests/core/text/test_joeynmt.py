@@ -1,4 +1,7 @@
-"""JoeyNMT's ways of cutting lines. Expected pieces are those that subword-nmt 0.3.8 and sentencepiece 0.2.0 gave."""
+"""JoeyNMT's ways of cutting lines.
+
+Expected pieces are those that subword-nmt 0.3.8 and sentencepiece 0.2.0 gave.
+"""
 
 import unicodedata
 from typing import Any
@@ -88,7 +91,9 @@ def test_merges_are_applied_and_taken_back_as_subword_nmt_does(
 
 
 def test_without_a_vocabulary_no_merge_is_taken_back() -> None:
-    assert [Merges(NEW, "@@", ()).pieces_of(word) for word in ("ein", "xein", "manna", "mannmann")] == [
+    assert [
+        Merges(NEW, "@@", ()).pieces_of(word) for word in ("ein", "xein", "manna", "mannmann")
+    ] == [
         ["ein"],
         ["x", "ein"],
         ["man", "n", "a"],
@@ -106,7 +111,9 @@ def test_without_a_vocabulary_no_merge_is_taken_back() -> None:
         ("a b\n", " @", "the separator is ' @'"),
     ],
 )
-def test_what_subword_nmt_did_not_write_is_refused(codes: str, separator: str, message: str) -> None:
+def test_what_subword_nmt_did_not_write_is_refused(
+    codes: str, separator: str, message: str
+) -> None:
     with pytest.raises(ValueError, match=message):
         Merges(codes, separator, ())
 
@@ -114,9 +121,14 @@ def test_what_subword_nmt_did_not_write_is_refused(codes: str, separator: str, m
 def test_words_of_pieces_and_their_places() -> None:
     text_codec = codec((*SOME, "i@@"), "subword-nmt", codes=NEW, lowercase=True)
     words = text_codec.encode_text("  EIN mann")
-    assert [(word.text, word.char_start, word.char_end) for word in words] == [("ein", 2, 5), ("mann", 6, 10)]
+    assert [(word.text, word.char_start, word.char_end) for word in words] == [
+        ("ein", 2, 5),
+        ("mann", 6, 10),
+    ]
     assert words[1].ids == (6, 7, 8)
-    assert [(word.text, word.start, word.end) for word in text_codec.decode([6, 7, 8, 4, 0, 3])] == [
+    assert [
+        (word.text, word.start, word.end) for word in text_codec.decode([6, 7, 8, 4, 0, 3])
+    ] == [
         ("mann", 0, 3),
         ("ein", 3, 4),
         ("<unk>", 4, 5),
@@ -128,7 +140,10 @@ def test_words_are_cut_at_single_spaces() -> None:
     text_codec = codec(("ein", "hund"), "word")
     words = text_codec.encode_text("ein  hund\tx ")
     assert [token for word in words for token in word.ids] == [4, 0, 0, 0]
-    assert [(word.text, word.char_start, word.char_end) for word in words] == [("ein", 0, 3), ("hund\tx", 4, 12)]
+    assert [(word.text, word.char_start, word.char_end) for word in words] == [
+        ("ein", 0, 3),
+        ("hund\tx", 4, 12),
+    ]
     assert text_codec.text_of([4, 1, 5, 3]) == "ein hund"
 
 
@@ -150,7 +165,9 @@ def test_a_restricted_model_gives_kept_pieces_and_characters_alone(kind: str) ->
     pieces = {piece for word in GERMAN for piece in processor.encode(word, out_type=str)}
     assert all(piece in kept_pieces or len(piece) == 1 for piece in pieces)
     assert any(len(piece) > 1 for piece in pieces)
-    whole = sentencepiece.SentencePieceProcessor(model_proto=restricted_model(model, set(pieces_of(model))))
+    whole = sentencepiece.SentencePieceProcessor(
+        model_proto=restricted_model(model, set(pieces_of(model)))
+    )
     plain = sentencepiece.SentencePieceProcessor(model_proto=model)
     for word in (*GERMAN, "日本", "ein日"):
         assert whole.encode(word, out_type=str) == plain.encode(word, out_type=str)
@@ -180,12 +197,17 @@ def test_lines_are_normalized_and_places_kept(line: str) -> None:
     assert [word.text for word in words] == expected.split(" ")
     for word in words:
         typed = line[word.char_start : word.char_end]
-        assert unicodedata.normalize("NFKC", typed).lower().replace("\u200b", "")[:1] == word.text[:1]
+        assert (
+            unicodedata.normalize("NFKC", typed).lower().replace("\u200b", "")[:1] == word.text[:1]
+        )
 
 
 @pytest.mark.parametrize("level", ["word", "char", "sentencepiece", "subword-nmt"])
 def test_a_codec_is_the_same_after_saving(level: str) -> None:
-    options = {"sentencepiece": {"model": spm("source")}, "subword-nmt": {"codes": NEW, "separator": "@@"}}
+    options = {
+        "sentencepiece": {"model": spm("source")},
+        "subword-nmt": {"codes": NEW, "separator": "@@"},
+    }
     first = codec(tuple("ein▁m"), level, lowercase=True, normalizes=True, **options.get(level, {}))
     second = JoeyNMTCodec.from_dict("de", first.to_dict())
     assert second.to_dict() == first.to_dict()

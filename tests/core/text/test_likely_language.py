@@ -1,4 +1,5 @@
-"""Sentences in another language than the one that a model reads are recognized by their common words."""
+"""Sentences in another language than the one that a model reads are recognized by their common
+words."""
 
 from pathlib import Path
 
@@ -41,7 +42,9 @@ def test_the_language_is_that_of_most_common_words_unless_it_is_the_one_read(
 
 
 @pytest.mark.parametrize("source", ["nl", "es", "und", "gmw", "", "x"])
-def test_no_language_is_reported_to_models_of_a_language_whose_common_words_are_not_known(source: str) -> None:
+def test_no_language_is_reported_to_models_of_a_language_whose_common_words_are_not_known(
+    source: str,
+) -> None:
     """Dutch “is” and “we” are no reason to speak of English."""
     assert likely_language("we is the a of der die das".split(), source) == ""
 
@@ -55,6 +58,8 @@ def test_nearly_all_english_and_hardly_any_german_captions_are_taken_for_english
         lines = read_lines(multi30k_folder / f"{split}.{language}.gz")
         sentences = list(make_tokenizer(DataConfig(), "de").pipe(lines))
         assert len(sentences) >= 1_000
-        shares[language] = sum(likely_language(words, "de") == "en" for words in sentences) / len(sentences)
+        shares[language] = sum(likely_language(words, "de") == "en" for words in sentences) / len(
+            sentences
+        )
     assert shares["en"] >= LEAST_RECOGNIZED
     assert shares["de"] <= MOST_MISTAKEN

@@ -1,11 +1,17 @@
-"""What is too long to be cut into words in a moment is refused with the limit, wherever a text can be given."""
+"""What is too long to be cut into words in a moment is refused with the limit, wherever a text can
+be given."""
 
 import pytest
 
 from augenmerk.core.errors import AugenmerkError, CorpusError, TextError
 from augenmerk.core.extensions.run_settings.presets import preset
 from augenmerk.core.extensions.training.corpora.learning import split_lines
-from augenmerk.core.text.tokenizers import MAX_CHARACTERS, MAX_WORD_CHARACTERS, SpacyTokenizer, make_tokenizer
+from augenmerk.core.text.tokenizers import (
+    MAX_CHARACTERS,
+    MAX_WORD_CHARACTERS,
+    SpacyTokenizer,
+    make_tokenizer,
+)
 from augenmerk.core.translation.experiment import Experiment, GivenTarget, SourceWordReplaced
 from augenmerk.core.translation.translator import Translator
 
@@ -20,7 +26,8 @@ LONG = {
 
 @pytest.mark.parametrize("text", LONG.values(), ids=LONG)
 def test_a_text_too_long_is_refused_at_once(word_translator: Translator, text: str) -> None:
-    """Without the limit it takes minutes, and without the mark `heavy`, a test that computes for long fails."""
+    """Without the limit it takes minutes, and without the mark `heavy`, a test that computes for
+    long fails."""
     with pytest.raises(TextError, match=r"1,000 words|20,000|1,000 characters"):
         word_translator.run(Experiment(text))
     with pytest.raises(TextError):

@@ -27,7 +27,10 @@ def test_pieces_and_places_are_those_that_sentencepiece_reports_in_bytes(kind: s
         assert [piece.text for piece in pieces] == [piece.piece for piece in expected]
         for piece, reported in zip(pieces, expected, strict=True):
             assert piece.end == len(written[: reported.end].decode())
-            assert line[piece.start : piece.end] == written[reported.begin : reported.end].decode().lstrip()
+            assert (
+                line[piece.start : piece.end]
+                == written[reported.begin : reported.end].decode().lstrip()
+            )
 
 
 def test_cutting_a_line_needs_no_protobuf(monkeypatch: pytest.MonkeyPatch) -> None:

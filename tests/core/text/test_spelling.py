@@ -1,4 +1,7 @@
-"""Words typed without ß and umlauts are read as the training data spell them; words of these stay, except slips."""
+"""Words typed without ß and umlauts are read as the training data spell them.
+
+Words of these stay, except slips.
+"""
 
 from dataclasses import replace
 
@@ -15,7 +18,9 @@ KNOWN = {
 }  # fmt: skip
 
 
-def restorer(known: dict[str, int] = KNOWN, language: str = "de", least: int = 1) -> SpellingRestorer:
+def restorer(
+    known: dict[str, int] = KNOWN, language: str = "de", least: int = 1
+) -> SpellingRestorer:
     restorer = SpellingRestorer.of_language(language, WordCounts(known, least=least))
     assert restorer is not None
     return restorer
@@ -35,12 +40,15 @@ def restorer(known: dict[str, int] = KNOWN, language: str = "de", least: int = 1
         ("Oel", "Öl"),
     ],
 )
-def test_a_word_that_the_training_data_lack_is_read_in_the_spelling_that_they_have(typed: str, meant: str) -> None:
+def test_a_word_that_the_training_data_lack_is_read_in_the_spelling_that_they_have(
+    typed: str, meant: str
+) -> None:
     assert restorer().restore(typed) == meant
 
 
 @pytest.mark.parametrize(
-    "word", [*KNOWN, "israel", "michael", "aktuell", "frau", "mauer", "ß", "", "oel", "strase", "äu"]
+    "word",
+    [*KNOWN, "israel", "michael", "aktuell", "frau", "mauer", "ß", "", "oel", "strase", "äu"],
 )
 def test_known_words_and_words_without_a_known_spelling_stay(word: str) -> None:
     """“masse” stays, however frequent “maße” is."""
@@ -51,7 +59,9 @@ def test_known_words_and_words_without_a_known_spelling_stay(word: str) -> None:
     ("typed", "usual", "is_slip"),
     [(1, 46, True), (1, 10, True), (1, 9, False), (2, 20, True), (2, 19, False), (3, 500, False)],
 )
-def test_a_slip_of_the_training_data_is_read_in_the_usual_spelling(typed: int, usual: int, is_slip: bool) -> None:
+def test_a_slip_of_the_training_data_is_read_in_the_usual_spelling(
+    typed: int, usual: int, is_slip: bool
+) -> None:
     known = {"schoss": typed, "schoß": usual}
     assert restorer(known).restore("schoss") == ("schoß" if is_slip else "schoss")
     assert restorer(known).restore("schoß") == "schoß"
@@ -81,7 +91,9 @@ def test_only_where_the_rules_of_the_language_and_all_words_are_known() -> None:
         assert restorer(language=language).restore("strasse") == "straße"
     assert SpellingRestorer.of_language("en", counts) is None
     assert SpellingRestorer.of_language("de", None) is None
-    assert SpellingRestorer.of_language("de", replace(counts, least=2)) is None, "“strasse” may have been there once"
+    assert SpellingRestorer.of_language("de", replace(counts, least=2)) is None, (
+        "“strasse” may have been there once"
+    )
 
 
 class TestInACodec:
@@ -91,7 +103,9 @@ class TestInACodec:
     COUNTS = WordCounts(dict.fromkeys(WORDS, 1))
 
     def codec(self, **settings: object) -> TextCodec:
-        return learn_codecs(DataConfig(min_frequency=1, **settings), [self.WORDS] * 3, [self.WORDS]).source
+        return learn_codecs(
+            DataConfig(min_frequency=1, **settings), [self.WORDS] * 3, [self.WORDS]
+        ).source
 
     def test_it_reads_the_same_ids_and_keeps_what_was_typed(self) -> None:
         codec = self.codec(num_subwords=60).restoring_spelling(self.COUNTS)

@@ -8,7 +8,10 @@ from augenmerk.core.extensions.training.corpora.learning import learn_subwords
 from augenmerk.core.text.subwords import WORD_MARK, Subwords
 from augenmerk.core.text.vocabulary import SPECIALS
 
-GERMAN = ["ein mann in einem blauen hemd steht auf einer leiter", "zwei kinder laufen über die straße"]
+GERMAN = [
+    "ein mann in einem blauen hemd steht auf einer leiter",
+    "zwei kinder laufen über die straße",
+]
 ENGLISH = ["a man in a blue shirt is standing on a ladder", "two kids run across the street ."]
 WORDS = [line.split() for line in (*GERMAN, *ENGLISH)]
 
@@ -22,7 +25,9 @@ def spell(pieces: tuple[str, ...]) -> str:
     return "".join(pieces).removeprefix(WORD_MARK)
 
 
-def test_the_vocabulary_has_the_size_asked_for_and_begins_with_the_specials(subwords: Subwords) -> None:
+def test_the_vocabulary_has_the_size_asked_for_and_begins_with_the_specials(
+    subwords: Subwords,
+) -> None:
     assert len(subwords.vocabulary) == 60
     assert subwords.vocabulary.tokens[:4] == SPECIALS
 
@@ -38,7 +43,13 @@ def test_every_word_is_spelled_by_its_pieces(subwords: Subwords) -> None:
 
 def test_a_new_word_of_known_characters_is_never_unknown(subwords: Subwords) -> None:
     letters = sorted({letter for words in WORDS for word in words for letter in word})
-    for word in ("".join(letters), "".join(reversed(letters)), *letters, "straßenleiter", "bluestreet"):
+    for word in (
+        "".join(letters),
+        "".join(reversed(letters)),
+        *letters,
+        "straßenleiter",
+        "bluestreet",
+    ):
         pieces = subwords.pieces_of(word)
         assert spell(pieces) == word
         assert all(piece in subwords.vocabulary.ids for piece in pieces)
@@ -65,7 +76,9 @@ def test_subwords_survive_the_way_through_text(subwords: Subwords) -> None:
     assert again.pieces_of("leiterstraße") == subwords.pieces_of("leiterstraße")
 
 
-@pytest.mark.parametrize("text", ["", "!!!!", "AAAA", base64.b64encode(b"\x0a\x03abc").decode(), "Ä"])
+@pytest.mark.parametrize(
+    "text", ["", "!!!!", "AAAA", base64.b64encode(b"\x0a\x03abc").decode(), "Ä"]
+)
 def test_a_damaged_model_is_refused(text: str) -> None:
     with pytest.raises((ValueError, RuntimeError)):
         Subwords.from_text(text)

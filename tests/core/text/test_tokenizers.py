@@ -51,20 +51,26 @@ def test_doubled_spaces_are_words_of_a_corpus_only_where_the_published_system_ke
     keeping = SpacyTokenizer("en", keep_spaces=True)
     assert next(iter(keeping.pipe(["  two  dogs "]))) == ["two", " ", "dogs"]
     assert next(iter(SpacyTokenizer("en").pipe(["  two  dogs "]))) == ["two", "dogs"]
-    assert [token.text for token in keeping("two  dogs")] == ["two", "dogs"], "nobody types one on purpose"
+    assert [token.text for token in keeping("two  dogs")] == ["two", "dogs"], (
+        "nobody types one on purpose"
+    )
 
 
 def test_rules_are_made_once_and_used_by_one_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[str] = []
     make = tokenizers._make_rules
     monkeypatch.setattr(tokenizers, "_idle_rules", defaultdict(list))
-    monkeypatch.setattr(tokenizers, "_make_rules", lambda language: made.append(language) or make(language))
+    monkeypatch.setattr(
+        tokenizers, "_make_rules", lambda language: made.append(language) or make(language)
+    )
     for _ in range(3):
         assert len(SpacyTokenizer("de")("Ein Mann")) == 2
     assert made == ["de"]
     first, second = (SpacyTokenizer("de").pipe(["Ein Mann", "Zwei Hunde"]) for _ in range(2))
     assert next(first) == next(second) == ["Ein", "Mann"]
-    assert made == ["de", "de"], "the first corpus is not at its end, so the second needs rules of its own"
+    assert made == ["de", "de"], (
+        "the first corpus is not at its end, so the second needs rules of its own"
+    )
     assert next(first) == next(second) == ["Zwei", "Hunde"]
     assert list(first) == list(second) == []
     assert list(SpacyTokenizer("de").pipe(["Ein Mann"])) == [["Ein", "Mann"]]
@@ -72,12 +78,18 @@ def test_rules_are_made_once_and_used_by_one_at_a_time(monkeypatch: pytest.Monke
 
 
 def test_the_names_of_specials_do_not_survive_as_words(german: SpacyTokenizer) -> None:
-    assert not {"<sos>", "<eos>", "<pad>", "<unk>"} & {token.text for token in german("<sos> <eos> <pad> <unk>")}
+    assert not {"<sos>", "<eos>", "<pad>", "<unk>"} & {
+        token.text for token in german("<sos> <eos> <pad> <unk>")
+    }
 
 
 def test_symbols_stand_between_spaces() -> None:
     tokens = SymbolTokenizer()(" 1 10  1")
-    assert [(token.text, token.start, token.end) for token in tokens] == [("1", 1, 2), ("10", 3, 5), ("1", 7, 8)]
+    assert [(token.text, token.start, token.end) for token in tokens] == [
+        ("1", 1, 2),
+        ("10", 3, 5),
+        ("1", 7, 8),
+    ]
     assert list(SymbolTokenizer().pipe([" 1 10  1", ""])) == [["1", "10", "1"], []]
 
 
@@ -93,7 +105,9 @@ def test_a_language_that_spacy_does_not_know_is_refused() -> None:
     for language in ("qq", "lex_attrs", "punctuation", "../os", ""):
         with pytest.raises(ConfigError) as caught:
             SpacyTokenizer(language)("text")
-        assert f"language is {language!r}. Use a language code such as de or en" in str(caught.value)
+        assert f"language is {language!r}. Use a language code such as de or en" in str(
+            caught.value
+        )
 
 
 @pytest.mark.heavy

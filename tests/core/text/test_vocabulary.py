@@ -5,7 +5,10 @@ from typing import Any
 
 import pytest
 
-from augenmerk.core.extensions.training.corpora.learning import vocabulary_of_copy_task, vocabulary_of_words
+from augenmerk.core.extensions.training.corpora.learning import (
+    vocabulary_of_copy_task,
+    vocabulary_of_words,
+)
 from augenmerk.core.text.vocabulary import SPECIALS, Vocabulary
 
 SENTENCES = ["der hund rennt", "der hund bellt", "die katze schläft", "der mann", "aal aal"]
@@ -26,7 +29,8 @@ def test_all_four_marks_are_specials_of_a_text() -> None:
 
 
 @pytest.mark.parametrize(
-    "words", [vocabulary(), vocabulary_of_words([["a"]], 1, is_wrapped=False), vocabulary_of_copy_task(3)]
+    "words",
+    [vocabulary(), vocabulary_of_words([["a"]], 1, is_wrapped=False), vocabulary_of_copy_task(3)],
 )
 def test_a_vocabulary_survives_the_way_through_json(words: Vocabulary) -> None:
     assert Vocabulary.from_dict(json.loads(json.dumps(words.to_dict()))) == words

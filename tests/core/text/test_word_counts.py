@@ -1,4 +1,5 @@
-"""Counts of the training data's words: what they say, and that only such files are taken as were written."""
+"""Counts of the training data's words: what they say, and that only such files are taken as were
+written."""
 
 import zlib
 from typing import Any
@@ -9,7 +10,11 @@ from augenmerk.core.extensions.training.corpora.word_counting import count_words
 from augenmerk.core.text import word_counts
 from augenmerk.core.text.word_counts import WordCounts, has_letters
 
-SENTENCES = [["ein", "mann", "steht", "."], ["ein", "hund", "und", "ein", "mann", "."], [" ", "ähre", "ähren", "3"]]
+SENTENCES = [
+    ["ein", "mann", "steht", "."],
+    ["ein", "hund", "und", "ein", "mann", "."],
+    [" ", "ähre", "ähren", "3"],
+]
 
 
 def counted(*sentences: list[str], kind: str = "") -> WordCounts:
@@ -29,10 +34,13 @@ def test_every_word_is_counted_and_white_space_is_none() -> None:
 
 
 def test_sentences_that_hardly_any_training_sentence_is_like_are_told_by_their_words() -> None:
-    """Of 1,000 sentences two are of words that no other has: five in a thousand may be called unusual."""
+    """Of 1,000 sentences two are of words that no other has: five in a thousand may be called
+    unusual."""
     common = [["der", "hund", "ist", "im", "garten"]] * 998
     counts = counted(*common, ["völlig", "anderes"], ["noch", "etwas"])
-    usual, unusual, mixed = (counts.familiarity(words) for words in (common[0], ["not", "german"], ["der", "cat"]))
+    usual, unusual, mixed = (
+        counts.familiarity(words) for words in (common[0], ["not", "german"], ["der", "cat"])
+    )
     assert usual is not None
     assert unusual is not None
     assert mixed is not None
@@ -45,17 +53,32 @@ def test_sentences_that_hardly_any_training_sentence_is_like_are_told_by_their_w
 
 def test_repeated_words_and_marks_change_no_familiarity() -> None:
     counts = counted()
-    assert counts.familiarity(["ein", "ein", "mann", ".", "3"]) == counts.familiarity(["ein", "mann"])
-    assert [has_letters(word) for word in ("a", "3", ".", "3d", "ß", "日")] == [True, False, False, True, True, True]
+    assert counts.familiarity(["ein", "ein", "mann", ".", "3"]) == counts.familiarity(
+        ["ein", "mann"]
+    )
+    assert [has_letters(word) for word in ("a", "3", ".", "3d", "ß", "日")] == [
+        True,
+        False,
+        False,
+        True,
+        True,
+        True,
+    ]
 
 
 class TestInFiles:
     def test_they_come_back_and_the_bytes_are_always_the_same(self) -> None:
-        counts = counted(["ein"] * 1_000, ["Ähre", "ähre", "ähren", "🙂", "x" * 1_000, "x" * 999 + "y"], kind="tales")
+        counts = counted(
+            ["ein"] * 1_000,
+            ["Ähre", "ähre", "ähren", "🙂", "x" * 1_000, "x" * 999 + "y"],
+            kind="tales",
+        )
         back = WordCounts.unpack(counts.describe(), counts.pack())
         assert dict(back.counts) == dict(counts.counts)
         assert (back.kind, back.least, back.unusual_below) == ("tales", 1, counts.unusual_below)
-        turned = counted(["🙂", "x" * 999 + "y", "x" * 1_000, "ähren", "ähre", "Ähre"], ["ein"] * 1_000)
+        turned = counted(
+            ["🙂", "x" * 999 + "y", "x" * 1_000, "ähren", "ähre", "Ähre"], ["ein"] * 1_000
+        )
         assert turned.pack() == counts.pack()
 
     @pytest.mark.parametrize(
@@ -113,10 +136,15 @@ class TestInFiles:
             (b"\0a", 1, "have 0 words"),
         ],
     )
-    def test_words_that_are_none_or_out_of_place_are_refused(self, data: bytes, num_words: int, problem: str) -> None:
+    def test_words_that_are_none_or_out_of_place_are_refused(
+        self, data: bytes, num_words: int, problem: str
+    ) -> None:
         described = {"kind": "", "least": 1, "num_words": num_words, "unusual_below": 0.0}
         if not problem:
-            assert dict(WordCounts.unpack(described, zlib.compress(data)).counts) == {"a": 1, "b": 1}
+            assert dict(WordCounts.unpack(described, zlib.compress(data)).counts) == {
+                "a": 1,
+                "b": 1,
+            }
             return
         with pytest.raises(ValueError, match=problem):
             WordCounts.unpack(described, zlib.compress(data))
@@ -125,11 +153,18 @@ class TestInFiles:
     def test_bytes_that_are_no_stream_are_refused(self, damage: str) -> None:
         counts = counted()
         packed = counts.pack()
-        damaged = {"cut off": packed[:-4], "noise": b"x" * 40, "followed": packed + b"x", "empty": b""}[damage]
+        damaged = {
+            "cut off": packed[:-4],
+            "noise": b"x" * 40,
+            "followed": packed + b"x",
+            "empty": b"",
+        }[damage]
         with pytest.raises(ValueError, match="word counts"):
             WordCounts.unpack(counts.describe(), damaged)
 
-    def test_a_stream_that_would_fill_the_memory_is_not_unpacked(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_a_stream_that_would_fill_the_memory_is_not_unpacked(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         monkeypatch.setattr(word_counts, "_MAX_UNPACKED_BYTES", 1_000)
         with pytest.raises(ValueError, match="too many"):
             WordCounts.unpack(counted().describe(), zlib.compress(bytes(10_000)))

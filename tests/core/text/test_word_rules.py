@@ -74,7 +74,13 @@ def random_text(dice: random.Random, words: list[str], cases: list[str]) -> str:
             case 5:
                 return dice.choice(TRICKY)
             case 6:
-                code = dice.choice([dice.randrange(0xD800), dice.randrange(0xE000, 0x11_0000), dice.randrange(0x300)])
+                code = dice.choice(
+                    [
+                        dice.randrange(0xD800),
+                        dice.randrange(0xE000, 0x11_0000),
+                        dice.randrange(0x300),
+                    ]
+                )
                 return chr(code)
             case _:
                 return "".join(dice.choices(SIGNS, k=dice.randint(1, 6)))
@@ -86,17 +92,22 @@ def random_text(dice: random.Random, words: list[str], cases: list[str]) -> str:
 def test_any_text_is_cut_as_spacy_cuts_it(language: str, both) -> None:
     ours, theirs = both
     dice = random.Random(f"{language} 1")
-    cases = list(json.loads(resource_path(RULES_FILE).read_text(encoding="utf-8"))[language]["cases"])
-    words = (
-        "Zwei Hunde laufen über die Straße. He's been there, hasn't he? The U.K.'s 3rd best-known (10:30 p.m.)".split()
+    cases = list(
+        json.loads(resource_path(RULES_FILE).read_text(encoding="utf-8"))[language]["cases"]
     )
+    words = (
+        "Zwei Hunde laufen über die Straße. He's been there, hasn't he? The U.K.'s 3rd "
+        "best-known (10:30 p.m.)"
+    ).split()
     for _ in range(NUM_FUZZED):
         text = random_text(dice, words, cases)
         assert ours(text) == theirs(text), repr(text)
 
 
 @pytest.mark.slow
-def test_all_of_multi30k_is_cut_as_spacy_cuts_it(multi30k_folder: Path, language: str, both) -> None:
+def test_all_of_multi30k_is_cut_as_spacy_cuts_it(
+    multi30k_folder: Path, language: str, both
+) -> None:
     ours, theirs = both
     paths = sorted(multi30k_folder.glob(f"*.{language}.gz"))
     lines = [line for path in paths for line in read_lines(path)]
@@ -115,11 +126,20 @@ def test_what_is_remembered_changes_nothing_and_is_bounded(monkeypatch: pytest.M
 
 @pytest.mark.heavy
 def test_languages_that_do_not_ship_are_cut_by_spacy() -> None:
-    assert [token.text for token in SpacyTokenizer("fr")("L'homme aujourd'hui.")] == ["L'", "homme", "aujourd'hui", "."]
-    assert list(SpacyTokenizer("fr", keep_spaces=True).pipe([" deux  chiens"])) == [["deux", " ", "chiens"]]
+    assert [token.text for token in SpacyTokenizer("fr")("L'homme aujourd'hui.")] == [
+        "L'",
+        "homme",
+        "aujourd'hui",
+        ".",
+    ]
+    assert list(SpacyTokenizer("fr", keep_spaces=True).pipe([" deux  chiens"])) == [
+        ["deux", " ", "chiens"]
+    ]
 
 
-def test_where_spacy_is_missing_the_shipped_languages_are_left(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_spacy_is_missing_the_shipped_languages_are_left(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     assert has_rules("de", "fr")
     monkeypatch.setattr(tokenizers, "find_spec", lambda name: None)
     assert has_rules("de", "en")
@@ -139,7 +159,9 @@ def test_a_sentence_is_translated_without_spacy_and_without_what_only_training_n
     untrained_checkpoint: Path,
 ) -> None:
     arguments = ["translate", "Ein Mann steht.", "--checkpoint", str(untrained_checkpoint)]
-    modules = modules_imported_by(f"import augenmerk.core.cli.main as main; main.main({arguments!r})")
+    modules = modules_imported_by(
+        f"import augenmerk.core.cli.main as main; main.main({arguments!r})"
+    )
     assert "torch" in modules
     assert not modules & {
         "spacy",

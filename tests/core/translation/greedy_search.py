@@ -10,15 +10,20 @@ from augenmerk.core.model.transformer import Transformer
 from augenmerk.core.translation.decoding import DecodingRules, forbidding, greedy_search
 
 
-def greedy(model: Transformer, source: Tensor, max_steps: Sequence[int], rules: DecodingRules) -> list[list[int]]:
-    """For each of the padded ids [B, S] the ids chosen by the compiled model, with cached keys and values."""
+def greedy(
+    model: Transformer, source: Tensor, max_steps: Sequence[int], rules: DecodingRules
+) -> list[list[int]]:
+    """For each of the padded ids [B, S] the ids chosen by the compiled model, with cached keys and
+    values."""
     compiled = CompiledTransformer(model)
     with torch.inference_mode():
         return greedy_search(compiled, compiled.encode(source), max_steps, rules)
 
 
 @torch.inference_mode()
-def greedy_uncached(model: Transformer, source: Tensor, max_steps: int, rules: DecodingRules) -> list[int]:
+def greedy_uncached(
+    model: Transformer, source: Tensor, max_steps: int, rules: DecodingRules
+) -> list[int]:
     """The same for one source [1, S], by one pass of the decoder for each token."""
     encoding = model.encode(source)
     forbidden = forbidding(model, rules, source)

@@ -1,4 +1,5 @@
-"""Random experiments, for tests of what holds for all of them: `random_experiment`, and where its values come from."""
+"""Random experiments, for tests of what holds for all of them: `random_experiment`, and where its
+values come from."""
 
 import random
 from collections.abc import Sequence
@@ -25,7 +26,13 @@ from augenmerk.core.translation.experiment import (
 from augenmerk.core.translation.translator import Translator
 from augenmerk.core.translation.typed_text import encode_source
 from tests.core.translation.naive import edited_source_ids
-from tests.core.translation.random_models import MAX_POSITIONS, NUM_SYMBOLS, SOURCE_WORDS, TARGET_WORDS, all_heads
+from tests.core.translation.random_models import (
+    MAX_POSITIONS,
+    NUM_SYMBOLS,
+    SOURCE_WORDS,
+    TARGET_WORDS,
+    all_heads,
+)
 
 TEXTS = (
     "Zwei Hunde spielen im Schnee.",
@@ -84,7 +91,9 @@ def random_experiment(generator: random.Random, values: Values) -> Experiment:
     interventions += [values.row(generator, length) for _ in range(drawn.count("row"))]
     interventions += [values.forced(generator, length) for _ in range(drawn.count("force"))]
     return Experiment(
-        text, output, tuple({site_of(intervention): intervention for intervention in interventions}.values())
+        text,
+        output,
+        tuple({site_of(intervention): intervention for intervention in interventions}.values()),
     )
 
 
@@ -105,7 +114,9 @@ class AnyValues:
 
     def output(self, generator: random.Random) -> Output:
         penalty = generator.choice([0.0, 1.0, 1.5, generator.uniform(0, 10)])
-        return generator.choice([Greedy(), Beam(generator.randint(1, 100), penalty), GivenTarget(self.text(generator))])
+        return generator.choice(
+            [Greedy(), Beam(generator.randint(1, 100), penalty), GivenTarget(self.text(generator))]
+        )
 
     def edits(self, generator: random.Random, text: str, count: int) -> Sequence[SourceEdit]:
         return [self._edit(generator) for _ in range(count)]
@@ -137,7 +148,9 @@ class AnyValues:
     def _edit(self, generator: random.Random) -> SourceEdit:
         if generator.random() < 0.5:
             return SourceWordRemoved(self._index(generator))
-        return SourceWordReplaced(self._index(generator), generator.choice([text for text in TEXTS if text.strip()]))
+        return SourceWordReplaced(
+            self._index(generator), generator.choice([text for text in TEXTS if text.strip()])
+        )
 
     def _index(self, generator: random.Random) -> int:
         return generator.choice([0, 1, 2, 7, 100_000])
@@ -146,11 +159,16 @@ class AnyValues:
         return generator.choice([0, -0.0, 0.5, -1, 1e-300, generator.uniform(-1000, 1000)])
 
     def _head(self, generator: random.Random) -> Head:
-        return Head(generator.choice(ATTENTION_KINDS), generator.randrange(4), generator.randrange(9))
+        return Head(
+            generator.choice(ATTENTION_KINDS), generator.randrange(4), generator.randrange(9)
+        )
 
 
 class ValuesForModel:
-    """Values that a model of `random_models` can follow; some rows and steps lie beyond the output's end."""
+    """Values that a model of `random_models` can follow.
+
+    Some rows and steps lie beyond the output's end.
+    """
 
     counts = (0, 1, 2, 3, 4, 5, 6)
 
@@ -161,7 +179,9 @@ class ValuesForModel:
 
     def text(self, generator: random.Random) -> str:
         if self._run.is_copy_task:
-            return " ".join(str(generator.randint(1, NUM_SYMBOLS)) for _ in range(generator.randint(2, 12)))
+            return " ".join(
+                str(generator.randint(1, NUM_SYMBOLS)) for _ in range(generator.randint(2, 12))
+            )
         length = generator.choice([1, 2, 3, 4, 6, 8, 10])
         return " ".join(_random_words(SOURCE_WORDS, length, generator))
 
@@ -172,8 +192,12 @@ class ValuesForModel:
         if kind == "beam":
             return generator.choice(BEAMS)
         if self._run.is_copy_task:
-            return GivenTarget(" ".join(["1", *(str(generator.randint(1, NUM_SYMBOLS)) for _ in range(8))]))
-        return GivenTarget(" ".join(_random_words(TARGET_WORDS, generator.randint(1, 5), generator)))
+            return GivenTarget(
+                " ".join(["1", *(str(generator.randint(1, NUM_SYMBOLS)) for _ in range(8))])
+            )
+        return GivenTarget(
+            " ".join(_random_words(TARGET_WORDS, generator.randint(1, 5), generator))
+        )
 
     def edits(self, generator: random.Random, text: str, count: int) -> Sequence[SourceEdit]:
         """Edits of different words that leave some of them, and room for the rest."""
@@ -188,22 +212,30 @@ class ValuesForModel:
             elif self._run.is_copy_task:
                 edits.append(SourceWordReplaced(index, str(generator.randint(1, NUM_SYMBOLS))))
             else:
-                replacement = " ".join(_random_words(SOURCE_WORDS, generator.choice([1, 1, 1, 2]), generator))
-                edits.append(SourceWordReplaced(index, "<unk>" if generator.random() < 0.2 else replacement))
+                replacement = " ".join(
+                    _random_words(SOURCE_WORDS, generator.choice([1, 1, 1, 2]), generator)
+                )
+                edits.append(
+                    SourceWordReplaced(index, "<unk>" if generator.random() < 0.2 else replacement)
+                )
         return edits if self.num_source_tokens(text, Greedy(), edits) <= MAX_POSITIONS else []
 
     def num_source_tokens(self, text: str, output: Output, edits: Sequence[SourceEdit]) -> int:
         return len(edited_source_ids(self._translator, Experiment(text, output, tuple(edits))))
 
     def scaled(self, generator: random.Random) -> HeadScaled:
-        return HeadScaled(generator.choice(self._heads), generator.choice([0.0, 0.0, 0.5, 2.0, -1.0]))
+        return HeadScaled(
+            generator.choice(self._heads), generator.choice([0.0, 0.0, 0.5, 2.0, -1.0])
+        )
 
     def network_scaled(self, generator: random.Random) -> FeedForwardScaled:
         network = generator.choice(networks_of(self._translator.model.config))
         return FeedForwardScaled(network, generator.choice([0.0, 0.0, 0.5, 2.0, -1.0]))
 
     def tempered(self, generator: random.Random) -> SoftmaxTemperature:
-        return SoftmaxTemperature(generator.choice(self._heads), generator.choice([0.25, 0.5, 2.0, 5.0]))
+        return SoftmaxTemperature(
+            generator.choice(self._heads), generator.choice([0.25, 0.5, 2.0, 5.0])
+        )
 
     def row(self, generator: random.Random, num_source_tokens: int) -> AttentionRow:
         head = generator.choice(self._heads)
@@ -211,19 +243,28 @@ class ValuesForModel:
         num_keys = row + 1 if head.kind == "decoder" else num_source_tokens
         kind = generator.choice(["one key", "even", "any", "any"])
         if kind == "one key":
-            return AttentionRow(head, row, tuple(float(key == row % num_keys) for key in range(num_keys)))
+            return AttentionRow(
+                head, row, tuple(float(key == row % num_keys) for key in range(num_keys))
+            )
         if kind == "even":
             return AttentionRow(head, row, (1.0,) * num_keys)
         weights = [generator.choice([0.0, generator.random()]) for _ in range(num_keys)]
         return AttentionRow(head, row, (*weights[:-1], weights[-1] + 0.1))
 
     def forced(self, generator: random.Random, num_source_tokens: int) -> ForcedToken:
-        vocabulary, rules = self._translator.checkpoint.codecs.target.vocabulary, self._translator.rules
-        token = generator.choice([id_ for id_ in range(len(vocabulary)) if id_ not in rules.forbidden_ids])
+        vocabulary, rules = (
+            self._translator.checkpoint.codecs.target.vocabulary,
+            self._translator.rules,
+        )
+        token = generator.choice(
+            [id_ for id_ in range(len(vocabulary)) if id_ not in rules.forbidden_ids]
+        )
         if vocabulary.end_id is not None and generator.random() < 0.15:
             token = vocabulary.end_id
         return ForcedToken(generator.randrange(num_source_tokens + 4), vocabulary.tokens[token])
 
 
 def _random_words(words: Sequence[str], count: int, generator: random.Random) -> list[str]:
-    return [generator.choice(UNKNOWN_WORDS if generator.random() < 0.1 else words) for _ in range(count)]
+    return [
+        generator.choice(UNKNOWN_WORDS if generator.random() < 0.1 else words) for _ in range(count)
+    ]

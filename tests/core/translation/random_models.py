@@ -10,7 +10,10 @@ from augenmerk.core.checkpoint.file import Checkpoint
 from augenmerk.core.config import DecodingConfig, RunConfig
 from augenmerk.core.device import DeviceChoice
 from augenmerk.core.extensions.run_settings.presets import preset
-from augenmerk.core.extensions.training.corpora.learning import learn_codecs, vocabulary_of_copy_task
+from augenmerk.core.extensions.training.corpora.learning import (
+    learn_codecs,
+    vocabulary_of_copy_task,
+)
 from augenmerk.core.model.heads import ATTENTION_KINDS, Head
 from augenmerk.core.model.transformer import Transformer
 from augenmerk.core.text.codec import CodecPair
@@ -36,7 +39,8 @@ _SHAPE = {
 class RandomModel:
     """How a model differs from its preset, and its weights.
 
-    Strength and seed are chosen so that outputs differ much, in length too, while rounding makes no difference of 1e-5.
+    Strength and seed are chosen so that outputs differ much, in length too, while rounding makes no
+    difference of 1e-5.
     """
 
     preset: str
@@ -48,21 +52,36 @@ class RandomModel:
 
 
 MODELS = {
-    "words, post-norm, learned positions": RandomModel("notebook", 13, 1.3, {"num_heads": 4, "num_decoder_layers": 3}),
+    "words, post-norm, learned positions": RandomModel(
+        "notebook", 13, 1.3, {"num_heads": 4, "num_decoder_layers": 3}
+    ),
     "words, post-norm and final, annotated norm, waves": RandomModel(
         "notebook",
         21,
         1.3,
-        {"final_norm": True, "norm_kind": "annotated", "positions": "sinusoidal", "scale_embeddings": False},
+        {
+            "final_norm": True,
+            "norm_kind": "annotated",
+            "positions": "sinusoidal",
+            "scale_embeddings": False,
+        },
     ),
     "words, pre-norm without a final one": RandomModel(
-        "notebook", 0, 1.3, {"norm_position": "pre", "num_encoder_layers": 1, "width": 24, "num_heads": 3}
+        "notebook",
+        0,
+        1.3,
+        {"norm_position": "pre", "num_encoder_layers": 1, "width": 24, "num_heads": 3},
     ),
     "words, annotated pre-norm, source not wrapped": RandomModel(
         "annotated-2018",
         6,
         1.6,
-        {"num_encoder_layers": 3, "num_decoder_layers": 1, "num_heads": 4, "tied_embeddings": "output"},
+        {
+            "num_encoder_layers": 3,
+            "num_decoder_layers": 1,
+            "num_heads": 4,
+            "tied_embeddings": "output",
+        },
     ),
     "subwords, pre-norm, all tied": RandomModel(
         "multi30k", 1, 2.0, {"width": 32, "num_heads": 4}, {"num_subwords": NUM_SUBWORDS}
@@ -71,7 +90,12 @@ MODELS = {
         "multi30k",
         1,
         1.3,
-        {"norm_position": "post", "final_norm": False, "positions": "learned", "tied_embeddings": "none"},
+        {
+            "norm_position": "post",
+            "final_norm": False,
+            "positions": "learned",
+            "tied_embeddings": "none",
+        },
         {"num_subwords": NUM_SUBWORDS},
     ),
     "words, post-norm, Marian's shape": RandomModel(
@@ -102,7 +126,10 @@ MODELS = {
     ),
     "copy task": RandomModel("copy-task-small", 23, 1.6, {}),
     "copy task, post-norm": RandomModel(
-        "copy-task-small", 22, 1.6, {"norm_position": "post", "final_norm": False, "norm_kind": "torch", "num_heads": 4}
+        "copy-task-small",
+        22,
+        1.6,
+        {"norm_position": "post", "final_norm": False, "norm_kind": "torch", "num_heads": 4},
     ),
 }
 
@@ -140,7 +167,8 @@ def _codecs(run: RunConfig) -> CodecPair:
 
 @torch.no_grad()
 def _draw_weights(model: Transformer, strength: float, end_id: int | None) -> None:
-    """What attention brings outweighs what goes around it, so that source, history and place sway each choice."""
+    """What attention brings outweighs what goes around it, so that source, history and place sway
+    each choice."""
     config, root = model.config, model.config.width**0.5
     nothing_scales_the_output = config.norm_position == "pre" and not config.final_norm
     for name, parameter in model.named_parameters():

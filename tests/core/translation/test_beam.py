@@ -1,4 +1,5 @@
-"""Beam search: against greedy, against trying everything, against the same search written down plainly."""
+"""Beam search: against greedy, against trying everything, against the same search written down
+plainly."""
 
 import itertools
 import math
@@ -23,7 +24,9 @@ every_kind = pytest.mark.parametrize("kind", KINDS)
 
 
 @torch.inference_mode()
-def search(model, source: torch.Tensor, limits: list[int], rules=RULES, beam: int = 4, alpha: float = 0.6):
+def search(
+    model, source: torch.Tensor, limits: list[int], rules=RULES, beam: int = 4, alpha: float = 0.6
+):
     compiled = CompiledTransformer(model)
     return beam_search(compiled, compiled.encode(source), limits, rules, beam, alpha)
 
@@ -35,7 +38,12 @@ def next_log_probabilities(model: Transformer, source: torch.Tensor, ids: list[i
 
 
 def plain_search(
-    model: Transformer, source: torch.Tensor, limit: int, rules: DecodingRules, beam: int, alpha: float
+    model: Transformer,
+    source: torch.Tensor,
+    limit: int,
+    rules: DecodingRules,
+    beam: int,
+    alpha: float,
 ) -> list[int]:
     """Beam search as one would explain it: lists, one sentence, nothing cached."""
     live, ended = [(0.0, [])], []
@@ -47,11 +55,15 @@ def plain_search(
             continued += [(score + after[token], [*ids, token]) for token in choices]
         continued.sort(key=lambda one: -one[0])
         ended += [
-            (score / ((5 + len(ids)) / 6) ** alpha, ids) for score, ids in continued[:beam] if ids[-1] == rules.end_id
+            (score / ((5 + len(ids)) / 6) ** alpha, ids)
+            for score, ids in continued[:beam]
+            if ids[-1] == rules.end_id
         ]
         live = [one for one in continued if one[1][-1] != rules.end_id][:beam]
         best = max(ended, key=lambda one: one[0], default=None)
-        overtaken = best is not None and (not live or best[0] >= live[0][0] / ((5 + limit) / 6) ** alpha)
+        overtaken = best is not None and (
+            not live or best[0] >= live[0][0] / ((5 + limit) / 6) ** alpha
+        )
         if len(ended) >= beam or overtaken or len(live[0][1]) == limit:
             return best[1] if best else live[0][1]
 
@@ -64,7 +76,9 @@ def test_a_beam_of_one_is_greedy(kind: str, rules: DecodingRules) -> None:
     sources = padded(random_sources(20))
     limits = [3 + row % 17 for row in range(20)]
     for alpha in (0.0, 0.6, 5.0):
-        assert search(model, sources, limits, rules, beam=1, alpha=alpha) == greedy(model, sources, limits, rules)
+        assert search(model, sources, limits, rules, beam=1, alpha=alpha) == greedy(
+            model, sources, limits, rules
+        )
 
 
 @pytest.mark.slow
@@ -85,10 +99,14 @@ def test_a_beam_that_holds_everything_finds_the_best_of_all_translations(alpha: 
             for ids in hypotheses:
                 with torch.inference_mode():
                     logits = model(source, torch.tensor([[START, *ids[:-1]]])).logits[0]
-                total = float(logits.log_softmax(dim=-1).gather(1, torch.tensor(ids)[:, None]).sum())
+                total = float(
+                    logits.log_softmax(dim=-1).gather(1, torch.tensor(ids)[:, None]).sum()
+                )
                 scores.append(total / ((5 + len(ids)) / 6) ** alpha)
             best = hypotheses[max(range(len(scores)), key=scores.__getitem__)]
-            assert search(model, source, [limit], rules, beam=num_tokens**limit, alpha=alpha) == [best]
+            assert search(model, source, [limit], rules, beam=num_tokens**limit, alpha=alpha) == [
+                best
+            ]
             better_than_greedy += best != greedy(model, source, [limit], rules)[0]
     assert better_than_greedy > 1
 
@@ -101,7 +119,8 @@ def test_batched_and_cached_search_is_the_plain_search(kind: str, beam: int, alp
     sources = random_sources(8)
     limits = [4 + row % 6 for row in range(8)]
     expected = [
-        plain_search(model, source, limit, RULES, beam, alpha) for source, limit in zip(sources, limits, strict=True)
+        plain_search(model, source, limit, RULES, beam, alpha)
+        for source, limit in zip(sources, limits, strict=True)
     ]
     assert search(model, padded(sources), limits, RULES, beam, alpha) == expected
     assert expected != greedy(model, padded(sources), limits, RULES)
@@ -124,7 +143,8 @@ def test_without_an_end_token_the_most_probable_of_full_length_is_kept() -> None
     sources = random_sources(10)
     limits = [1 + row % 5 for row in range(10)]
     expected = [
-        plain_search(model, source, limit, NO_END, 3, 0.6) for source, limit in zip(sources, limits, strict=True)
+        plain_search(model, source, limit, NO_END, 3, 0.6)
+        for source, limit in zip(sources, limits, strict=True)
     ]
     rows = search(model, padded(sources), limits, NO_END, beam=3)
     assert rows == expected
@@ -165,7 +185,10 @@ class TableState:
 
 
 class TableModel:
-    """Knows no source: the probabilities of what follows each hypothesis stand in a table; what is not there, ends."""
+    """Knows no source: the probabilities of what follows each hypothesis stand in a table.
+
+    What is not there, ends.
+    """
 
     def __init__(self, table: dict[str, dict[str, float]]) -> None:
         self.table = table
@@ -183,7 +206,9 @@ def as_letters(ids: list[int] | tuple[int, ...]) -> str:
     return "".join(".abcde"[token - END] for token in ids)
 
 
-def search_table(table: dict[str, dict[str, float]], beam: int, alpha: float = 0.0, limit: int = 8) -> str:
+def search_table(
+    table: dict[str, dict[str, float]], beam: int, alpha: float = 0.0, limit: int = 8
+) -> str:
     encoding = Encoding(torch.zeros(1, 1, dtype=torch.long), torch.zeros(1, 1, 1), None)
     return as_letters(beam_search(TableModel(table), encoding, [limit], RULES, beam, alpha)[0])
 
@@ -246,7 +271,9 @@ def test_a_vocabulary_smaller_than_the_beam_is_enough() -> None:
     model = wild_model(PRE, num_target=5)
     rules = DecodingRules(START, END, (0, PADDING, START))
     source = random_sources(1)[0]
-    assert search(model, source, [3], rules, beam=50) == [plain_search(model, source, 3, rules, 50, 0.6)]
+    assert search(model, source, [3], rules, beam=50) == [
+        plain_search(model, source, 3, rules, 50, 0.6)
+    ]
 
 
 def test_the_length_penalty_is_that_of_wu_et_al() -> None:

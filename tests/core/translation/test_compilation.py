@@ -1,4 +1,5 @@
-"""What an experiment means for one model: ids, checked against its vocabularies, and what lies beyond the end."""
+"""What an experiment means for one model: ids, checked against its vocabularies, and what lies
+beyond the end."""
 
 import pytest
 
@@ -46,7 +47,9 @@ def test_an_experiment_becomes_ids_factors_and_rows(translator: Translator) -> N
     assert dict(compiled.experiment.changes.rows) == {(Head("cross", 2, 1), 0): row.weights}
     assert dict(compiled.forced) == {3: vocabulary.ids[token]}
     assert compiled.given is None
-    assert compiled.max_steps == max_steps(len(compiled.source.ids), translator.run_config, translator.rules)
+    assert compiled.max_steps == max_steps(
+        len(compiled.source.ids), translator.run_config, translator.rules
+    )
     assert translator.compile(Experiment(SENTENCE, GivenTarget("A dog."))).given is not None
 
 
@@ -88,16 +91,22 @@ def test_what_does_not_fit_is_refused_before_anything_is_computed(translator: Tr
     with pytest.raises(ExperimentError, match="Source word 7 cannot be changed"):
         translator.compile(Experiment(SENTENCE, interventions=(SourceWordRemoved(7),)))
     with pytest.raises(AnalysisError, match="no decoder layer 0 head 4"):
-        translator.compile(Experiment(SENTENCE, interventions=(AttentionRow(Head("decoder", 0, 4), 0, (1.0,)),)))
+        translator.compile(
+            Experiment(SENTENCE, interventions=(AttentionRow(Head("decoder", 0, 4), 0, (1.0,)),))
+        )
 
 
 def spelled(translator: Translator, forced: tuple[ForcedToken, ...]) -> list[str]:
     codec = translator.checkpoint.codecs.target
-    return [word.text for word in codec.decode([codec.vocabulary.ids[token.token] for token in forced])]
+    return [
+        word.text for word in codec.decode([codec.vocabulary.ids[token.token] for token in forced])
+    ]
 
 
 @pytest.mark.parametrize("text", ["man", "football", "ladder"])
-def test_a_word_is_forced_by_its_pieces_one_step_after_the_other(translator: Translator, text: str) -> None:
+def test_a_word_is_forced_by_its_pieces_one_step_after_the_other(
+    translator: Translator, text: str
+) -> None:
     codec = translator.checkpoint.codecs.target
     forced = forced_word(2, text, codec)
     assert [token.step for token in forced] == list(range(2, 2 + len(forced)))
@@ -110,7 +119,11 @@ def test_a_word_is_forced_by_its_pieces_one_step_after_the_other(translator: Tra
 
 def test_a_word_of_several_pieces_takes_several_steps(subword_translator: Translator) -> None:
     codec = subword_translator.checkpoint.codecs.target
-    long = next(word for word in ("football", "ladder", "worker", "street") if len(forced_word(0, word, codec)) > 1)
+    long = next(
+        word
+        for word in ("football", "ladder", "worker", "street")
+        if len(forced_word(0, word, codec)) > 1
+    )
     forced = forced_word(0, long, codec)
     assert [codec.vocabulary.ids[token.token] for token in forced] == list(
         codec.encode_text(long, begins_sentence=False)[0].ids
@@ -130,14 +143,20 @@ def test_exact_tokens_are_forced_as_they_stand(translator: Translator) -> None:
     codec = translator.checkpoint.codecs.target
     assert forced_word(4, "<eos>", codec) == (ForcedToken(4, "<eos>"),)
     token = (
-        next(candidate for candidate in codec.vocabulary.tokens if candidate.startswith("▁") and len(candidate) > 2)
+        next(
+            candidate
+            for candidate in codec.vocabulary.tokens
+            if candidate.startswith("▁") and len(candidate) > 2
+        )
         if (codec.subwords)
         else "dog"
     )
     assert forced_word(0, token, codec) == (ForcedToken(0, token),)
 
 
-def test_a_piece_without_the_mark_of_a_word_is_read_as_a_word(subword_translator: Translator) -> None:
+def test_a_piece_without_the_mark_of_a_word_is_read_as_a_word(
+    subword_translator: Translator,
+) -> None:
     """“er” goes on with a word in the vocabulary; someone who types it means a word of its own."""
     codec = subword_translator.checkpoint.codecs.target
     piece = next(token for token in codec.vocabulary.tokens if token.isalpha() and len(token) > 1)
@@ -148,7 +167,9 @@ def test_a_piece_without_the_mark_of_a_word_is_read_as_a_word(subword_translator
 
 @pytest.mark.parametrize("text", ["", "  ", "🙂", "日本語"])
 def test_words_that_the_vocabulary_has_not_are_refused(translator: Translator, text: str) -> None:
-    with pytest.raises(ExperimentError, match=f"The vocabulary of this model has no '{text.strip()}'"):
+    with pytest.raises(
+        ExperimentError, match=f"The vocabulary of this model has no '{text.strip()}'"
+    ):
         forced_word(0, text, translator.checkpoint.codecs.target)
 
 

@@ -18,7 +18,9 @@ from augenmerk.core.translation.translator import Translator
 from tests.core.translators import ENGLISH, GERMAN
 
 
-def knowing(translator: Translator, kind: str = "picture captions", **changes: object) -> Translator:
+def knowing(
+    translator: Translator, kind: str = "picture captions", **changes: object
+) -> Translator:
     """The same model; it has the counts of the made-up sentences."""
     codec = translator.checkpoint.codecs.source
     counts = count_words(list(split_lines(GERMAN, codec.tokenizer, codec.case)), kind)
@@ -69,13 +71,17 @@ class TestSpelling:
     USUAL = "Ein Fußballspieler schläft auf der Straße."
     TYPED = "EIN FUSSBALLSPIELER schlaeft auf der Strasse."
 
-    def test_a_word_typed_without_umlauts_is_translated_as_with_them(self, pieces: Translator) -> None:
+    def test_a_word_typed_without_umlauts_is_translated_as_with_them(
+        self, pieces: Translator
+    ) -> None:
         usual, typed = pieces.translate(self.USUAL), pieces.translate(self.TYPED)
         assert (typed.source_ids, typed.source_tokens) == (usual.source_ids, usual.source_tokens)
         assert (typed.predicted_ids, typed.text) == (usual.predicted_ids, usual.text)
         assert np.array_equal(typed.maps.cross, usual.maps.cross)
 
-    def test_the_words_stay_what_was_typed_and_it_is_told_how_they_were_read(self, pieces: Translator) -> None:
+    def test_the_words_stay_what_was_typed_and_it_is_told_how_they_were_read(
+        self, pieces: Translator
+    ) -> None:
         translation = pieces.translate(self.TYPED)
         assert [word.text for word in translation.source_words] == [
             *("ein", "fussballspieler", "schlaeft", "auf", "der", "strasse", "."),
@@ -104,7 +110,9 @@ class TestSpelling:
         assert [(word.text, word.count) for word in coverage.rare_words] == [("bär", 2)]
         assert [(word.text, word.read_as) for word in coverage.respelled_words] == [("baer", "bär")]
 
-    def test_the_notice_on_a_slip_of_the_training_data_states_how_often_it_was_there(self, pieces: Translator) -> None:
+    def test_the_notice_on_a_slip_of_the_training_data_states_how_often_it_was_there(
+        self, pieces: Translator
+    ) -> None:
         counts = pieces.checkpoint.word_counts
         assert counts is not None
         slip = WordCounts({**counts.counts, "strasse": 1, "straße": 10})
@@ -113,23 +121,33 @@ class TestSpelling:
         (word,) = coverage.respelled_words
         assert word.explanation == "read as “straße”: “strasse” is only once in the training data"
 
-    def test_a_sentence_is_like_the_training_data_however_it_was_typed(self, pieces: Translator) -> None:
+    def test_a_sentence_is_like_the_training_data_however_it_was_typed(
+        self, pieces: Translator
+    ) -> None:
         coverage = pieces.coverage("Fussballspieler schlaeft")
         assert coverage is not None
         assert not coverage.is_unlike_training
 
     def test_the_word_that_replaces_another_is_read_so_too(self, pieces: Translator) -> None:
         text = "Ein Hund steht auf der Strasse."
-        translation = pieces.run(Experiment(text, interventions=(SourceWordReplaced(2, "schlaeft"),)))
+        translation = pieces.run(
+            Experiment(text, interventions=(SourceWordReplaced(2, "schlaeft"),))
+        )
         assert translation.coverage is not None
         assert [(word.text, word.read_as) for word in translation.coverage.respelled_words] == [
             ("schlaeft", "schläft"),
             ("strasse", "straße"),
         ]
-        assert translation.source_ids == pieces.translate("Ein Hund schläft auf der Straße.").source_ids
+        assert (
+            translation.source_ids
+            == pieces.translate("Ein Hund schläft auf der Straße.").source_ids
+        )
 
     def test_the_loss_of_references_is_that_of_the_text_as_read(self, pieces: Translator) -> None:
-        losses = [reference_loss(pieces, [source], ["A dog sleeps."])[0] for source in (self.USUAL, self.TYPED)]
+        losses = [
+            reference_loss(pieces, [source], ["A dog sleeps."])[0]
+            for source in (self.USUAL, self.TYPED)
+        ]
         assert losses[0] == losses[1]
 
     def test_the_digest_and_the_file_know_nothing_of_it(
@@ -138,16 +156,22 @@ class TestSpelling:
         assert pieces.digest == subword_translator.digest
         assert pieces.checkpoint.codecs.to_dict() == subword_translator.checkpoint.codecs.to_dict()
 
-    def test_in_training_the_words_of_validation_are_read_as_they_are(self, pieces: Translator) -> None:
+    def test_in_training_the_words_of_validation_are_read_as_they_are(
+        self, pieces: Translator
+    ) -> None:
         usual = SentencePairs(tuple(GERMAN), tuple(ENGLISH))
-        typed = SentencePairs(tuple(line.replace("ß", "ss").replace("ä", "ae") for line in GERMAN), tuple(ENGLISH))
+        typed = SentencePairs(
+            tuple(line.replace("ß", "ss").replace("ä", "ae") for line in GERMAN), tuple(ENGLISH)
+        )
         corpus = prepare("made up", pieces.run_config.data, usual, typed, lambda phase: None)
         assert corpus.word_counts is not None
         assert corpus.validation.target == corpus.train.target
         assert corpus.validation.source != corpus.train.source
         restoring = corpus.codecs.source.restoring_spelling(corpus.word_counts)
         words = split_lines(typed.source, restoring.tokenizer, restoring.case)
-        assert [restoring.encode_words(word) for word in words] == [ids[1:-1] for ids in corpus.train.source]
+        assert [restoring.encode_words(word) for word in words] == [
+            ids[1:-1] for ids in corpus.train.source
+        ]
 
     def test_models_of_whole_words_read_what_was_typed(self, words: Translator) -> None:
         translation = words.translate(self.TYPED)
@@ -176,7 +200,10 @@ def test_case_is_folded_as_the_model_folds_it(pieces: Translator) -> None:
             "only 4 times in the training data; the model guesses from its pieces: x·y",
         ),
         (RareWord("x", 2, 1, 2, ("x",), is_exact=False), "at most 2 times in the training data"),
-        (RareWord("x", 0, 1, 2, ("x",), is_unknown=True), "not in the training data; read as an unknown word (<unk>)"),
+        (
+            RareWord("x", 0, 1, 2, ("x",), is_unknown=True),
+            "not in the training data; read as an unknown word (<unk>)",
+        ),
     ],
 )
 def test_what_is_said_of_a_word(word: RareWord, told: str) -> None:
@@ -188,7 +215,9 @@ def test_a_word_that_the_vocabulary_does_not_have_is_rare_too(words: Translator)
     assert (word.text, word.is_unknown, word.count) == ("elefant", True, 0)
 
 
-def test_a_sentence_mostly_of_rare_words_is_told_once_there_are_two(subword_translator: Translator) -> None:
+def test_a_sentence_mostly_of_rare_words_is_told_once_there_are_two(
+    subword_translator: Translator,
+) -> None:
     pieces = knowing(subword_translator, unusual_below=0.0)
     for text, is_told in (
         ("The committee approved the budget.", True),
@@ -207,7 +236,9 @@ def test_a_sentence_mostly_of_rare_words_is_told_once_there_are_two(subword_tran
         assert bool(coverage.notice) is is_told
 
 
-def test_a_sentence_rarer_than_nearly_all_training_sentences_is_told(subword_translator: Translator) -> None:
+def test_a_sentence_rarer_than_nearly_all_training_sentences_is_told(
+    subword_translator: Translator,
+) -> None:
     """As those of another language that shares some words with this one."""
     text = "Ein Mann steht im Gras mit Elefant und Tiger."
     usual = knowing(subword_translator, unusual_below=0.0).coverage(text)
@@ -236,19 +267,28 @@ def test_a_sentence_rarer_than_nearly_all_training_sentences_is_told(subword_tra
 def test_another_language_typed_instead_of_german_has_its_own_hint(
     pieces: Translator, text: str, language: str
 ) -> None:
-    translation, hint = pieces.translate(text), f"This looks like {language}. Enter a German sentence."
+    translation, hint = (
+        pieces.translate(text),
+        f"This looks like {language}. Enter a German sentence.",
+    )
     assert translation.hint == (hint if language else "")
     assert (hint in translation.notes) is bool(language)
 
 
-def test_a_model_without_word_counts_hints_at_the_language_too(subword_translator: Translator) -> None:
-    assert subword_translator.translate("The dog is in the snow.").hint.startswith("This looks like English.")
+def test_a_model_without_word_counts_hints_at_the_language_too(
+    subword_translator: Translator,
+) -> None:
+    assert subword_translator.translate("The dog is in the snow.").hint.startswith(
+        "This looks like English."
+    )
     replaced = Experiment("The dog is in the snow.", interventions=(SourceWordReplaced(1, "Hund"),))
     assert subword_translator.run(replaced).hint.startswith("This looks like English.")
 
 
 @pytest.mark.training
-def test_a_list_of_the_copy_task_without_the_first_symbol_of_training_has_a_hint(copy_translator: Translator) -> None:
+def test_a_list_of_the_copy_task_without_the_first_symbol_of_training_has_a_hint(
+    copy_translator: Translator,
+) -> None:
     hint = "Every list in the training data begins with 1. Begin with 1, or expect mistakes."
     for text, is_expected in (("7 3 9", False), ("1 7 3 9", True), ("99 1 7 3", True)):
         translation = copy_translator.translate(text)
@@ -256,7 +296,9 @@ def test_a_list_of_the_copy_task_without_the_first_symbol_of_training_has_a_hint
         assert (hint in translation.notes) is not is_expected
 
 
-def test_the_notice_speaks_of_captions_only_where_there_were_captions(subword_translator: Translator) -> None:
+def test_the_notice_speaks_of_captions_only_where_there_were_captions(
+    subword_translator: Translator,
+) -> None:
     notices = []
     for kind in ("picture captions", "", "recipes"):
         coverage = knowing(subword_translator, kind).coverage("Der Aufsichtsrat billigte Kredite.")
@@ -270,10 +312,14 @@ def test_the_notice_speaks_of_captions_only_where_there_were_captions(subword_tr
 
 
 def test_the_words_are_those_that_the_model_reads(pieces: Translator) -> None:
-    replaced = pieces.run(Experiment("Ein Mann steht.", interventions=(SourceWordReplaced(1, "Elefant"),)))
+    replaced = pieces.run(
+        Experiment("Ein Mann steht.", interventions=(SourceWordReplaced(1, "Elefant"),))
+    )
     assert replaced.coverage is not None
     assert [word.text for word in replaced.coverage.rare_words] == ["elefant"]
-    unknown = pieces.run(Experiment("Ein Mann steht.", interventions=(SourceWordReplaced(1, "<unk>"),)))
+    unknown = pieces.run(
+        Experiment("Ein Mann steht.", interventions=(SourceWordReplaced(1, "<unk>"),))
+    )
     assert unknown.coverage is not None
     assert unknown.coverage.rare_words == ()
 
@@ -296,7 +342,9 @@ def test_a_text_that_cannot_be_translated_is_refused(pieces: Translator, text: s
         pieces.rare_words(text)
 
 
-@pytest.mark.parametrize("text", ["\ud800 kaputt \x00", "Мужчина رجل 🙂", "日本語\u2028Mann", "a" * 900])
+@pytest.mark.parametrize(
+    "text", ["\ud800 kaputt \x00", "Мужчина رجل 🙂", "日本語\u2028Mann", "a" * 900]
+)
 def test_any_text_has_rare_words_within_its_tokens(pieces: Translator, text: str) -> None:
     translation = pieces.translate(text)
     assert translation.coverage is not None

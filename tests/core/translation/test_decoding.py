@@ -11,7 +11,15 @@ from augenmerk.core.translation.decoding import (
     batches_by_length,
     best_tokens,
 )
-from tests.core.model.small_models import END, KINDS, NUM_SOURCE, NUM_TARGET, PADDING, START, random_ids
+from tests.core.model.small_models import (
+    END,
+    KINDS,
+    NUM_SOURCE,
+    NUM_TARGET,
+    PADDING,
+    START,
+    random_ids,
+)
 from tests.core.translation.greedy_search import greedy, greedy_uncached
 from tests.core.translation.wild_models import padded, random_sources, wild_model
 
@@ -27,7 +35,8 @@ def test_cached_and_uncached_decoding_choose_the_same_tokens(kind: str) -> None:
     model = wild_model(kind)
     sentences = [greedy(model, source, [20], RULES)[0] for source in random_sources(40)]
     assert sentences == [greedy_uncached(model, source, 20, RULES) for source in random_sources(40)]
-    assert len({token for row in sentences for token in row}) > 10  # the model says more than one thing,
+    # the model says more than one thing,
+    assert len({token for row in sentences for token in row}) > 10
     assert len({len(row) for row in sentences}) > 3  # and ends when it likes
 
 
@@ -50,16 +59,23 @@ def test_maps_of_one_pass_are_those_of_decoding_step_by_step(kind: str) -> None:
         chosen = greedy(model, source, [12], NO_END)[0]
         read = torch.tensor([[START, *chosen[:-1]]])
         output = model.decode(model.encode(source, need_maps=True), read, need_maps=True)
-        assert torch.equal(output.encoder_maps, model(source, read[:, :1], need_maps=True).encoder_maps)
+        assert torch.equal(
+            output.encoder_maps, model(source, read[:, :1], need_maps=True).encoder_maps
+        )
         for step in range(len(chosen)):
-            # the decoder as it stands at this step: it has read nothing beyond it, and its last row is what is new
+            # the decoder as it stands at this step: it has read nothing beyond it, and its last row
+            # is what is new
             then = model(source, read[:, : step + 1], need_maps=True)
             one_pass = output.decoder_maps[..., step, :]
-            torch.testing.assert_close(one_pass[..., : step + 1], then.decoder_maps[..., step, :], rtol=0, atol=1e-5)
+            torch.testing.assert_close(
+                one_pass[..., : step + 1], then.decoder_maps[..., step, :], rtol=0, atol=1e-5
+            )
             assert not one_pass[..., step + 1 :].any()
             one_pass = output.cross_maps[..., step, :]
             torch.testing.assert_close(one_pass, then.cross_maps[..., step, :], rtol=0, atol=1e-5)
-            torch.testing.assert_close(output.logits[:, step], then.logits[:, -1], rtol=0, atol=1e-4)
+            torch.testing.assert_close(
+                output.logits[:, step], then.logits[:, -1], rtol=0, atol=1e-4
+            )
             best = then.logits[0, -1].index_fill(0, torch.tensor([PADDING]), float("-inf")).argmax()
             assert int(best) == chosen[step]
 
@@ -81,7 +97,9 @@ def test_forbidden_tokens_are_never_chosen() -> None:
     def run(rules: DecodingRules) -> list[list[int]]:
         return greedy(model, padded(sources), [12] * 20, rules)
 
-    favourites = [token for token, _ in Counter(t for row in run(NO_END) for t in row).most_common(3)]
+    favourites = [
+        token for token, _ in Counter(t for row in run(NO_END) for t in row).most_common(3)
+    ]
     forbidden = DecodingRules(START, None, (PADDING, *favourites))
     assert not {token for row in run(forbidden) for token in row} & set(forbidden.forbidden_ids)
 
@@ -113,8 +131,12 @@ def test_without_an_end_token_the_length_is_exact() -> None:
 
 def test_rules_of_a_vocabulary_of_words_and_of_subwords() -> None:
     vocabulary = Vocabulary.with_specials([*SPECIALS, "a"])
-    assert DecodingRules.of_vocabulary(vocabulary, forbid_unknown=False) == DecodingRules(2, 3, (1, 2))
-    assert DecodingRules.of_vocabulary(vocabulary, forbid_unknown=True) == DecodingRules(2, 3, (0, 1, 2))
+    assert DecodingRules.of_vocabulary(vocabulary, forbid_unknown=False) == DecodingRules(
+        2, 3, (1, 2)
+    )
+    assert DecodingRules.of_vocabulary(vocabulary, forbid_unknown=True) == DecodingRules(
+        2, 3, (0, 1, 2)
+    )
 
 
 def test_the_least_room_for_a_position_table_is_used_to_its_end() -> None:
@@ -143,6 +165,8 @@ def test_no_gradient_is_kept() -> None:
 
 @pytest.mark.parametrize("num_tokens", [1, 63, 64, 65, 200])
 def test_the_best_token_is_the_first_of_the_largest(num_tokens: int) -> None:
-    logits = torch.randint(0, 3, (50, num_tokens), generator=torch.Generator().manual_seed(num_tokens)).float()
+    logits = torch.randint(
+        0, 3, (50, num_tokens), generator=torch.Generator().manual_seed(num_tokens)
+    ).float()
     logits[0] = float("-inf")
     assert torch.equal(best_tokens(logits), logits.argmax(dim=-1))

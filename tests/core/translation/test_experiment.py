@@ -1,4 +1,5 @@
-"""An experiment is a value: the same however it was written down, and refused with a reason where it says nothing."""
+"""An experiment is a value: the same however it was written down, and refused with a reason where
+it says nothing."""
 
 import itertools
 import json
@@ -47,12 +48,18 @@ NETWORK_HALVED = FeedForwardScaled(Network("decoder", 0), 0.5)
 ROW = AttentionRow(Head("decoder", 0, 2), 1, (1, 3))
 FORCED = ForcedToken(4, "▁dog")
 CANONICAL = (REPLACED, REMOVED, OFF, DOUBLED, NETWORK_OFF, ROW, FORCED)
-"""Source words, heads, networks, rows, steps; each by its place, its kind, layer and head, its step."""
+"""Source words, heads, networks, rows, steps.
+
+Each by its place, its kind, layer and head, its step.
+"""
 
 
 @pytest.mark.subprocess
 def test_nothing_here_imports_torch() -> None:
-    code = "import sys, augenmerk.core.translation.experiment; print(sorted({'torch', 'spacy'} & set(sys.modules)))"
+    code = (
+        "import sys, augenmerk.core.translation.experiment; print(sorted({'torch', 'spacy'} & "
+        "set(sys.modules)))"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
 
@@ -79,7 +86,11 @@ def test_sites_are_in_the_order_of_kinds_layers_heads_rows_and_steps() -> None:
             for layer in (0, 1)
             for head in (0, 3)
         ),
-        *(FeedForwardScaled(Network(side, layer)) for side in ("encoder", "decoder") for layer in (0, 2, 10)),
+        *(
+            FeedForwardScaled(Network(side, layer))
+            for side in ("encoder", "decoder")
+            for layer in (0, 2, 10)
+        ),
         *(AttentionRow(Head("encoder", 0, 0), row, (1,)) for row in (0, 9, 10)),
         AttentionRow(Head("cross", 0, 0), 0, (1,)),
         *(ForcedToken(step, "x") for step in (0, 2, 11)),
@@ -88,7 +99,12 @@ def test_sites_are_in_the_order_of_kinds_layers_heads_rows_and_steps() -> None:
     assert len({site_of(intervention) for intervention in ordered}) == len(ordered)
 
 
-HEADS = [Head(kind, layer, head) for kind in ("encoder", "cross") for layer in range(3) for head in range(4)]
+HEADS = [
+    Head(kind, layer, head)
+    for kind in ("encoder", "cross")
+    for layer in range(3)
+    for head in range(4)
+]
 
 
 def off(*heads: Head, factor: float = 0.0) -> list[Intervention]:
@@ -105,8 +121,14 @@ def members(group: HeadGroup) -> list[Head]:
         (off(*members(HeadGroup("cross"))), ["all cross-attention off"]),
         (off(*members(HeadGroup("encoder"))), ["all encoder self-attention off"]),
         (off(*members(HeadGroup("cross", 1))), ["cross layer 2 off"]),
-        (off(*members(HeadGroup("cross", None, 3)), factor=0.5), ["cross head 4 in all layers scaled 0.5"]),
-        (off(*members(HeadGroup("cross", 1))[1:]), ["cross 2·2 off", "cross 2·3 off", "cross 2·4 off"]),
+        (
+            off(*members(HeadGroup("cross", None, 3)), factor=0.5),
+            ["cross head 4 in all layers scaled 0.5"],
+        ),
+        (
+            off(*members(HeadGroup("cross", 1))[1:]),
+            ["cross 2·2 off", "cross 2·3 off", "cross 2·4 off"],
+        ),
         (
             [*off(*members(HeadGroup("cross", 1))[1:]), HeadScaled(Head("cross", 1, 0), 2)],
             ["cross 2·1 scaled 2", "cross 2·2 off", "cross 2·3 off", "cross 2·4 off"],
@@ -128,33 +150,50 @@ def test_heads_of_a_complete_group_with_the_same_factor_are_one_text(
 ) -> None:
     groups = in_groups(interventions, HEADS)
     assert [text for text, _ in groups] == texts
-    assert sorted((intervention for _, of_text in groups for intervention in of_text), key=site_of) == sorted(
-        interventions, key=site_of
-    )
+    assert sorted(
+        (intervention for _, of_text in groups for intervention in of_text), key=site_of
+    ) == sorted(interventions, key=site_of)
 
 
 def test_a_layer_and_a_column_that_share_a_head_have_a_text_each() -> None:
     both = {*members(HeadGroup("cross", 1)), *members(HeadGroup("cross", None, 2))}
     layer, column = in_groups(off(*both), HEADS)[::-1]
     assert (layer[0], column[0]) == ("cross layer 2 off", "cross head 3 in all layers off")
-    assert {intervention.head for intervention in column[1]} == {Head("cross", 0, 2), Head("cross", 2, 2)}
+    assert {intervention.head for intervention in column[1]} == {
+        Head("cross", 0, 2),
+        Head("cross", 2, 2),
+    }
     assert len(layer[1]) == 4
 
 
 def test_forced_pieces_of_a_word_are_one_text() -> None:
-    forced = [ForcedToken(step, token) for step, token in enumerate(("▁c", "ats", "▁run", "<eos>", "s"), start=1)]
+    forced = [
+        ForcedToken(step, token)
+        for step, token in enumerate(("▁c", "ats", "▁run", "<eos>", "s"), start=1)
+    ]
     groups = in_groups([*forced, ForcedToken(8, "t")], HEADS)
-    assert [text for text, _ in groups] == ["steps 2–3: cats", "step 4: run", "step 5: <eos>", "step 6: s", "step 9: t"]
+    assert [text for text, _ in groups] == [
+        "steps 2–3: cats",
+        "step 4: run",
+        "step 5: <eos>",
+        "step 6: s",
+        "step 9: t",
+    ]
     assert groups[0][1] == tuple(forced[:2])
 
 
 def test_without_knowing_the_heads_each_intervention_has_its_text() -> None:
-    assert [text for text, _ in in_groups([OFF, FORCED], [])] == [display_text(OFF), display_text(FORCED)]
+    assert [text for text, _ in in_groups([OFF, FORCED], [])] == [
+        display_text(OFF),
+        display_text(FORCED),
+    ]
 
 
 def test_equal_experiments_have_equal_hashes_and_different_ones_differ() -> None:
     first = Experiment(TEXT, Beam(4), (OFF, ROW))
-    again = Experiment(TEXT, Beam(4, 1.5), (AttentionRow(ROW.head, 1, (0.25, 0.75)), HeadScaled(OFF.head, 0)))
+    again = Experiment(
+        TEXT, Beam(4, 1.5), (AttentionRow(ROW.head, 1, (0.25, 0.75)), HeadScaled(OFF.head, 0))
+    )
     assert first == again
     assert hash(first) == hash(again)
     others = {
@@ -218,7 +257,9 @@ PAIRS_FOR_ONE_SITE = [
 
 
 @pytest.mark.parametrize(("first", "second"), PAIRS_FOR_ONE_SITE)
-def test_two_interventions_on_one_site_are_refused(first: Intervention, second: Intervention) -> None:
+def test_two_interventions_on_one_site_are_refused(
+    first: Intervention, second: Intervention
+) -> None:
     assert site_of(first) == site_of(second)
     with pytest.raises(ExperimentError, match=f"“{first}” and “{second}”"):
         Experiment(TEXT, interventions=(ForcedToken(0, "x"), first, OFF, second))
@@ -259,12 +300,16 @@ def test_a_temperature_is_a_number_within_bounds(temperature: Any) -> None:
 
 def test_a_temperature_belongs_to_its_head_not_to_the_sentence() -> None:
     warm = SoftmaxTemperature(OFF.head, 2)
-    assert Experiment(TEXT, interventions=(warm, OFF, FORCED)).edited("Ein Hund.").interventions == (OFF, warm)
+    assert Experiment(TEXT, interventions=(warm, OFF, FORCED)).edited(
+        "Ein Hund."
+    ).interventions == (OFF, warm)
 
 
 def test_a_token_cannot_be_forced_in_a_given_target() -> None:
     output = GivenTarget("A man.")
-    with pytest.raises(ExperimentError, match=r"A token is forced \(“step 4: dog”\) while the whole translation is"):
+    with pytest.raises(
+        ExperimentError, match=r"A token is forced \(“step 4: dog”\) while the whole translation is"
+    ):
         Experiment(TEXT, output, (OFF, FORCED))
     with pytest.raises(ExperimentError, match="Remove the forced token"):
         Experiment(TEXT, output).with_interventions(FORCED)
@@ -279,13 +324,19 @@ def test_indices_that_are_none_are_refused(index: Any) -> None:
         (lambda: AttentionRow(Head("cross", 0, 0), index, (1.0,)), "row"),
         (lambda: ForcedToken(index, "a"), "decoding step"),
     ):
-        with pytest.raises(ExperimentError, match=rf"The {name} is .*Use a whole number from 0 to 100,000"):
+        with pytest.raises(
+            ExperimentError, match=rf"The {name} is .*Use a whole number from 0 to 100,000"
+        ):
             build()
 
 
-@pytest.mark.parametrize("factor", [math.nan, math.inf, -math.inf, MAX_FACTOR * 1.01, -1e30, 10**400, -(10**400)])
+@pytest.mark.parametrize(
+    "factor", [math.nan, math.inf, -math.inf, MAX_FACTOR * 1.01, -1e30, 10**400, -(10**400)]
+)
 def test_factors_that_are_no_numbers_or_too_large_are_refused(factor: float) -> None:
-    with pytest.raises(ExperimentError, match=r"The factor of encoder layer 1 head 3 is .*0 switches the head off"):
+    with pytest.raises(
+        ExperimentError, match=r"The factor of encoder layer 1 head 3 is .*0 switches the head off"
+    ):
         HeadScaled(OFF.head, factor)
     assert HeadScaled(OFF.head, -MAX_FACTOR).factor == -MAX_FACTOR
 
@@ -298,7 +349,11 @@ def test_an_empty_replacement_is_refused(text: str) -> None:
 
 @pytest.mark.parametrize(
     ("beam", "length_penalty", "message"),
-    [(0, 1.0, "The beam size is 0"), (101, 1.0, "The beam size is 101"), (4, -0.1, "The length penalty is -0.1")],
+    [
+        (0, 1.0, "The beam size is 0"),
+        (101, 1.0, "The beam size is 101"),
+        (4, -0.1, "The length penalty is -0.1"),
+    ],
 )
 def test_a_beam_out_of_range_is_refused(beam: int, length_penalty: float, message: str) -> None:
     with pytest.raises(ConfigError, match=message):
@@ -330,7 +385,8 @@ def test_a_row_of_the_decoder_sees_what_was_read_so_far() -> None:
     assert AttentionRow(head, 2, (1, 1, 2)).weights == (0.25, 0.25, 0.5)
     for weights in ((1.0, 1.0), (1.0, 1.0, 1.0, 1.0)):
         with pytest.raises(
-            ExperimentError, match=rf"The row of step 2 in {head} has {len(weights)} weights\. It needs one for"
+            ExperimentError,
+            match=rf"The row of step 2 in {head} has {len(weights)} weights\. It needs one for",
         ):
             AttentionRow(head, 2, weights)
 
@@ -370,7 +426,9 @@ def test_added_interventions_take_the_place_of_those_on_the_same_site() -> None:
     experiment = Experiment(TEXT, Beam(3), CANONICAL)
     replacement, further = HeadScaled(OFF.head, 0.5), ForcedToken(0, "a")
     changed = experiment.with_interventions(replacement, further)
-    assert changed == Experiment(TEXT, Beam(3), (REPLACED, REMOVED, replacement, *CANONICAL[3:5], ROW, further, FORCED))
+    assert changed == Experiment(
+        TEXT, Beam(3), (REPLACED, REMOVED, replacement, *CANONICAL[3:5], ROW, further, FORCED)
+    )
     assert changed.with_interventions(OFF).without(further) == experiment
     removed = experiment.with_interventions(SourceWordRemoved(0))
     assert removed.source_edits == (SourceWordRemoved(0), REMOVED)
@@ -380,7 +438,13 @@ def test_added_interventions_take_the_place_of_those_on_the_same_site() -> None:
 
 def test_those_that_are_not_there_are_passed_over() -> None:
     experiment = Experiment(TEXT, Beam(3), CANONICAL)
-    assert experiment.without(ROW, REMOVED).interventions == (REPLACED, OFF, DOUBLED, NETWORK_OFF, FORCED)
+    assert experiment.without(ROW, REMOVED).interventions == (
+        REPLACED,
+        OFF,
+        DOUBLED,
+        NETWORK_OFF,
+        FORCED,
+    )
     assert experiment.without(HeadScaled(OFF.head, 0.5), ForcedToken(4, "▁cat")) == experiment
     assert experiment.without(*CANONICAL) == experiment.baseline
 
@@ -391,7 +455,9 @@ def test_those_that_are_not_there_are_passed_over() -> None:
 )
 def test_an_edited_sentence_keeps_its_scalings_alone(output: Any, expected_output: Any) -> None:
     interventions = tuple(
-        intervention for intervention in CANONICAL if intervention != FORCED or not isinstance(output, GivenTarget)
+        intervention
+        for intervention in CANONICAL
+        if intervention != FORCED or not isinstance(output, GivenTarget)
     )
     edited = Experiment(TEXT, output, interventions).edited("Ein Hund.")
     assert edited == Experiment("Ein Hund.", expected_output, (OFF, DOUBLED, NETWORK_OFF))
@@ -442,7 +508,9 @@ def test_whole_numbers_of_numpy_are_taken_as_what_they_are() -> None:
     forced = ForcedToken(np.argmax([0, 3, 1]), "▁dog")  # type: ignore[arg-type]
     off = HeadScaled(Head("cross", np.int64(1), np.int64(0)))  # type: ignore[arg-type]
     experiment = Experiment("Ein Hund.", Beam(np.int64(4)), (forced, off))  # type: ignore[arg-type]
-    assert experiment_from_json(json.loads(json.dumps(experiment_to_json(experiment)))) == experiment
+    assert (
+        experiment_from_json(json.loads(json.dumps(experiment_to_json(experiment)))) == experiment
+    )
 
 
 def test_broken_bytes_in_a_forced_token_become_the_sign_for_them() -> None:

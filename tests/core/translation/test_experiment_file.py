@@ -1,4 +1,5 @@
-"""Experiment files: exact round trips, one refusal that names the field for anything else, and no other exception."""
+"""Experiment files: exact round trips, one refusal that names the field for anything else, and no
+other exception."""
 
 import copy
 import json
@@ -87,7 +88,11 @@ def test_a_file_holds_all_and_no_path(tmp_path: Path) -> None:
     values = json.loads(path.read_text(encoding="utf-8"))
     assert list(values) == ["format", "version", "kind", "experiment", "view", "model"]
     assert (values["format"], values["version"], values["kind"]) == ("augenmerk", 1, "experiment")
-    assert values["experiment"]["interventions"][-1] == {"type": "forced_token", "step": 2, "token": "▁dog"}
+    assert values["experiment"]["interventions"][-1] == {
+        "type": "forced_token",
+        "step": 2,
+        "token": "▁dog",
+    }
     assert values["model"] == {"name": "multi30k-de-en", "digest": MODEL.digest}
     assert str(tmp_path) not in path.read_text(encoding="utf-8")
 
@@ -149,33 +154,89 @@ WRONG_FIELDS: list[tuple[str, Any, str]] = [
     ("experiment", [], "experiment is an empty list. Use an object"),
     ("experiment.source_text", 3, "experiment.source_text is 3. Use a text."),
     ("experiment.output", "greedy", 'experiment.output is "greedy". Use an object'),
-    ("experiment.output.type", "sampling", 'experiment.output.type is "sampling". Use one of "greedy"'),
-    ("experiment.output.size", 101, "experiment.output.size is 101. Use a whole number from 1 to 100"),
+    (
+        "experiment.output.type",
+        "sampling",
+        'experiment.output.type is "sampling". Use one of "greedy"',
+    ),
+    (
+        "experiment.output.size",
+        101,
+        "experiment.output.size is 101. Use a whole number from 1 to 100",
+    ),
     ("experiment.output.size", 4.0, "experiment.output.size is 4.0."),
-    ("experiment.output.length_penalty", -1, "experiment.output.length_penalty is -1. Use a number from 0 to 10"),
-    ("experiment.output", {"type": "greedy", "size": 4}, "experiment.output.size is not a known field."),
+    (
+        "experiment.output.length_penalty",
+        -1,
+        "experiment.output.length_penalty is -1. Use a number from 0 to 10",
+    ),
+    (
+        "experiment.output",
+        {"type": "greedy", "size": 4},
+        "experiment.output.size is not a known field.",
+    ),
     ("experiment.output", {"type": "given"}, "experiment.output.text is missing."),
     ("experiment.interventions", {}, "experiment.interventions is an empty object. Use a list"),
     ("experiment.interventions[0]", {}, "experiment.interventions[0].type is missing."),
-    ("experiment.interventions[0].type", "patched", 'experiment.interventions[0].type is "patched". Use one of'),
-    ("experiment.interventions[0].type", ["x"], "experiment.interventions[0].type is a list of 1 item. Use one of"),
+    (
+        "experiment.interventions[0].type",
+        "patched",
+        'experiment.interventions[0].type is "patched". Use one of',
+    ),
+    (
+        "experiment.interventions[0].type",
+        ["x"],
+        "experiment.interventions[0].type is a list of 1 item. Use one of",
+    ),
     ("experiment.interventions[0].place", -1, "experiment.interventions[0].place is -1."),
     ("experiment.interventions[0].place", 100_001, "experiment.interventions[0].place is 100001."),
-    ("experiment.interventions[1].text", "  ", "experiment.interventions[1].text: The replacement of source word 2"),
-    ("experiment.interventions[2].factor", True, "experiment.interventions[2].factor is true. Use a number from -1000"),
+    (
+        "experiment.interventions[1].text",
+        "  ",
+        "experiment.interventions[1].text: The replacement of source word 2",
+    ),
+    (
+        "experiment.interventions[2].factor",
+        True,
+        "experiment.interventions[2].factor is true. Use a number from -1000",
+    ),
     ("experiment.interventions[2].factor", 1001, "experiment.interventions[2].factor is 1001."),
     ("experiment.interventions[2].factor", "0", 'experiment.interventions[2].factor is "0".'),
-    ("experiment.interventions[2].head.kind", "both", 'experiment.interventions[2].head.kind is "both". Use one of'),
-    ("experiment.interventions[2].head.layer", False, "experiment.interventions[2].head.layer is false."),
-    ("experiment.interventions[2].head", HEAD | {"x": 1}, "experiment.interventions[2].head.x is not a known field"),
+    (
+        "experiment.interventions[2].head.kind",
+        "both",
+        'experiment.interventions[2].head.kind is "both". Use one of',
+    ),
+    (
+        "experiment.interventions[2].head.layer",
+        False,
+        "experiment.interventions[2].head.layer is false.",
+    ),
+    (
+        "experiment.interventions[2].head",
+        HEAD | {"x": 1},
+        "experiment.interventions[2].head.x is not a known field",
+    ),
     (
         "experiment.interventions[3].weights[0]",
         -0.5,
         "experiment.interventions[3].weights[0] is -0.5. Use a number of 0 or",
     ),
-    ("experiment.interventions[3].weights[0]", True, "experiment.interventions[3].weights[0] is true."),
-    ("experiment.interventions[3].weights", [], "experiment.interventions[3].weights: All weights of the row are 0."),
-    ("experiment.interventions[3].weights", [0], "experiment.interventions[3].weights: All weights of the row are 0."),
+    (
+        "experiment.interventions[3].weights[0]",
+        True,
+        "experiment.interventions[3].weights[0] is true.",
+    ),
+    (
+        "experiment.interventions[3].weights",
+        [],
+        "experiment.interventions[3].weights: All weights of the row are 0.",
+    ),
+    (
+        "experiment.interventions[3].weights",
+        [0],
+        "experiment.interventions[3].weights: All weights of the row are 0.",
+    ),
     (
         "experiment.interventions[3].head.kind",
         "decoder",  # with three weights at row 2, that is right
@@ -184,12 +245,31 @@ WRONG_FIELDS: list[tuple[str, Any, str]] = [
     (
         "experiment.interventions[3]",
         {"type": "attention_row", "head": HEAD | {"kind": "decoder"}, "row": 0, "weights": [1, 1]},
-        "experiment.interventions[3].weights: The row of step 0 in decoder layer 0 head 0 has 2 weights.",
+        (
+            "experiment.interventions[3].weights: The row of step 0 in decoder layer 0 head 0 has 2 "
+            "weights."
+        ),
     ),
-    ("experiment.interventions[4].token", "", "experiment.interventions[4].token: The forced token is empty."),
-    ("experiment.interventions[4].token", None, "experiment.interventions[4].token is null. Use a text"),
-    ("experiment.interventions[0]", {"type": "forced_token", "step": 2, "token": "x"}, "change the same thing"),
-    ("experiment.output", {"type": "given", "text": "a dog"}, "while the whole translation is given"),
+    (
+        "experiment.interventions[4].token",
+        "",
+        "experiment.interventions[4].token: The forced token is empty.",
+    ),
+    (
+        "experiment.interventions[4].token",
+        None,
+        "experiment.interventions[4].token is null. Use a text",
+    ),
+    (
+        "experiment.interventions[0]",
+        {"type": "forced_token", "step": 2, "token": "x"},
+        "change the same thing",
+    ),
+    (
+        "experiment.output",
+        {"type": "given", "text": "a dog"},
+        "while the whole translation is given",
+    ),
     ("view", [], "view is an empty list. Use an object"),
     (
         "view.zoom",
@@ -209,7 +289,9 @@ WRONG_FIELDS: list[tuple[str, Any, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("path", "new", "expected"), WRONG_FIELDS, ids=[f"{e[0]}={e[1]!r}"[:60] for e in WRONG_FIELDS])
+@pytest.mark.parametrize(
+    ("path", "new", "expected"), WRONG_FIELDS, ids=[f"{e[0]}={e[1]!r}"[:60] for e in WRONG_FIELDS]
+)
 def test_a_wrong_field_is_named_by_its_path(path: str, new: Any, expected: str) -> None:
     changed = _at(values_of(), path, new)
     if expected:
@@ -232,7 +314,9 @@ def test_a_newer_version_is_named_as_such_whatever_else_it_holds() -> None:
 
 def test_what_is_no_json_is_refused() -> None:
     data = to_bytes(SAVED)
-    assert "version is there twice" in refused(data.replace(b'"version": 1', b'"version": 1, "version": 1'))
+    assert "version is there twice" in refused(
+        data.replace(b'"version": 1', b'"version": 1, "version": 1')
+    )
     assert "factor is NaN" in refused(data.replace(b'"factor": 0.0', b'"factor": NaN'))
     assert "factor is 1e999" in refused(data.replace(b'"factor": 0.0', b'"factor": 1e999'))
     assert "UTF-16" in refused(b"\xff\xfe" + data)
@@ -244,9 +328,15 @@ def test_what_is_no_json_is_refused() -> None:
 
 
 def test_plain_values_are_refused_in_the_same_words() -> None:
-    with pytest.raises(ExperimentError, match=r"session\.output\.size is 0\. Use a whole number from 1 to 100"):
+    with pytest.raises(
+        ExperimentError, match=r"session\.output\.size is 0\. Use a whole number from 1 to 100"
+    ):
         experiment_from_json(
-            {"source_text": "", "output": {"type": "beam", "size": 0, "length_penalty": 1}, "interventions": []},
+            {
+                "source_text": "",
+                "output": {"type": "beam", "size": 0, "length_penalty": 1},
+                "interventions": [],
+            },
             "session",
         )
     row = {"type": "attention_row", "head": HEAD, "row": 0, "weights": [10**400]}
@@ -265,7 +355,10 @@ def test_what_could_not_be_read_back_is_not_written(tmp_path: Path) -> None:
     for saved, expected in (
         (SavedExperiment(EXPERIMENT, MODEL, {"typed": "\udc80"}), "invalid character"),
         (SavedExperiment(Experiment("x" * MAX_BYTES), MODEL), "more than 1,000,000 bytes"),
-        (SavedExperiment(Experiment("x", interventions=(row,)), MODEL), "more than 1,000,000 bytes"),
+        (
+            SavedExperiment(Experiment("x", interventions=(row,)), MODEL),
+            "more than 1,000,000 bytes",
+        ),
         (SavedExperiment(EXPERIMENT, MODEL, {"zoom": float("inf")}), "not JSON compliant"),
         (SavedExperiment(EXPERIMENT, MODEL, {"zoom": {"a": 1}}), "view.zoom is an object"),  # type: ignore[dict-item]
         (SavedExperiment(EXPERIMENT, MODEL, {"zoom": Path("x")}), "not JSON serializable"),  # type: ignore[dict-item]
@@ -285,7 +378,15 @@ def test_what_is_no_ordinary_file_is_refused_at_once(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe.augenmerk"
     os.mkfifo(pipe)
     missing = tmp_path / "missing.augenmerk"
-    for path in (pipe, tmp_path, missing, Path("/dev/zero"), Path("/dev/null"), Path("/dev/full"), Path("a\0b")):
+    for path in (
+        pipe,
+        tmp_path,
+        missing,
+        Path("/dev/zero"),
+        Path("/dev/null"),
+        Path("/dev/full"),
+        Path("a\0b"),
+    ):
         done = threading.Event()
         told: list[str] = []
 
@@ -357,7 +458,9 @@ def _places(values: Any) -> list[tuple[Any, Any]]:
         keys = list(range(len(values)))
     else:
         return []
-    return [(values, key) for key in keys] + [location for key in keys for location in _places(values[key])]
+    return [(values, key) for key in keys] + [
+        location for key in keys for location in _places(values[key])
+    ]
 
 
 def _with_another_shape(data: bytes, random_numbers: random.Random) -> bytes:
@@ -380,9 +483,9 @@ def _with_another_shape(data: bytes, random_numbers: random.Random) -> bytes:
                 strange = copy.deepcopy(random_numbers.choice(STRANGE))
                 container.insert(random_numbers.randrange(len(container) + 1), strange)
             case 4:
-                container[random_numbers.choice(["type", "x", "place", "a b", "\udc00", "weights"])] = copy.deepcopy(
-                    container[key]
-                )
+                container[
+                    random_numbers.choice(["type", "x", "place", "a b", "\udc00", "weights"])
+                ] = copy.deepcopy(container[key])
             case _ if isinstance(container, list):
                 random_numbers.shuffle(container)
             case _:
@@ -408,7 +511,9 @@ def _with_other_bytes(data: bytes, random_numbers: random.Random) -> bytes:
             case 2:
                 del changed[position : position + random_numbers.choice([1, 2, 50])]
             case 3:
-                changed[position:position] = changed[random_numbers.randrange(len(changed) + 1) :][:40]
+                changed[position:position] = changed[random_numbers.randrange(len(changed) + 1) :][
+                    :40
+                ]
             case _:
                 del changed[max(position, 1) :]
     return bytes(changed)
@@ -424,7 +529,9 @@ def _read_or_message(read: Callable[[], SavedExperiment]) -> SavedExperiment | s
 @pytest.mark.heavy
 @pytest.mark.parametrize("change", [_with_another_shape, _with_other_bytes])
 @pytest.mark.slow
-def test_a_damaged_file_is_refused_in_our_words_or_read_and_written_again(change: Any, tmp_path: Path) -> None:
+def test_a_damaged_file_is_refused_in_our_words_or_read_and_written_again(
+    change: Any, tmp_path: Path
+) -> None:
     random_numbers = random.Random(11)
     path = tmp_path / "fuzzed.augenmerk"
     num_refused = num_read = 0

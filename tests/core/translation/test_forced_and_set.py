@@ -1,4 +1,7 @@
-"""What is forced or set counts from its step on and nowhere before; taken back, everything is as it was."""
+"""What is forced or set counts from its step on and nowhere before.
+
+Taken back, everything is as it was.
+"""
 
 import math
 from dataclasses import replace
@@ -35,15 +38,22 @@ def translator(request: pytest.FixtureRequest) -> Translator:
 
 @pytest.fixture
 def plain(translator: Translator) -> Translation:
-    return translator.run(Experiment(SENTENCE if translator.rules.end_id is not None else "1 5 3 7 2 9"))
+    return translator.run(
+        Experiment(SENTENCE if translator.rules.end_id is not None else "1 5 3 7 2 9")
+    )
 
 
 def other_choice(translator: Translator, translation: Translation, step: int) -> str:
-    """An alternative that was not chosen and does not end the sentence, as the vocabulary has it."""
+    """An alternative that was not chosen and does not end the sentence, as the vocabulary has
+    it."""
     vocabulary = translator.checkpoint.codecs.target.vocabulary
     end = None if vocabulary.end_id is None else vocabulary.tokens[vocabulary.end_id]
     chosen = vocabulary.tokens[translation.predicted_ids[step]]
-    return next(choice.entry for choice in translation.alternatives[step] if choice.entry not in (chosen, end))
+    return next(
+        choice.entry
+        for choice in translation.alternatives[step]
+        if choice.entry not in (chosen, end)
+    )
 
 
 def logits_of(translator: Translator, translation: Translation) -> torch.Tensor:
@@ -62,30 +72,51 @@ def best_allowed(translator: Translator, translation: Translation) -> list[int]:
 
 def assert_same(first: Translation, second: Translation) -> None:
     """To the last bit, all but the time it took."""
-    assert replace(first, seconds=0.0, attention=None).__dict__ == replace(second, seconds=0.0, attention=None).__dict__
+    assert (
+        replace(first, seconds=0.0, attention=None).__dict__
+        == replace(second, seconds=0.0, attention=None).__dict__
+    )
     for kind in ATTENTION_KINDS:
         np.testing.assert_array_equal(first.maps.of_kind(kind), second.maps.of_kind(kind))
 
 
-def test_each_step_tells_its_rank_its_entropy_and_its_alternatives(translator: Translator, plain: Translation) -> None:
+def test_each_step_tells_its_rank_its_entropy_and_its_alternatives(
+    translator: Translator, plain: Translation
+) -> None:
     token = other_choice(translator, plain, 1)
-    vocabulary, codec = translator.checkpoint.codecs.target.vocabulary, translator.checkpoint.codecs.target
-    for translation in (plain, translator.run(plain.experiment.with_interventions(ForcedToken(1, token)))):
+    vocabulary, codec = (
+        translator.checkpoint.codecs.target.vocabulary,
+        translator.checkpoint.codecs.target,
+    )
+    for translation in (
+        plain,
+        translator.run(plain.experiment.with_interventions(ForcedToken(1, token))),
+    ):
         probabilities = logits_of(translator, translation).double().softmax(-1).numpy()
-        assert len(translation.ranks) == len(translation.entropies) == len(translation.predicted_ids)
-        for step, (row, chosen) in enumerate(zip(probabilities, translation.predicted_ids, strict=True)):
+        assert (
+            len(translation.ranks) == len(translation.entropies) == len(translation.predicted_ids)
+        )
+        for step, (row, chosen) in enumerate(
+            zip(probabilities, translation.predicted_ids, strict=True)
+        ):
             entropy = -(row[row > 0] * np.log(row[row > 0])).sum()
             assert translation.entropies[step] == pytest.approx(entropy, abs=1e-4)
             assert 0 <= translation.entropies[step] <= math.log(len(vocabulary)) + 1e-6
             allowed = row.copy()
             allowed[list(translator.rules.forbidden_ids)] = -1
             assert translation.ranks[step] == 1 + (allowed > row[chosen]).sum()
-            assert translation.log_probabilities[step] == pytest.approx(math.log(row[chosen]), abs=1e-4)
+            assert translation.log_probabilities[step] == pytest.approx(
+                math.log(row[chosen]), abs=1e-4
+            )
             choices = translation.alternatives[step]
             ids = [vocabulary.ids[choice.entry] for choice in choices]
             assert set(ids) == set(np.argsort(-allowed)[: len(ids)].tolist())
-            assert [choice.token for choice in choices] == [codec.label(token_id) for token_id in ids]
-            assert [choice.probability for choice in choices] == pytest.approx(row[ids].tolist(), abs=1e-5)
+            assert [choice.token for choice in choices] == [
+                codec.label(token_id) for token_id in ids
+            ]
+            assert [choice.probability for choice in choices] == pytest.approx(
+                row[ids].tolist(), abs=1e-5
+            )
             assert [choice.log_probability for choice in choices] == sorted(
                 (choice.log_probability for choice in choices), reverse=True
             )
@@ -94,7 +125,9 @@ def test_each_step_tells_its_rank_its_entropy_and_its_alternatives(translator: T
 
 
 @pytest.mark.heavy
-def test_every_alternative_can_be_forced_by_its_entry(translator: Translator, plain: Translation) -> None:
+def test_every_alternative_can_be_forced_by_its_entry(
+    translator: Translator, plain: Translation
+) -> None:
     vocabulary = translator.checkpoint.codecs.target.vocabulary
     for rank, choice in enumerate(plain.alternatives[1], start=1):
         forced = translator.run(plain.experiment.with_interventions(ForcedToken(1, choice.entry)))
@@ -104,7 +137,9 @@ def test_every_alternative_can_be_forced_by_its_entry(translator: Translator, pl
         assert forced.log_probabilities[1] == pytest.approx(choice.log_probability, abs=1e-4)
 
 
-def test_a_forced_token_is_chosen_and_the_model_goes_on_from_it(translator: Translator, plain: Translation) -> None:
+def test_a_forced_token_is_chosen_and_the_model_goes_on_from_it(
+    translator: Translator, plain: Translation
+) -> None:
     token = other_choice(translator, plain, 1)
     token_id = translator.checkpoint.codecs.target.vocabulary.ids[token]
     forced = translator.run(plain.experiment.with_interventions(ForcedToken(1, token)))
@@ -115,21 +150,29 @@ def test_a_forced_token_is_chosen_and_the_model_goes_on_from_it(translator: Tran
     # What was read up to the forced step is the same, and so is all that the model made of it.
     assert forced.log_probabilities[0] == pytest.approx(plain.log_probabilities[0], abs=1e-5)
     assert forced.entropies[:2] == pytest.approx(plain.entropies[:2], abs=1e-5)
-    assert [choice.entry for choice in forced.alternatives[1]] == [choice.entry for choice in plain.alternatives[1]]
+    assert [choice.entry for choice in forced.alternatives[1]] == [
+        choice.entry for choice in plain.alternatives[1]
+    ]
     np.testing.assert_allclose(forced.maps.encoder, plain.maps.encoder, atol=1e-6)
     np.testing.assert_allclose(forced.maps.cross[:, :, :2], plain.maps.cross[:, :, :2], atol=1e-6)
-    np.testing.assert_allclose(forced.maps.decoder[:, :, :2, :2], plain.maps.decoder[:, :, :2, :2], atol=1e-6)
+    np.testing.assert_allclose(
+        forced.maps.decoder[:, :, :2, :2], plain.maps.decoder[:, :, :2, :2], atol=1e-6
+    )
 
 
 @pytest.mark.parametrize("step", [0, 1, 2])
-def test_forcing_what_was_chosen_anyway_changes_nothing(translator: Translator, plain: Translation, step: int) -> None:
+def test_forcing_what_was_chosen_anyway_changes_nothing(
+    translator: Translator, plain: Translation, step: int
+) -> None:
     chosen = translator.checkpoint.codecs.target.vocabulary.tokens[plain.predicted_ids[step]]
     forced = translator.run(plain.experiment.with_interventions(ForcedToken(step, chosen)))
     assert_same(replace(forced, experiment=plain.experiment), plain)
 
 
 @pytest.mark.heavy
-def test_a_change_that_is_taken_back_leaves_no_trace(translator: Translator, plain: Translation) -> None:
+def test_a_change_that_is_taken_back_leaves_no_trace(
+    translator: Translator, plain: Translation
+) -> None:
     head = Head("cross", 1, 0)
     forced = ForcedToken(1, other_choice(translator, plain, 1))
     row = AttentionRow(head, 0, (1.0,) * len(plain.source_tokens))
@@ -142,14 +185,22 @@ def test_a_change_that_is_taken_back_leaves_no_trace(translator: Translator, pla
 
 @pytest.mark.parametrize("step", [0, 2])
 @pytest.mark.parametrize("name", ["word", "subword"])
-def test_a_forced_end_ends_the_sentence(request: pytest.FixtureRequest, name: str, step: int) -> None:
+def test_a_forced_end_ends_the_sentence(
+    request: pytest.FixtureRequest, name: str, step: int
+) -> None:
     translator: Translator = request.getfixturevalue(f"{name}_translator")
     late = ForcedToken(step + 1, "<eos>")
-    row = AttentionRow(Head("cross", 0, 0), step + 1, (1.0,) * len(translator.translate(SENTENCE).source_tokens))
-    ended = translator.run(Experiment(SENTENCE, interventions=(late, row, ForcedToken(step, "<eos>"))))
+    row = AttentionRow(
+        Head("cross", 0, 0), step + 1, (1.0,) * len(translator.translate(SENTENCE).source_tokens)
+    )
+    ended = translator.run(
+        Experiment(SENTENCE, interventions=(late, row, ForcedToken(step, "<eos>")))
+    )
     assert len(ended.predicted_ids) == step + 1
     assert ended.predicted_tokens[-1] == "<eos>"
-    assert [note.partition(":")[0] for note in ended.notes] == ([] if step else ["The translation is empty"])
+    assert [note.partition(":")[0] for note in ended.notes] == (
+        [] if step else ["The translation is empty"]
+    )
     assert ended.maps.cross.shape[2] == step + 1
     if name == "word":
         assert len(ended.target_words) == step
@@ -159,10 +210,14 @@ def test_a_forced_end_ends_the_sentence(request: pytest.FixtureRequest, name: st
 def test_forcing_up_to_the_limit_is_cut_off_with_a_note(subword_translator: Translator) -> None:
     plain = subword_translator.translate(SENTENCE)
     token = other_choice(subword_translator, plain, 0)
-    limit = max_steps(len(plain.source_ids), subword_translator.run_config, subword_translator.rules)
+    limit = max_steps(
+        len(plain.source_ids), subword_translator.run_config, subword_translator.rules
+    )
     forced = tuple(ForcedToken(step, token) for step in range(limit + 2))
     translation = subword_translator.run(Experiment(SENTENCE, interventions=forced))
-    assert set(translation.predicted_ids) == {subword_translator.checkpoint.codecs.target.vocabulary.ids[token]}
+    assert set(translation.predicted_ids) == {
+        subword_translator.checkpoint.codecs.target.vocabulary.ids[token]
+    }
     assert len(translation.predicted_ids) == limit
     assert any("cut off" in note for note in translation.notes)
     assert translation.unreached == forced[limit:]
@@ -178,7 +233,9 @@ def test_setting_a_row_to_its_own_weights_changes_nothing(
     assert changed.predicted_ids == plain.predicted_ids
     assert changed.log_probabilities == pytest.approx(plain.log_probabilities, abs=1e-5)
     for map_kind in ATTENTION_KINDS:
-        np.testing.assert_allclose(changed.maps.of_kind(map_kind), plain.maps.of_kind(map_kind), atol=1e-5)
+        np.testing.assert_allclose(
+            changed.maps.of_kind(map_kind), plain.maps.of_kind(map_kind), atol=1e-5
+        )
 
 
 @pytest.mark.parametrize("kind", ["decoder", "cross"])
@@ -200,18 +257,24 @@ def test_a_row_that_is_set_is_used_from_its_step_on_and_nowhere_before(
     assert changed.entropies[:2] == pytest.approx(plain.entropies[:2], abs=1e-5)
     np.testing.assert_allclose(changed.maps.cross[:, :, :2], plain.maps.cross[:, :, :2], atol=1e-6)
     assert abs(changed.entropies[2] - plain.entropies[2]) > 1e-4
-    expected = logits_of(translator, changed).log_softmax(-1)[range(len(changed.predicted_ids)), changed.predicted_ids]
+    expected = logits_of(translator, changed).log_softmax(-1)[
+        range(len(changed.predicted_ids)), changed.predicted_ids
+    ]
     assert changed.log_probabilities == pytest.approx(expected.tolist(), abs=1e-4)
     assert list(changed.predicted_ids) == best_allowed(translator, changed)
 
 
-def test_a_row_of_the_encoder_is_used_for_its_source_token(translator: Translator, plain: Translation) -> None:
+def test_a_row_of_the_encoder_is_used_for_its_source_token(
+    translator: Translator, plain: Translation
+) -> None:
     num_source = len(plain.source_tokens)
     row = AttentionRow(Head("encoder", 0, 1), 2, (0.0,) * (num_source - 1) + (1.0,))
     changed = translator.run(plain.experiment.with_interventions(row))
     assert changed.maps.encoder[0, 1, 2].tolist() == [0.0] * (num_source - 1) + [1.0]
     others = [index for index in range(num_source) if index != 2]
-    np.testing.assert_allclose(changed.maps.encoder[0, :, others], plain.maps.encoder[0, :, others], atol=1e-6)
+    np.testing.assert_allclose(
+        changed.maps.encoder[0, :, others], plain.maps.encoder[0, :, others], atol=1e-6
+    )
     assert np.abs(changed.maps.encoder[1] - plain.maps.encoder[1]).max() > 1e-4
     beyond = AttentionRow(Head("encoder", 0, 1), num_source, row.weights)
     unchanged = translator.run(plain.experiment.with_interventions(beyond))
@@ -219,10 +282,14 @@ def test_a_row_of_the_encoder_is_used_for_its_source_token(translator: Translato
     assert unchanged.log_probabilities == pytest.approx(plain.log_probabilities, abs=1e-5)
 
 
-def test_rows_and_forced_tokens_of_one_step_stand_together(translator: Translator, plain: Translation) -> None:
+def test_rows_and_forced_tokens_of_one_step_stand_together(
+    translator: Translator, plain: Translation
+) -> None:
     token = other_choice(translator, plain, 1)
     num_source = len(plain.source_tokens)
-    rows = tuple(AttentionRow(Head("cross", layer, layer), 1, (1.0,) * num_source) for layer in (0, 1))
+    rows = tuple(
+        AttentionRow(Head("cross", layer, layer), 1, (1.0,) * num_source) for layer in (0, 1)
+    )
     own = AttentionRow(Head("decoder", 1, 3), 1, (0.0, 1.0))
     both = translator.run(plain.experiment.with_interventions(*rows, own, ForcedToken(1, token)))
     assert both.predicted_ids[1] == translator.checkpoint.codecs.target.vocabulary.ids[token]
@@ -235,7 +302,9 @@ def test_rows_and_forced_tokens_of_one_step_stand_together(translator: Translato
 
 
 @pytest.mark.heavy
-def test_heads_rows_words_and_tokens_are_changed_together(translator: Translator, plain: Translation) -> None:
+def test_heads_rows_words_and_tokens_are_changed_together(
+    translator: Translator, plain: Translation
+) -> None:
     changes: tuple[Intervention, ...] = (
         SourceWordRemoved(1),
         HeadScaled(Head("cross", 1, 0)),
@@ -246,7 +315,10 @@ def test_heads_rows_words_and_tokens_are_changed_together(translator: Translator
     token = other_choice(translator, edited, 1)
     changed = translator.run(edited.experiment.with_interventions(ForcedToken(1, token)))
     removed = plain.source_words[1]
-    assert changed.source_ids == (*plain.source_ids[: removed.start], *plain.source_ids[removed.end :])
+    assert changed.source_ids == (
+        *plain.source_ids[: removed.start],
+        *plain.source_ids[removed.end :],
+    )
     expected = best_allowed(translator, changed)
     expected[1] = translator.checkpoint.codecs.target.vocabulary.ids[token]
     assert list(changed.predicted_ids) == expected
@@ -258,7 +330,9 @@ def test_a_beam_keeps_what_is_forced(subword_translator: Translator, beam: int) 
     plain = subword_translator.run(Experiment(SENTENCE, Beam(beam, 0.0)))
     token = other_choice(subword_translator, plain, 2)
     token_id = subword_translator.checkpoint.codecs.target.vocabulary.ids[token]
-    translation = subword_translator.run(Experiment(SENTENCE, Beam(beam, 0.0), (ForcedToken(2, token),)))
+    translation = subword_translator.run(
+        Experiment(SENTENCE, Beam(beam, 0.0), (ForcedToken(2, token),))
+    )
     expected = logits_of(subword_translator, translation).log_softmax(-1)[
         range(len(translation.read_ids)), translation.predicted_ids
     ]
@@ -273,17 +347,24 @@ def test_rows_of_another_number_of_weights_are_refused(word_translator: Translat
     num_source = len(word_translator.translate(SENTENCE).source_tokens)
     for kind in ("encoder", "cross"):
         row = AttentionRow(Head(kind, 0, 0), 0, (1.0,) * (num_source - 1))
-        with pytest.raises(ExperimentError, match=f"Row 0 of {kind} layer 0 head 0 has {num_source - 1} weights. It"):
+        with pytest.raises(
+            ExperimentError,
+            match=f"Row 0 of {kind} layer 0 head 0 has {num_source - 1} weights. It",
+        ):
             word_translator.run(Experiment(SENTENCE, interventions=(row,)))
     fits = Experiment(SENTENCE, interventions=(SourceWordRemoved(0), row))
     assert word_translator.run(fits).maps.cross[0, 0, 0].tolist() == list(row.weights)
 
 
 def test_tokens_that_cannot_be_chosen_are_refused(word_translator: Translator) -> None:
-    with pytest.raises(ExperimentError, match="'zebra' forced at step 2 is not in this model's vocabulary of"):
+    with pytest.raises(
+        ExperimentError, match="'zebra' forced at step 2 is not in this model's vocabulary of"
+    ):
         word_translator.run(Experiment(SENTENCE, interventions=(ForcedToken(2, "zebra"),)))
     for mark in ("<pad>", "<sos>"):
-        with pytest.raises(ExperimentError, match=f"The token '{mark}' forced at step 0 can never be chosen"):
+        with pytest.raises(
+            ExperimentError, match=f"The token '{mark}' forced at step 0 can never be chosen"
+        ):
             word_translator.run(Experiment(SENTENCE, interventions=(ForcedToken(0, mark),)))
 
 
@@ -292,7 +373,9 @@ def test_stopping_leaves_everything_as_it_was(word_translator: Translator) -> No
     with pytest.raises(TranslationStoppedError):
         word_translator.run(Experiment(SENTENCE), should_stop=lambda: True)
     token = other_choice(word_translator, plain, 0)
-    experiment = Experiment(SENTENCE, interventions=(ForcedToken(0, token), HeadScaled(Head("cross", 0, 0))))
+    experiment = Experiment(
+        SENTENCE, interventions=(ForcedToken(0, token), HeadScaled(Head("cross", 0, 0)))
+    )
     asked = iter([False, False, True])
     with pytest.raises(TranslationStoppedError):
         word_translator.run(experiment, should_stop=lambda: next(asked))
@@ -303,8 +386,8 @@ def test_stopping_leaves_everything_as_it_was(word_translator: Translator) -> No
 
 
 def test_one_token_and_no_text(word_translator: Translator) -> None:
-    assert word_translator.run(Experiment("Hund", interventions=(ForcedToken(0, "<eos>"),))).predicted_tokens == (
-        "<eos>",
-    )
+    assert word_translator.run(
+        Experiment("Hund", interventions=(ForcedToken(0, "<eos>"),))
+    ).predicted_tokens == ("<eos>",)
     with pytest.raises(TextError, match="empty"):
         word_translator.run(Experiment("  ", interventions=(ForcedToken(0, "<eos>"),)))

@@ -1,4 +1,7 @@
-"""A forced word becomes tokens of the vocabulary: one, or several; what nothing can write is refused."""
+"""A forced word becomes tokens of the vocabulary: one, or several.
+
+What nothing can write is refused.
+"""
 
 import pytest
 
@@ -35,7 +38,9 @@ def test_a_word_of_several_pieces_takes_several_steps(subword_translator: Transl
 def test_a_word_is_no_later_piece_of_the_same_letters(subword_translator: Translator) -> None:
     codec = subword_translator.checkpoint.codecs.target
     assert codec.subwords is not None
-    later = [token for token in codec.vocabulary.ids if token.isalpha() and not token.startswith("▁")]
+    later = [
+        token for token in codec.vocabulary.ids if token.isalpha() and not token.startswith("▁")
+    ]
     both = [token for token in later if codec.subwords.pieces_of(token) == ("▁" + token,)]
     assert both, "the vocabulary is no test of this"
     for token in both:
@@ -48,7 +53,11 @@ def test_the_end_can_be_forced(subword_translator: Translator) -> None:
     codec = subword_translator.checkpoint.codecs.target
     assert forced_word(1, "<eos>", codec) == (ForcedToken(1, "<eos>"),)
     assert (
-        len(subword_translator.run(Experiment("Ein Hund.", interventions=forced_word(1, "<eos>", codec))).predicted_ids)
+        len(
+            subword_translator.run(
+                Experiment("Ein Hund.", interventions=forced_word(1, "<eos>", codec))
+            ).predicted_ids
+        )
         == 2
     )
 
@@ -67,6 +76,11 @@ def test_unknown_characters_are_refused(subword_translator: Translator) -> None:
 def test_a_symbol_of_the_copy_task(copy_translator: Translator) -> None:
     codec = copy_translator.checkpoint.codecs.target
     assert forced_word(0, "7", codec) == (ForcedToken(0, "7"),)
-    assert copy_translator.run(Experiment("1 2 3", interventions=forced_word(0, "7", codec))).predicted_tokens[0] == "7"
+    assert (
+        copy_translator.run(
+            Experiment("1 2 3", interventions=forced_word(0, "7", codec))
+        ).predicted_tokens[0]
+        == "7"
+    )
     with pytest.raises(ExperimentError):
         forced_word(0, "99", codec)

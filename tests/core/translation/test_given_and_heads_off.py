@@ -1,4 +1,5 @@
-"""A given translation is read as it was typed, and heads can be off while one is made, read or scored."""
+"""A given translation is read as it was typed, and heads can be off while one is made, read or
+scored."""
 
 import copy
 from pathlib import Path
@@ -55,21 +56,32 @@ def test_a_given_pair_is_read_as_typed(translator: Translator) -> None:
     ids = torch.tensor([translation.source_ids]), torch.tensor([translation.read_ids])
     with torch.inference_mode():
         probabilities = translator.model(*ids).logits[0].softmax(-1)
-    expected = [float(probabilities[step, token].log()) for step, token in enumerate(translation.predicted_ids)]
+    expected = [
+        float(probabilities[step, token].log())
+        for step, token in enumerate(translation.predicted_ids)
+    ]
     assert translation.log_probabilities == pytest.approx(expected, abs=1e-5)
 
 
-def test_the_models_own_translation_given_again_has_the_same_maps_and_probability(translator: Translator) -> None:
+def test_the_models_own_translation_given_again_has_the_same_maps_and_probability(
+    translator: Translator,
+) -> None:
     own = translator.translate(SENTENCE)
     assert not own.is_given
     words = " ".join(word.text for word in own.target_words)
     translation = read_given(translator, SENTENCE, words)
     num_words = len(own.target_words)
     assert translation.predicted_ids[:num_words] == own.predicted_ids[:num_words]
-    assert translation.log_probabilities[:num_words] == pytest.approx(own.log_probabilities[:num_words], abs=1e-5)
-    np.testing.assert_allclose(translation.maps.cross[:, :, :num_words], own.maps.cross[:, :, :num_words], atol=1e-6)
+    assert translation.log_probabilities[:num_words] == pytest.approx(
+        own.log_probabilities[:num_words], abs=1e-5
+    )
+    np.testing.assert_allclose(
+        translation.maps.cross[:, :, :num_words], own.maps.cross[:, :, :num_words], atol=1e-6
+    )
     assert translator.score(own, PLAIN) == pytest.approx(own.log_probabilities, abs=1e-5)
-    assert translator.score(translation, PLAIN) == pytest.approx(translation.log_probabilities, abs=1e-5)
+    assert translator.score(translation, PLAIN) == pytest.approx(
+        translation.log_probabilities, abs=1e-5
+    )
 
 
 def test_an_unknown_word_is_shown_as_typed_and_noted(translator: Translator) -> None:
@@ -84,8 +96,12 @@ def test_an_empty_target_is_refused(translator: Translator, target: str) -> None
         read_given(translator, SENTENCE, target)
 
 
-@pytest.mark.parametrize(("count", "message"), [(150, "151 tokens"), (2000, "more than 1,000 words")])
-def test_a_target_that_does_not_fit_is_refused(translator: Translator, count: int, message: str) -> None:
+@pytest.mark.parametrize(
+    ("count", "message"), [(150, "151 tokens"), (2000, "more than 1,000 words")]
+)
+def test_a_target_that_does_not_fit_is_refused(
+    translator: Translator, count: int, message: str
+) -> None:
     with pytest.raises(TextError, match=message):
         read_given(translator, SENTENCE, "man " * count)
 
@@ -106,7 +122,9 @@ def test_a_symbol_of_the_copy_task_starts_its_target_and_is_not_predicted() -> N
         encode_target("1", codec, run)
 
 
-@pytest.mark.parametrize("heads", [OFF, [Head("cross", 1, 0), Head("cross", 1, 1)]], ids=["two", "a whole layer"])
+@pytest.mark.parametrize(
+    "heads", [OFF, [Head("cross", 1, 0), Head("cross", 1, 1)]], ids=["two", "a whole layer"]
+)
 def test_translating_with_heads_off_is_translating_without_their_columns(
     translator: Translator, heads: list[Head]
 ) -> None:
@@ -120,7 +138,9 @@ def test_translating_with_heads_off_is_translating_without_their_columns(
     expected = read_given(without_columns(translator, heads), SENTENCE, TARGET)
     assert translation.log_probability == pytest.approx(expected.log_probability, abs=1e-5)
     for kind in ATTENTION_KINDS:
-        np.testing.assert_allclose(translation.maps.of_kind(kind), expected.maps.of_kind(kind), atol=1e-6)
+        np.testing.assert_allclose(
+            translation.maps.of_kind(kind), expected.maps.of_kind(kind), atol=1e-6
+        )
 
 
 def test_the_old_translation_is_scored_with_heads_off(translator: Translator) -> None:
@@ -129,7 +149,8 @@ def test_the_old_translation_is_scored_with_heads_off(translator: Translator) ->
     assert len(scored) == len(own.predicted_ids)
     assert scored == pytest.approx(without_columns(translator, OFF).score(own, PLAIN), abs=1e-5)
     assert scored != pytest.approx(own.log_probabilities, abs=1e-4)
-    assert translator.score(own, PLAIN) == pytest.approx(own.log_probabilities, abs=1e-5)  # and nothing stays behind
+    # and nothing stays behind
+    assert translator.score(own, PLAIN) == pytest.approx(own.log_probabilities, abs=1e-5)
 
 
 def test_all_heads_off_still_translates(translator: Translator) -> None:

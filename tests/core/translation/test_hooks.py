@@ -1,4 +1,5 @@
-"""Hooks of the user: all modules are called, every way to translate heeds what they change, and nothing is kept."""
+"""Hooks of the user: all modules are called, every way to translate heeds what they change, and
+nothing is kept."""
 
 import gc
 from collections import Counter, OrderedDict
@@ -19,7 +20,14 @@ from torch.utils.hooks import RemovableHandle
 
 from augenmerk.core.model.heads import ATTENTION_KINDS, Network
 from augenmerk.core.model.layers import FeedForward, TokenAndPosition
-from augenmerk.core.translation.experiment import Beam, Experiment, FeedForwardScaled, GivenTarget, Greedy, Output
+from augenmerk.core.translation.experiment import (
+    Beam,
+    Experiment,
+    FeedForwardScaled,
+    GivenTarget,
+    Greedy,
+    Output,
+)
 from augenmerk.core.translation.result import Translation
 from augenmerk.core.translation.running import Hypothesis
 from augenmerk.core.translation.translator import Translator
@@ -51,12 +59,15 @@ def plain(translator: Translator) -> Ways:
 
 
 def growing(states: Tensor) -> Tensor:
-    """Other values at every position, so that reading a token alone gives others than reading it among all."""
+    """Other values at every position, so that reading a token alone gives others than reading it
+    among all."""
     factors = 0.5 + 0.15 * torch.arange(states.size(-2), dtype=states.dtype)
     return states * factors[:, None]
 
 
-def with_output_changed(module: nn.Module, change: Callable[[Tensor], Tensor] = growing) -> RemovableHandle:
+def with_output_changed(
+    module: nn.Module, change: Callable[[Tensor], Tensor] = growing
+) -> RemovableHandle:
     def hook(_module: nn.Module, _inputs: Any, output: Any) -> Any:
         return (change(output[0]), *output[1:]) if isinstance(output, tuple) else change(output)
 
@@ -65,7 +76,11 @@ def with_output_changed(module: nn.Module, change: Callable[[Tensor], Tensor] = 
 
 def computing(model: nn.Module) -> dict[str, nn.Module]:
     """All named modules but the lists, which compute nothing."""
-    return {name: module for name, module in model.named_modules() if not isinstance(module, nn.ModuleList)}
+    return {
+        name: module
+        for name, module in model.named_modules()
+        if not isinstance(module, nn.ModuleList)
+    }
 
 
 @contextmanager
@@ -100,9 +115,13 @@ def check_same(ways: Ways, expected: Ways) -> None:
     assert ways[1] == expected[1]
     for mine, other in zip(ways[0], expected[0], strict=True):
         assert mine.predicted_ids == other.predicted_ids
-        np.testing.assert_allclose(mine.log_probabilities, other.log_probabilities, rtol=0, atol=1e-4)
+        np.testing.assert_allclose(
+            mine.log_probabilities, other.log_probabilities, rtol=0, atol=1e-4
+        )
         for kind in ATTENTION_KINDS:
-            np.testing.assert_allclose(mine.maps.of_kind(kind), other.maps.of_kind(kind), rtol=0, atol=1e-5)
+            np.testing.assert_allclose(
+                mine.maps.of_kind(kind), other.maps.of_kind(kind), rtol=0, atol=1e-5
+            )
 
 
 HOOKED = (
@@ -122,25 +141,38 @@ HOOKED = (
 
 
 @pytest.mark.parametrize("translator", ["pre"], indirect=True)
-def test_the_factor_of_a_network_multiplies_what_a_hook_made_of_its_output(translator: Translator) -> None:
+def test_the_factor_of_a_network_multiplies_what_a_hook_made_of_its_output(
+    translator: Translator,
+) -> None:
     network, name = FeedForwardScaled(Network("decoder", 1), 0.5), "decoder_layers.1.feed_forward"
     experiment = Experiment(SENTENCES[0], GivenTarget("a man stands in the sea"), (network,))
     with ExitStack() as hooks:
         hooks.callback(with_output_changed(translator.model.get_submodule(name)).remove)
         expected = naive_run(translator, experiment, {name: growing})
-        assert translator.run(experiment).log_probabilities == pytest.approx(expected.log_probabilities, abs=1e-4)
+        assert translator.run(experiment).log_probabilities == pytest.approx(
+            expected.log_probabilities, abs=1e-4
+        )
 
 
 @pytest.mark.heavy
 @pytest.mark.parametrize(
     ("translator", "name"),
-    [(model, name) for index, name in enumerate(HOOKED) for model in ("pre", ("post", "marian")[index % 2])],
+    [
+        (model, name)
+        for index, name in enumerate(HOOKED)
+        for model in ("pre", ("post", "marian")[index % 2])
+    ],
     indirect=["translator"],
     scope="module",
 )
-def test_every_way_to_translate_heeds_what_a_hook_changes(translator: Translator, name: str) -> None:
-    experiments = [Experiment(sentence, GivenTarget("a man stands in the sea")) for sentence in SENTENCES]
-    plain = [translator.run(experiment) for experiment in experiments]  # what could be kept is kept now
+def test_every_way_to_translate_heeds_what_a_hook_changes(
+    translator: Translator, name: str
+) -> None:
+    experiments = [
+        Experiment(sentence, GivenTarget("a man stands in the sea")) for sentence in SENTENCES
+    ]
+    # what could be kept is kept now
+    plain = [translator.run(experiment) for experiment in experiments]
     module = translator.model.get_submodule(name)
     differences, near_ties = 0.0, 0
     with ExitStack() as hooks:
@@ -156,17 +188,25 @@ def test_every_way_to_translate_heeds_what_a_hook_changes(translator: Translator
                 translation = translator.run(experiment)
                 assert list(translation.predicted_ids) == expected.predicted_ids
                 assert by_corpus[beam][index].text == translation.text
-                np.testing.assert_allclose(translation.log_probabilities, expected.log_probabilities, rtol=0, atol=1e-4)
+                np.testing.assert_allclose(
+                    translation.log_probabilities, expected.log_probabilities, rtol=0, atol=1e-4
+                )
                 for kind in ATTENTION_KINDS:
                     expected_maps = getattr(expected, f"{kind}_maps").numpy()
-                    np.testing.assert_allclose(translation.maps.of_kind(kind), expected_maps, rtol=0, atol=1e-5)
-            differences += abs(translator.run(experiments[index]).log_probability - plain[index].log_probability)
+                    np.testing.assert_allclose(
+                        translation.maps.of_kind(kind), expected_maps, rtol=0, atol=1e-5
+                    )
+            differences += abs(
+                translator.run(experiments[index]).log_probability - plain[index].log_probability
+            )
     assert near_ties <= MAX_NEAR_TIES
     assert differences > 0.01  # the hook changes something at all
 
 
 @pytest.mark.heavy
-def test_after_hooks_are_removed_everything_is_as_before(translator: Translator, plain: Ways) -> None:
+def test_after_hooks_are_removed_everything_is_as_before(
+    translator: Translator, plain: Ways
+) -> None:
     with ExitStack() as hooks:
         for name in ("encoder_layers.0", "decoder_layers.1", "output"):
             hooks.callback(with_output_changed(translator.model.get_submodule(name)).remove)
@@ -176,8 +216,12 @@ def test_after_hooks_are_removed_everything_is_as_before(translator: Translator,
         check_same(changed, plain)
 
 
-@pytest.mark.parametrize("output", [Greedy(), Beam(2), GivenTarget("a man")], ids=lambda output: type(output).__name__)
-def test_every_module_that_computes_is_called_in_a_run(translator: Translator, output: Output) -> None:
+@pytest.mark.parametrize(
+    "output", [Greedy(), Beam(2), GivenTarget("a man")], ids=lambda output: type(output).__name__
+)
+def test_every_module_that_computes_is_called_in_a_run(
+    translator: Translator, output: Output
+) -> None:
     experiment = Experiment(SENTENCES[0], output)
     translator.run(experiment)
     with calls_counted(translator.model) as counts:
@@ -186,13 +230,17 @@ def test_every_module_that_computes_is_called_in_a_run(translator: Translator, o
 
 
 @pytest.mark.parametrize("beam", [1, 2])
-def test_every_module_that_computes_is_called_for_a_corpus(translator: Translator, beam: int) -> None:
+def test_every_module_that_computes_is_called_for_a_corpus(
+    translator: Translator, beam: int
+) -> None:
     with calls_counted(translator.model) as counts:
         translator.translate_corpus(SENTENCES, beam=beam)
     assert counts.keys() == computing(translator.model).keys()
 
 
-def test_the_encoder_is_called_once_and_the_decoder_once_a_token_and_for_the_result(translator: Translator) -> None:
+def test_the_encoder_is_called_once_and_the_decoder_once_a_token_and_for_the_result(
+    translator: Translator,
+) -> None:
     """As docs/hooks.md says."""
     for output in (Greedy(), Beam(2)):
         with calls_counted(translator.model) as counts:
@@ -227,12 +275,16 @@ def test_a_repeated_sentence_is_encoded_again_while_a_hook_is_there(translator: 
 
 
 @pytest.mark.parametrize("output", [Greedy(), Beam(2)], ids=["greedy", "beam"])
-def test_what_a_hook_keeps_is_not_written_to_afterwards(translator: Translator, output: Output) -> None:
+def test_what_a_hook_keeps_is_not_written_to_afterwards(
+    translator: Translator, output: Output
+) -> None:
     recorded: list[tuple[str, Tensor, Tensor]] = []
 
     def keep(name: str, values: Any) -> None:
         tensors = [
-            tensor for tensor in (values if isinstance(values, tuple) else (values,)) if isinstance(tensor, Tensor)
+            tensor
+            for tensor in (values if isinstance(values, tuple) else (values,))
+            if isinstance(tensor, Tensor)
         ]
         recorded.extend((name, tensor, tensor.clone()) for tensor in tensors)
 
@@ -268,7 +320,9 @@ def halve_the_input(module: nn.Module, inputs: tuple[Any, ...]) -> Any:
 def parametrized(translator: Translator) -> Callable[[], None]:
     module = translator.model.encoder_layers[0].self_attention
     parametrize.register_parametrization(module, "in_proj_weight", Halved())
-    return lambda: parametrize.remove_parametrizations(module, "in_proj_weight", leave_parametrized=False)
+    return lambda: parametrize.remove_parametrizations(
+        module, "in_proj_weight", leave_parametrized=False
+    )
 
 
 class Halving(nn.Module):
@@ -341,14 +395,18 @@ def in_another_model(translator: Translator) -> Callable[[], None]:
 
 WAYS: dict[str, Callable[[Translator], Callable[[], None]]] = {
     "pre-hook": lambda translator: (
-        translator.model.encoder_layers[1].feed_forward.register_forward_pre_hook(halve_the_input).remove
+        translator.model.encoder_layers[1]
+        .feed_forward.register_forward_pre_hook(halve_the_input)
+        .remove
     ),
     "global hook": lambda _: register_module_forward_hook(halve_the_output).remove,
     "global pre-hook": lambda _: register_module_forward_pre_hook(halve_the_input).remove,
     "hook with keywords": lambda translator: (
         translator.model.encoder_layers[0]
         .register_forward_hook(
-            lambda module, inputs, options, output: (output[0] / 2, output[1]), with_kwargs=True, always_call=True
+            lambda module, inputs, options, output: (output[0] / 2, output[1]),
+            with_kwargs=True,
+            always_call=True,
         )
         .remove
     ),
@@ -374,7 +432,8 @@ WAYS: dict[str, Callable[[Translator], Callable[[], None]]] = {
 def test_all_ways_to_change_a_module_are_heeded_by_all_ways_to_translate(
     translator: Translator, plain: Ways, way: str
 ) -> None:
-    if way == "parametrization":  # undoing it stores the weight again, and the other tests share the translator
+    # undoing it stores the weight again, and the other tests share the translator
+    if way == "parametrization":
         translator = make_translator(MODEL_NAMES["pre"])
     undo = WAYS[way](translator)
     try:
@@ -418,4 +477,7 @@ def test_an_old_weight_norm_is_heeded(translator: Translator) -> None:
 
 
 def tokens_and_scores(translator: Translator) -> list[Sequence[float]]:
-    return [translator.run(Experiment(SENTENCES[0], output)).log_probabilities for output in (Greedy(), Beam(2))]
+    return [
+        translator.run(Experiment(SENTENCES[0], output)).log_probabilities
+        for output in (Greedy(), Beam(2))
+    ]

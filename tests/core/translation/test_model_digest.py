@@ -1,4 +1,7 @@
-"""A digest identifies what a model computes; a result carries that of its model, and is not read by any other."""
+"""A digest identifies what a model computes.
+
+A result carries that of its model, and is not read by any other.
+"""
 
 import copy
 import time
@@ -12,7 +15,12 @@ import pytest
 import torch
 
 from augenmerk.core.checkpoint import file as checkpoint_file
-from augenmerk.core.checkpoint.file import Checkpoint, load_checkpoint, model_digest, save_checkpoint
+from augenmerk.core.checkpoint.file import (
+    Checkpoint,
+    load_checkpoint,
+    model_digest,
+    save_checkpoint,
+)
 from augenmerk.core.device import DeviceChoice
 from augenmerk.core.errors import AnalysisError
 from augenmerk.core.extensions.analyses.alignment_ranking import Aligner, align
@@ -20,7 +28,12 @@ from augenmerk.core.extensions.analyses.alti import contributions_of
 from augenmerk.core.extensions.analyses.decoder_lens import decoder_lens
 from augenmerk.core.extensions.analyses.head_profiles import profile_heads
 from augenmerk.core.extensions.analyses.importance import head_importance
-from augenmerk.core.extensions.analyses.logit_attribution import encoder_parts, logit_parts, measure_parts, word_parts
+from augenmerk.core.extensions.analyses.logit_attribution import (
+    encoder_parts,
+    logit_parts,
+    measure_parts,
+    word_parts,
+)
 from augenmerk.core.extensions.analyses.logit_lens import logit_lens
 from augenmerk.core.extensions.analyses.occlusion import (
     occlude_source_words,
@@ -66,7 +79,9 @@ READERS: dict[str, Callable[[Translator, Translation], Any]] = {
         for kind in definition.kinds
     },
     "trace_translation": trace_translation,
-    "trace": lambda model, translation: model.trace(translation, "logits")["logits"].detach().numpy(),
+    "trace": lambda model, translation: (
+        model.trace(translation, "logits")["logits"].detach().numpy()
+    ),
     "pass_over": lambda model, translation: model.pass_over(translation),
     "score": lambda model, translation: model.score(translation, Experiment(TEXT)),
     "score_many": lambda model, translation: model.score_many(translation, [Experiment(TEXT)]),
@@ -77,7 +92,16 @@ SAMPLES: dict[str, Callable[[Translator], Any]] = {
     "attribute_pairs": lambda model: attribute_pairs(model, [WordPair(TEXT, "a", "man", "dog")]),
     "profile_heads": lambda model: profile_heads(model, [TEXT]),
 }
-WITHOUT_DIGEST = ("score", "pass_over", "trace", "translate_", "left_out_words", "align", "score_without", "measure ")
+WITHOUT_DIGEST = (
+    "score",
+    "pass_over",
+    "trace",
+    "translate_",
+    "left_out_words",
+    "align",
+    "score_without",
+    "measure ",
+)
 """Functions that return plain values."""
 
 
@@ -100,7 +124,9 @@ def later(word_translator: Translator) -> Translator:
         name: value + 0.2 * torch.randn(value.shape, generator=generator)
         for name, value in word_translator.checkpoint.weights.items()
     }
-    return translator_of(replace(word_translator.checkpoint, weights={k: v.detach() for k, v in weights.items()}))
+    return translator_of(
+        replace(word_translator.checkpoint, weights={k: v.detach() for k, v in weights.items()})
+    )
 
 
 def bias(translator: Translator) -> torch.nn.Parameter:
@@ -110,10 +136,12 @@ def bias(translator: Translator) -> torch.nn.Parameter:
     return parameter
 
 
-# --- the digest -------------------------------------------------------------------------------------------------------
+# --- the digest -----------------------------------------------------------------------------------
 
 
-def test_a_model_as_it_was_loaded_has_the_digest_of_its_file(word_translator: Translator, tmp_path: Path) -> None:
+def test_a_model_as_it_was_loaded_has_the_digest_of_its_file(
+    word_translator: Translator, tmp_path: Path
+) -> None:
     for half_precision in (False, True):
         path = tmp_path / "model.safetensors"
         save_checkpoint(word_translator.checkpoint, path, half_precision=half_precision)
@@ -145,10 +173,14 @@ def step_an_optimizer(translator: Translator) -> None:
 @pytest.mark.heavy  # imports the optimizers
 @pytest.mark.parametrize("is_plain", [False, True], ids=["compiled", "plain"])
 @pytest.mark.parametrize(
-    "change", [write_in_place, write_to_data, give_another_tensor, give_another_parameter, step_an_optimizer]
+    "change",
+    [write_in_place, write_to_data, give_another_tensor, give_another_parameter, step_an_optimizer],
 )
 def test_changed_weights_have_another_digest_and_restored_ones_the_first(
-    own: Translator, change: Callable[[Translator], None], is_plain: bool, monkeypatch: pytest.MonkeyPatch
+    own: Translator,
+    change: Callable[[Translator], None],
+    is_plain: bool,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv(PLAIN_VARIABLE, str(int(is_plain)))
     loaded, before = own.digest, bias(own).detach().clone()
@@ -162,9 +194,14 @@ def test_changed_weights_have_another_digest_and_restored_ones_the_first(
     assert own.digest == loaded
 
 
-def test_the_digest_of_changed_weights_is_that_of_the_file_they_are_saved_to(own: Translator, tmp_path: Path) -> None:
+def test_the_digest_of_changed_weights_is_that_of_the_file_they_are_saved_to(
+    own: Translator, tmp_path: Path
+) -> None:
     write_in_place(own)
-    save_checkpoint(replace(own.checkpoint, weights=dict(own.model.named_parameters())), tmp_path / "a.safetensors")
+    save_checkpoint(
+        replace(own.checkpoint, weights=dict(own.model.named_parameters())),
+        tmp_path / "a.safetensors",
+    )
     assert own.digest == Translator.load(tmp_path / "a.safetensors", "cpu").digest
 
 
@@ -180,7 +217,10 @@ def hooks(translator: Translator) -> Iterator[tuple[Callable[[], object], Callab
     yield lambda: handles.append(norm.register_forward_pre_hook(lambda *_: None)), pop
     yield lambda: setattr(norm, "forward", norm.forward), lambda: delattr(norm, "forward")
     old = model.decoder_norm
-    yield lambda: setattr(model, "decoder_norm", torch.nn.Sequential(old)), lambda: setattr(model, "decoder_norm", old)
+    yield (
+        lambda: setattr(model, "decoder_norm", torch.nn.Sequential(old)),
+        lambda: setattr(model, "decoder_norm", old),
+    )
 
 
 @pytest.mark.heavy
@@ -204,7 +244,9 @@ def test_weights_are_hashed_once_and_again_only_after_a_change(
 ) -> None:
     hashed: list[object] = []
     real = checkpoint_file._hash_tensors
-    monkeypatch.setattr(checkpoint_file, "_hash_tensors", lambda *inputs: (hashed.append(inputs), real(*inputs)))
+    monkeypatch.setattr(
+        checkpoint_file, "_hash_tensors", lambda *inputs: (hashed.append(inputs), real(*inputs))
+    )
     for text in (TEXT, GERMAN[1], TEXT):
         own.translate(text)
     assert own.digest == own.translate(TEXT).model_digest
@@ -217,7 +259,9 @@ def test_weights_are_hashed_once_and_again_only_after_a_change(
 
 @pytest.mark.heavy
 @pytest.mark.parametrize("is_plain", [False, True], ids=["compiled", "plain"])
-def test_noticing_a_change_costs_little_next_to_a_translation(is_plain: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_noticing_a_change_costs_little_next_to_a_translation(
+    is_plain: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv(PLAIN_VARIABLE, str(int(is_plain)))
     translator = Translator.load(device="cpu")
 
@@ -231,18 +275,24 @@ def test_noticing_a_change_costs_little_next_to_a_translation(is_plain: bool, mo
         return min(once() for _ in range(5))
 
     assert (
-        seconds(lambda: translator.digest) < seconds(lambda: translator.translate("Zwei Hunde spielen im Schnee.")) / 4
+        seconds(lambda: translator.digest)
+        < seconds(lambda: translator.translate("Zwei Hunde spielen im Schnee.")) / 4
     )
 
 
-# --- results of another model -----------------------------------------------------------------------------------------
+# --- results of another model ---------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("read", READERS.values(), ids=READERS)
 def test_the_result_of_a_model_with_other_vocabularies_is_refused(
-    word_translator: Translator, subword_translator: Translator, read: Callable[[Translator, Translation], Any]
+    word_translator: Translator,
+    subword_translator: Translator,
+    read: Callable[[Translator, Translation], Any],
 ) -> None:
-    for one, other in ((word_translator, subword_translator), (subword_translator, word_translator)):
+    for one, other in (
+        (word_translator, subword_translator),
+        (subword_translator, word_translator),
+    ):
         for foreign in (other.translate(TEXT), read_given(other, TEXT, ENGLISH[0])):
             with pytest.raises(AnalysisError, match="other vocabularies") as caught:
                 read(one, foreign)
@@ -258,7 +308,9 @@ def test_the_parts_of_a_word_by_a_model_with_other_vocabularies_are_refused(
             read(word_translator, parts)
 
 
-def test_vocabularies_of_other_sizes_are_others_even_where_the_tokens_agree(word_translator: Translator) -> None:
+def test_vocabularies_of_other_sizes_are_others_even_where_the_tokens_agree(
+    word_translator: Translator,
+) -> None:
     codecs = copy.copy(word_translator.checkpoint.codecs)
     vocabulary = codecs.target.vocabulary
     target = copy.copy(codecs.target)
@@ -282,7 +334,8 @@ def test_with_the_same_vocabularies_its_tokens_are_read_under_the_given_model(
 
 
 def numbers_in(result: Any) -> Iterator[float]:
-    """All numbers of a result, except those of the translation that it is about, and of the time it took."""
+    """All numbers of a result, except those of the translation that it is about, and of the time it
+    took."""
     if isinstance(result, int | float | np.number):
         yield float(result)
     elif isinstance(result, np.ndarray):
@@ -298,10 +351,15 @@ def numbers_in(result: Any) -> Iterator[float]:
 
 
 @pytest.mark.parametrize("name", [name for name in READERS if not name.startswith(WITHOUT_DIGEST)])
-def test_a_result_about_a_translation_names_the_model_that_computed_it(word_translator: Translator, name: str) -> None:
+def test_a_result_about_a_translation_names_the_model_that_computed_it(
+    word_translator: Translator, name: str
+) -> None:
     if name == "trace_translation":
         pytest.skip("its arrays are for other functions of the core")
-    assert READERS[name](word_translator, word_translator.translate(TEXT)).model_digest == word_translator.digest
+    assert (
+        READERS[name](word_translator, word_translator.translate(TEXT)).model_digest
+        == word_translator.digest
+    )
 
 
 @pytest.mark.parametrize("measure", SAMPLES.values(), ids=SAMPLES)
@@ -311,17 +369,25 @@ def test_a_result_about_a_sample_names_its_model(
     assert measure(word_translator).model_digest == word_translator.digest
 
 
-def test_an_original_of_another_model_is_computed_again(word_translator: Translator, later: Translator) -> None:
+def test_an_original_of_another_model_is_computed_again(
+    word_translator: Translator, later: Translator
+) -> None:
     experiment = Experiment(TEXT, interventions=(HeadScaled(HEAD),))
     own = word_translator.compare(experiment)
     comparison = word_translator.compare(experiment, original=own.original)
     assert comparison.original is own.original
     other = later.compare(experiment, original=own.original)
     assert other.original.model_digest == later.digest
-    assert other.original.log_probabilities == pytest.approx(later.translate(TEXT).log_probabilities, abs=1e-5)
+    assert other.original.log_probabilities == pytest.approx(
+        later.translate(TEXT).log_probabilities, abs=1e-5
+    )
 
 
-def test_a_guess_by_another_model_changes_nothing(word_translator: Translator, subword_translator: Translator) -> None:
+def test_a_guess_by_another_model_changes_nothing(
+    word_translator: Translator, subword_translator: Translator
+) -> None:
     expected = word_translator.translate(TEXT)
     draft = subword_translator.translate(TEXT)
-    assert word_translator.run(Experiment(TEXT), draft=draft).predicted_ids == expected.predicted_ids
+    assert (
+        word_translator.run(Experiment(TEXT), draft=draft).predicted_ids == expected.predicted_ids
+    )

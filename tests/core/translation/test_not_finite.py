@@ -1,4 +1,5 @@
-"""Weights that are finite but huge: every question gets one error, which names the first layer that overflows."""
+"""Weights that are finite but huge: every question gets one error, which names the first layer that
+overflows."""
 
 import math
 from collections.abc import Callable
@@ -35,8 +36,12 @@ Question = Callable[[Translator, Translation, str, str], object]
 QUESTIONS: dict[str, Question] = {
     "greedy": lambda model, known, text, target: model.run(Experiment(text)),
     "beam": lambda model, known, text, target: model.run(Experiment(text, Beam(3))),
-    "given target": lambda model, known, text, target: model.run(Experiment(text, GivenTarget(target))),
-    "many": lambda model, known, text, target: list(model.run_many([Experiment(text)] * 2, need_maps=False)),
+    "given target": lambda model, known, text, target: model.run(
+        Experiment(text, GivenTarget(target))
+    ),
+    "many": lambda model, known, text, target: list(
+        model.run_many([Experiment(text)] * 2, need_maps=False)
+    ),
     "corpus": lambda model, known, text, target: model.translate_corpus([text, text]),
     "corpus, beam": lambda model, known, text, target: model.translate_corpus([text, text], beam=2),
     "score": lambda model, known, text, target: model.score(known, Experiment(text)),
@@ -45,7 +50,9 @@ QUESTIONS: dict[str, Question] = {
     "trace": lambda model, known, text, target: trace_translation(model, known),
     "lens": lambda model, known, text, target: logit_lens(model, known),
     "logit": lambda model, known, text, target: logit_parts(model, known),
-    "score parts": lambda model, known, text, target: query_key_parts(model, known, Head("cross", 0, 0), 0),
+    "score parts": lambda model, known, text, target: query_key_parts(
+        model, known, Head("cross", 0, 0), 0
+    ),
     "shares": lambda model, known, text, target: contributions_of(model, known),
     "occlusion": lambda model, known, text, target: occlude_source_words(model, known),
     "importance": lambda model, known, text, target: head_importance(model, [text], [target]),
@@ -53,7 +60,10 @@ QUESTIONS: dict[str, Question] = {
 
 
 def with_huge(translator: Translator, *names: str, factor: float = 1e30) -> Translator:
-    """The same model with the weights whose names contain one of `names` multiplied by `factor`; all are finite."""
+    """The same model with the weights whose names contain one of `names` multiplied by `factor`.
+
+    All are finite.
+    """
     weights = {
         name: value.detach() * (factor if any(part in name for part in names) else 1)
         for name, value in translator.checkpoint.weights.items()
@@ -84,11 +94,15 @@ def broken_in(stack: str, name: str) -> Translator:
 @pytest.mark.parametrize("stack", ["encoder", "decoder"])
 def test_the_error_names_the_layer(stack: str, name: str, question: str) -> None:
     healthy, known = healthy_and_known(name)
-    with pytest.raises(NonFiniteError, match=f"first in {stack} layer 0, feed-forward network. Its weights"):
+    with pytest.raises(
+        NonFiniteError, match=f"first in {stack} layer 0, feed-forward network. Its weights"
+    ):
         QUESTIONS[question](broken_in(stack, name), known, *pair(healthy))
 
 
-HUGE = list(product((1e10, 1e20, 1e30, 1e37), ("", "in_proj", "norm", "tokens", "output", "contract")))
+HUGE = list(
+    product((1e10, 1e20, 1e30, 1e37), ("", "in_proj", "norm", "tokens", "output", "contract"))
+)
 
 
 @pytest.mark.timeout(60)
@@ -117,7 +131,9 @@ def test_whatever_weights_are_huge_results_are_finite_or_refused(name: str) -> N
                     assert np.isfinite(result.log_probabilities).all()
                     assert np.isfinite(result.entropies).all()
                     if result.attention is not None:
-                        assert all(np.isfinite(result.maps.of_kind(kind)).all() for kind in ATTENTION_KINDS)
+                        assert all(
+                            np.isfinite(result.maps.of_kind(kind)).all() for kind in ATTENTION_KINDS
+                        )
 
 
 def test_a_single_token_that_is_huge_is_enough() -> None:
@@ -137,7 +153,8 @@ def test_changes_to_heads_can_overflow_too() -> None:
     text, _ = pair(healthy)
     weights = {name: value.detach().clone() for name, value in healthy.checkpoint.weights.items()}
     width = healthy.run_config.model.width
-    weights["decoder_layers.1.cross_attention.in_proj_weight"][: 2 * width] *= 1e18  # queries and keys
+    # queries and keys
+    weights["decoder_layers.1.cross_attention.in_proj_weight"][: 2 * width] *= 1e18
     fragile = Translator(replace(healthy.checkpoint, weights=weights), healthy.device)
     assert math.isfinite(fragile.run(Experiment(text)).log_probability)
     sharper = Experiment(text, interventions=(SoftmaxTemperature(Head("cross", 1, 0), 0.01),))

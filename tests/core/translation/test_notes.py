@@ -48,7 +48,12 @@ def test_a_corpus_says_what_each_sentence_says_alone(translator: Translator) -> 
             expected = (str(error),)
         assert sorted(texts_of(hypothesis.notes)) == sorted(expected), text
     indices = sentences_by_kind([hypothesis.notes for hypothesis in hypotheses])
-    assert (indices["cut"], indices["refused"], indices["other_language"], indices["line_breaks"]) == (
+    assert (
+        indices["cut"],
+        indices["refused"],
+        indices["other_language"],
+        indices["line_breaks"],
+    ) == (
         [1],
         [4, 6],
         [2],
@@ -72,10 +77,14 @@ def test_results_of_a_sample_hold_the_notes_on_its_sentences(word_translator: Tr
         attribute_pairs(word_translator, pairs),
     ]
     for result in results:
-        assert result.notes[0].startswith("1 of 2 sentences is cut to fit into the model (number 1). " + CUT)
+        assert result.notes[0].startswith(
+            "1 of 2 sentences is cut to fit into the model (number 1). " + CUT
+        )
     short = [replace(pair, source=("Ein", "Mann")) for pair in gold[::2]]
     ranking = rank_aligners(word_translator, [short[0], gold[1], short[1], short[1]])
-    assert ranking.notes[0].startswith("1 of 4 gold pairs is cut to fit into the model (number 1). " + CUT)
+    assert ranking.notes[0].startswith(
+        "1 of 4 gold pairs is cut to fit into the model (number 1). " + CUT
+    )
 
 
 @pytest.mark.heavy

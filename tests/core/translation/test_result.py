@@ -6,15 +6,31 @@ import pytest
 
 from augenmerk.core.errors import AnalysisError
 from augenmerk.core.model.heads import Head
-from augenmerk.core.translation.experiment import Beam, Experiment, ForcedToken, GivenTarget, HeadScaled
-from augenmerk.core.translation.result import Alternative, AttentionMaps, Translation, Word, read_only
+from augenmerk.core.translation.experiment import (
+    Beam,
+    Experiment,
+    ForcedToken,
+    GivenTarget,
+    HeadScaled,
+)
+from augenmerk.core.translation.result import (
+    Alternative,
+    AttentionMaps,
+    Translation,
+    Word,
+    read_only,
+)
 
 
 @pytest.mark.subprocess
-@pytest.mark.parametrize("module", ["augenmerk.core.translation.result", "augenmerk.core.translation.typed_text"])
+@pytest.mark.parametrize(
+    "module", ["augenmerk.core.translation.result", "augenmerk.core.translation.typed_text"]
+)
 def test_results_and_sources_are_imported_without_torch(module: str) -> None:
     """A window holds these before torch is imported; spaCy would bring torch with it."""
-    code = f"import sys, {module}; print(sorted({{'torch', 'spacy', 'torchtext'}} & set(sys.modules)))"
+    code = (
+        f"import sys, {module}; print(sorted({{'torch', 'spacy', 'torchtext'}} & set(sys.modules)))"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
 
@@ -58,14 +74,21 @@ def test_a_translation_knows_its_sentence_and_whether_it_was_given() -> None:
 
 
 def test_maps_that_were_not_asked_for_are_refused_with_a_way_to_get_them() -> None:
-    with pytest.raises(AnalysisError, match=r"The translation of 'x y' was computed without attention maps\. .*run"):
+    with pytest.raises(
+        AnalysisError, match=r"The translation of 'x y' was computed without attention maps\. .*run"
+    ):
         _ = made_up(Experiment("x y")).maps
 
 
 def test_reprs_are_one_short_line() -> None:
     maps = AttentionMaps(*(np.zeros((2, 3, 40, 50), dtype=np.float32),) * 3)
-    assert repr(maps) == "AttentionMaps(encoder [2, 3, 40, 50], decoder [2, 3, 40, 50], cross [2, 3, 40, 50])"
-    changed = Experiment("x y", interventions=(HeadScaled(Head("cross", 1, 4)), ForcedToken(1, "b")))
+    assert (
+        repr(maps)
+        == "AttentionMaps(encoder [2, 3, 40, 50], decoder [2, 3, 40, 50], cross [2, 3, 40, 50])"
+    )
+    changed = Experiment(
+        "x y", interventions=(HeadScaled(Head("cross", 1, 4)), ForcedToken(1, "b"))
+    )
     assert repr(made_up(changed, maps)) == (
         "Translation('x y' → 'A b', 2 × 3 tokens, log-probability -7.000, cross 1·4 off, step 1: b)"
     )

@@ -1,4 +1,5 @@
-"""Whatever the draft, each token is the best one of its row in the pass that describes the result."""
+"""Whatever the draft, each token is the best one of its row in the pass that describes the
+result."""
 
 import gzip
 import random
@@ -25,7 +26,13 @@ from augenmerk.core.translation.decoding import (
     greedy_search,
     verified_greedy,
 )
-from augenmerk.core.translation.experiment import CausalMaskLifted, Experiment, FeedForwardScaled, Greedy, HeadScaled
+from augenmerk.core.translation.experiment import (
+    CausalMaskLifted,
+    Experiment,
+    FeedForwardScaled,
+    Greedy,
+    HeadScaled,
+)
 from augenmerk.core.translation.result import TranslationStoppedError
 from augenmerk.core.translation.translator import Translator
 from tests.core.model.small_models import KINDS, NUM_SOURCE, NUM_TARGET, make_model, random_ids
@@ -36,9 +43,12 @@ NEAR_TIE = 1e-4
 SINGLE_PRECISION_ERROR = 64 * torch.finfo(torch.float32).eps
 """Of a sum of as many products as there are here, per unit of their size."""
 NEAR_TIE_OF_DRAFTS = 0.15
-"""Standard deviations of the logits by which the token that a drafter prefers may be the worse one."""
+"""Standard deviations of the logits by which the token that a drafter prefers may be the worse
+one."""
 NUM_EXPERIMENTS = 12
-needs_packed = pytest.mark.skipif(not has_rounded_products(), reason="this PyTorch has no products of 8 bits here")
+needs_packed = pytest.mark.skipif(
+    not has_rounded_products(), reason="this PyTorch has no products of 8 bits here"
+)
 
 
 @pytest.fixture(autouse=True)
@@ -47,7 +57,12 @@ def compiled_models(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(PLAIN_VARIABLE, raising=False)
 
 
-def decode(translator: Translator, compiled: Sequence[CompiledExperiment], drafts: Sequence[Sequence[int]], **options):
+def decode(
+    translator: Translator,
+    compiled: Sequence[CompiledExperiment],
+    drafts: Sequence[Sequence[int]],
+    **options,
+):
     model = translator.current_model()
     encoding = translator.runner.encode(model, compiled, need_maps=False)
     requests = [
@@ -60,10 +75,14 @@ def decode(translator: Translator, compiled: Sequence[CompiledExperiment], draft
 def plainly(translator: Translator, compiled: CompiledExperiment) -> list[int]:
     model = translator.current_model()
     encoding = translator.runner.encode(model, [compiled], need_maps=False)
-    return greedy_search(model, encoding, [compiled.max_steps], translator.rules, forced=[compiled.forced])[0]
+    return greedy_search(
+        model, encoding, [compiled.max_steps], translator.rules, forced=[compiled.forced]
+    )[0]
 
 
-def allowed_rows(translator: Translator, compiled: CompiledExperiment, target_pass: TargetPass) -> Tensor:
+def allowed_rows(
+    translator: Translator, compiled: CompiledExperiment, target_pass: TargetPass
+) -> Tensor:
     """Logits [T, V] of the pass; minus infinity where a token may not be chosen."""
     logits = target_pass.output.logits[target_pass.row, : len(target_pass.ids)]
     rows = forbidding(translator.model, translator.rules, logits).add_to(logits[None])[0]
@@ -74,15 +93,20 @@ def allowed_rows(translator: Translator, compiled: CompiledExperiment, target_pa
     return rows
 
 
-def assert_fixed_point(translator: Translator, compiled: CompiledExperiment, target_pass: TargetPass) -> None:
-    assert allowed_rows(translator, compiled, target_pass).argmax(dim=-1).tolist() == target_pass.ids
+def assert_fixed_point(
+    translator: Translator, compiled: CompiledExperiment, target_pass: TargetPass
+) -> None:
+    assert (
+        allowed_rows(translator, compiled, target_pass).argmax(dim=-1).tolist() == target_pass.ids
+    )
     ends = [token == translator.rules.end_id for token in target_pass.ids]
     assert not any(ends[:-1])
     assert ends[-1] or len(target_pass.ids) == compiled.max_steps
 
 
 def is_same_to_a_near_tie(rows: Tensor, ids: Sequence[int], plain: Sequence[int]) -> bool:
-    """Whether all tokens are the same (True), or all before the first step whose two best are almost equal (False)."""
+    """Whether all tokens are the same (True), or all before the first step whose two best are
+    almost equal (False)."""
     best = rows.topk(2).values
     for mine, other, (first, second) in zip(ids, plain, best.tolist(), strict=False):
         if mine != other:
@@ -99,7 +123,9 @@ def greedy_experiment(translator: Translator, generator: random.Random) -> Exper
         drawn,
         output=Greedy(),
         interventions=tuple(
-            intervention for intervention in drawn.interventions if not isinstance(intervention, CausalMaskLifted)
+            intervention
+            for intervention in drawn.interventions
+            if not isinstance(intervention, CausalMaskLifted)
         ),
     )
 
@@ -123,7 +149,9 @@ def drafts_like(ids: Sequence[int], num_tokens: int, generator: random.Random) -
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize("drafts_itself", [False, True])
 @pytest.mark.slow
-def test_the_draft_changes_nothing(name: str, drafts_itself: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_draft_changes_nothing(
+    name: str, drafts_itself: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     if drafts_itself:
         monkeypatch.setattr(compiled_module, "has_rounded_products", lambda: False)
     translator, generator, num_near_ties = make_translator(name), random.Random(name), 0
@@ -148,8 +176,12 @@ def test_different_sentences_side_by_side() -> None:
     experiments = [greedy_experiment(translator, generator) for _ in range(9)]
     compiled = [translator.compile(experiment) for experiment in experiments]
     plain = [plainly(translator, experiment) for experiment in compiled]
-    drafts = [draft for experiment in plain for draft in drafts_like(experiment, 20, generator)[1:2]]
-    for experiment, target_pass, expected in zip(compiled, decode(translator, compiled, drafts), plain, strict=True):
+    drafts = [
+        draft for experiment in plain for draft in drafts_like(experiment, 20, generator)[1:2]
+    ]
+    for experiment, target_pass, expected in zip(
+        compiled, decode(translator, compiled, drafts), plain, strict=True
+    ):
         assert_fixed_point(translator, experiment, target_pass)
         assert target_pass.ids == expected
 
@@ -174,7 +206,9 @@ def passes_and_steps(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 @pytest.mark.heavy
-def test_a_right_draft_takes_one_pass_and_no_step(bundled: Translator, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_right_draft_takes_one_pass_and_no_step(
+    bundled: Translator, monkeypatch: pytest.MonkeyPatch
+) -> None:
     translation = bundled.translate("Zwei Hunde spielen im Schnee.")
     seen = passes_and_steps(monkeypatch)
     again = bundled.run(translation.experiment, draft=translation)
@@ -183,7 +217,9 @@ def test_a_right_draft_takes_one_pass_and_no_step(bundled: Translator, monkeypat
     assert again.log_probabilities == translation.log_probabilities
     seen.clear()
     bundled.run(translation.experiment)
-    assert seen == ["step"] * (len(translation.predicted_ids) - 1) + ["pass"], "the end is guessed behind the full stop"
+    assert seen == ["step"] * (len(translation.predicted_ids) - 1) + ["pass"], (
+        "the end is guessed behind the full stop"
+    )
 
 
 @pytest.mark.heavy
@@ -216,12 +252,19 @@ def test_a_full_stop_is_probably_the_last_token_if_it_is_the_only_one(bundled: T
 
     assert last(bundled, "Zwei Hunde spielen im Schnee.") == "."
     assert last(bundled, "Zwei Hunde spielen. Ein Mann steht.") is None
-    assert last(make_translator("words, post-norm, learned positions"), "ein mann steht am see") is None
+    assert (
+        last(make_translator("words, post-norm, learned positions"), "ein mann steht am see")
+        is None
+    )
 
 
 @pytest.mark.heavy
-def test_a_new_draft_goes_on_like_the_old_one(bundled: Translator, monkeypatch: pytest.MonkeyPatch) -> None:
-    old = bundled.translate("Ein Mann in einem blauen Hemd steht auf einer Leiter und putzt ein Fenster.")
+def test_a_new_draft_goes_on_like_the_old_one(
+    bundled: Translator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old = bundled.translate(
+        "Ein Mann in einem blauen Hemd steht auf einer Leiter und putzt ein Fenster."
+    )
     new = "Eine Frau in einem blauen Hemd steht auf einer Leiter und putzt ein Fenster."
     expected = bundled.translate(new)
     seen = passes_and_steps(monkeypatch)
@@ -230,7 +273,9 @@ def test_a_new_draft_goes_on_like_the_old_one(bundled: Translator, monkeypatch: 
     assert seen.count("pass") <= 3
 
 
-def test_comparing_drafts_with_the_original(bundled: Translator, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_comparing_drafts_with_the_original(
+    bundled: Translator, monkeypatch: pytest.MonkeyPatch
+) -> None:
     original = bundled.translate("Zwei Hunde spielen im Schnee.")
     heads = [HeadScaled(head) for head in all_heads(bundled)[:1]]
     seen = passes_and_steps(monkeypatch)
@@ -253,7 +298,9 @@ def encodings(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
 
 
 @pytest.mark.heavy
-def test_what_leaves_the_encoder_as_it_is_takes_its_last_result(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_leaves_the_encoder_as_it_is_takes_its_last_result(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     name = "words, post-norm, learned positions"
     translator, generator = make_translator(name), random.Random(5)
     plain = greedy_experiment(translator, generator).baseline
@@ -274,13 +321,17 @@ def test_what_leaves_the_encoder_as_it_is_takes_its_last_result(monkeypatch: pyt
         assert translation.predicted_ids == expected.predicted_ids
         assert translation.log_probabilities == pytest.approx(expected.log_probabilities, abs=1e-5)
         for kind in ATTENTION_KINDS:
-            assert translation.maps.of_kind(kind) == pytest.approx(expected.maps.of_kind(kind), abs=1e-6)
+            assert translation.maps.of_kind(kind) == pytest.approx(
+                expected.maps.of_kind(kind), abs=1e-6
+            )
     seen.clear()
     translator.run(plain)
     assert seen == [], "changes of the encoder do not replace it"
 
 
-def test_an_encoding_without_maps_serves_no_result_with_maps(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_encoding_without_maps_serves_no_result_with_maps(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     translator = make_translator("words, post-norm, learned positions")
     plain = greedy_experiment(translator, random.Random(5)).baseline
     known = make_translator("words, post-norm, learned positions").run(plain)
@@ -308,8 +359,11 @@ def test_it_can_be_stopped_before_the_pass_and_at_each_step(bundled: Translator)
         bundled.run(translation.experiment, should_stop=lambda: next(answers))
 
 
-def test_passes_that_differ_by_rounding_end_all_the_same(bundled: Translator, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Near-ties that flip with the length of the pass: from then on all passes are of one length."""
+def test_passes_that_differ_by_rounding_end_all_the_same(
+    bundled: Translator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Near-ties that flip with the length of the pass: from then on all passes are of one
+    length."""
     compiled = bundled.compile(Experiment("Zwei Hunde spielen im Schnee."))
     expected = decode(bundled, [compiled], [()])[0].ids
     real, lengths = decoding._pass, []
@@ -329,10 +383,12 @@ def test_passes_that_differ_by_rounding_end_all_the_same(bundled: Translator, mo
 
 
 def rounding_limit(states: Tensor, weight: Tensor, scales: Tensor) -> Tensor:
-    """The largest error [B, M] of a product that rounds its numbers, if the processor adds them up exactly.
+    """The largest error [B, M] of a product that rounds its numbers, if the processor adds them up
+    exactly.
 
-    A weight is off by at most half a step of its row. A state is off by at most one of the 255 steps between the
-    smallest and the largest state, 0 included: by half a step, and by another half where 0 is rounded to a step.
+    A weight is off by at most half a step of its row. A state is off by at most one of the 255
+    steps between the smallest and the largest state, 0 included: by half a step, and by another
+    half where 0 is rounded to a step.
     """
     state_step = (states.amax().clamp(min=0) - states.amin().clamp(max=0)) / 255
     weight_error = (scales / 2).expand_as(weight.t()).t()
@@ -362,9 +418,13 @@ def test_states_are_rounded_to_7_bits_where_8_overflow(monkeypatch: pytest.Monke
 @pytest.mark.heavy
 def test_drafts_of_8_bits_are_nearly_right(bundled: Translator) -> None:
     pairs = [
-        bundled.run(Experiment(text)) for text in ("Zwei Hunde spielen im Schnee.", "Drei Kinder spielen im Sand.")
+        bundled.run(Experiment(text))
+        for text in ("Zwei Hunde spielen im Schnee.", "Drei Kinder spielen im Sand.")
     ]
-    model, source = CompiledTransformer(bundled.model), torch.tensor([pair.source_ids for pair in pairs])
+    model, source = (
+        CompiledTransformer(bundled.model),
+        torch.tensor([pair.source_ids for pair in pairs]),
+    )
     read = torch.tensor([pair.read_ids[:2] for pair in pairs]).unbind(1)
     for changes in ((), (HeadScaled(all_heads(bundled)[-1], 3.0),)):
         with torch.inference_mode():
@@ -379,7 +439,8 @@ def test_drafts_of_8_bits_are_nearly_right(bundled: Translator) -> None:
 
 
 class _CheckedProduct(RoundedProduct):
-    """Compares each product with the exact one, and goes on with the exact one, so that errors do not add up."""
+    """Compares each product with the exact one, and goes on with the exact one, so that errors do
+    not add up."""
 
     def __init__(self, weight: Tensor, bias: Tensor | None) -> None:
         self._weight, self._bias, self.num_checked = weight.detach(), bias, 0
@@ -402,7 +463,10 @@ class _CheckedProduct(RoundedProduct):
 def test_a_draft_of_one_row_is_nearly_that_of_the_model(
     kind: str, activation: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each product by at most what rounding can do; all that is done with them to single precision."""
+    """Each product by at most what rounding can do.
+
+    All that is done with them to single precision.
+    """
     made: list[_CheckedProduct] = []
 
     def checked(weight: Tensor, bias: Tensor | None) -> _CheckedProduct:
@@ -426,7 +490,8 @@ def test_a_draft_of_one_row_is_nearly_that_of_the_model(
 def test_a_near_tie_of_one_sentence_is_left_to_the_model(
     bundled: Translator, monkeypatch: pytest.MonkeyPatch, margin: float, num_exact: str
 ) -> None:
-    """Guesses that are right and undecided: the best token and the one that was third are about equally good."""
+    """Guesses that are right and undecided: the best token and the one that was third are about
+    equally good."""
     compiled = bundled.compile(Experiment("Zwei Hunde spielen im Schnee."))
     expected = plainly(bundled, compiled)
     read = CachedState.read
@@ -445,11 +510,15 @@ def test_a_near_tie_of_one_sentence_is_left_to_the_model(
     (target_pass,) = decode(bundled, [compiled], [()])
     assert target_pass.ids == expected
     assert seen.count("exact step") == (len(guesses) if num_exact == "all" else 0)
-    assert (seen.count("pass") == 1) == (num_exact == "all"), "a wrong guess costs a pass, a step by the model none"
+    assert (seen.count("pass") == 1) == (num_exact == "all"), (
+        "a wrong guess costs a pass, a step by the model none"
+    )
 
 
 @pytest.mark.parametrize("fault", [AttributeError, RuntimeError, TypeError])
-def test_without_packed_products_the_model_drafts(monkeypatch: pytest.MonkeyPatch, fault: type[Exception]) -> None:
+def test_without_packed_products_the_model_drafts(
+    monkeypatch: pytest.MonkeyPatch, fault: type[Exception]
+) -> None:
     def missing(*_: object) -> None:
         raise fault("no such operator")
 

@@ -1,4 +1,5 @@
-"""Values inside the model: each site against a second implementation, and the gradients that reach it."""
+"""Values inside the model: each site against a second implementation, and the gradients that reach
+it."""
 
 from collections.abc import Iterator
 
@@ -66,7 +67,9 @@ def test_every_site_has_the_value_of_a_second_implementation(
     assert list(values) == list(sites)
     assert values.keys() == naive.values.keys()
     for site, expected in naive.values.items():
-        torch.testing.assert_close(values[site][0].double(), expected, rtol=ROUNDING, atol=ROUNDING, msg=site)
+        torch.testing.assert_close(
+            values[site][0].double(), expected, rtol=ROUNDING, atol=ROUNDING, msg=site
+        )
 
 
 def test_one_site_alone_has_the_same_value_as_among_all(translator: Translator) -> None:
@@ -79,12 +82,16 @@ def test_one_site_alone_has_the_same_value_as_among_all(translator: Translator) 
         torch.testing.assert_close(alone, expected, rtol=1e-5, atol=1e-5 * max(1.0, largest))
 
 
-def test_gradients_at_sites_sum_to_those_of_the_biases_that_are_added_there(translator: Translator) -> None:
+def test_gradients_at_sites_sum_to_those_of_the_biases_that_are_added_there(
+    translator: Translator,
+) -> None:
     """The biases' gradients come from a pass without a trace."""
     model = translator.model
     translation = translator.translate(text_for(translator))
     places = [name for name, _ in attentions(translator)]
-    networks = [site.rpartition(".")[0] for site in translator.sites if site.endswith("feed_forward.output")]
+    networks = [
+        site.rpartition(".")[0] for site in translator.sites if site.endswith("feed_forward.output")
+    ]
     sites = [
         f"{module_name}.{value}"
         for module_name in places
@@ -94,12 +101,21 @@ def test_gradients_at_sites_sum_to_those_of_the_biases_that_are_added_there(tran
     values = translator.trace(translation, [*sites, "logits"])
     step, chosen = len(translation.predicted_ids) - 1, translation.predicted_ids[-1]
     gradients = dict(
-        zip(sites, torch.autograd.grad(values["logits"][0, step, chosen], [values[s] for s in sites]), strict=True)
+        zip(
+            sites,
+            torch.autograd.grad(values["logits"][0, step, chosen], [values[s] for s in sites]),
+            strict=True,
+        )
     )
-    plain = model(torch.tensor([translation.source_ids]), torch.tensor([translation.read_ids])).logits
+    plain = model(
+        torch.tensor([translation.source_ids]), torch.tensor([translation.read_ids])
+    ).logits
     plain[0, step, chosen].backward()
     for module_name, module in attentions(translator):
-        of_parts = [gradients[f"{module_name}.{value}"].sum(dim=2).flatten() for value in ("query", "key", "value")]
+        of_parts = [
+            gradients[f"{module_name}.{value}"].sum(dim=2).flatten()
+            for value in ("query", "key", "value")
+        ]
         assert_gradient(torch.cat(of_parts), module.in_proj_bias)
         assert_gradient(gradients[f"{module_name}.output"].sum(dim=(0, 1)), module.out_proj.bias)
         for of_head in gradients[f"{module_name}.head_output"][0]:
@@ -118,7 +134,10 @@ def assert_gradient(gradient: Tensor, parameter: nn.Parameter) -> None:
 
 def test_gradients_pass_from_weights_to_scores_as_through_a_softmax(pre: Translator) -> None:
     for module_name, _ in attentions(pre):
-        values = pre.trace(Experiment("ein mann steht"), [f"{module_name}.score", f"{module_name}.weight", "logits"])
+        values = pre.trace(
+            Experiment("ein mann steht"),
+            [f"{module_name}.score", f"{module_name}.weight", "logits"],
+        )
         score, weight, logits = values.values()
         of_score, of_weight = torch.autograd.grad(logits[0, -1, 5], [score, weight])
         expected = weight * (of_weight - (weight * of_weight).sum(dim=-1, keepdim=True))
@@ -126,7 +145,9 @@ def test_gradients_pass_from_weights_to_scores_as_through_a_softmax(pre: Transla
         torch.testing.assert_close(score.softmax(dim=-1), weight)
 
 
-def test_a_gradient_predicts_the_effect_of_a_small_change_in_the_residual_stream(pre: Translator) -> None:
+def test_a_gradient_predicts_the_effect_of_a_small_change_in_the_residual_stream(
+    pre: Translator,
+) -> None:
     translation = pre.translate("ein mann steht")
     pre.model.double()
     by_site = pre.trace(translation, ["decoder.0.cross_attention.after", "logits"])
@@ -136,14 +157,18 @@ def test_a_gradient_predicts_the_effect_of_a_small_change_in_the_residual_stream
     residual = pre.model.decoder_layers[0].cross_residual
     values = []
     for sign in (1, -1):
-        handle = residual.register_forward_hook(lambda module, inputs, output, by=sign * step: output + by * direction)
+        handle = residual.register_forward_hook(
+            lambda module, inputs, output, by=sign * step: output + by * direction
+        )
         values.append(pre.trace(translation, ["logits"])["logits"][0, -1, 5])
         handle.remove()
     slope = (values[0] - values[1]) / (2 * step)
     torch.testing.assert_close((gradient * direction).sum(), slope, rtol=1e-5, atol=1e-7)
 
 
-def test_gradients_reach_a_leaf_that_the_user_makes_while_parameters_need_none(pre: Translator) -> None:
+def test_gradients_reach_a_leaf_that_the_user_makes_while_parameters_need_none(
+    pre: Translator,
+) -> None:
     pre.model.requires_grad_(False)
     leaves: list[Tensor] = []
 
@@ -167,7 +192,9 @@ def test_no_gradients_are_recorded_where_they_are_disabled(pre: Translator) -> N
     assert not any(value.is_inference() for value in values.values())
 
 
-def test_hooks_on_the_output_projection_act_between_the_heads_and_the_output(pre: Translator) -> None:
+def test_hooks_on_the_output_projection_act_between_the_heads_and_the_output(
+    pre: Translator,
+) -> None:
     module_name, module = "decoder.1.cross_attention", pre.model.decoder_layers[1].cross_attention
     width = module.head_width
 
@@ -184,7 +211,10 @@ def test_hooks_on_the_output_projection_act_between_the_heads_and_the_output(pre
     try:
         values = pre.trace(translation, [*sites, "logits"])
         with torch.inference_mode():
-            source, read = torch.tensor([translation.source_ids]), torch.tensor([translation.read_ids])
+            source, read = (
+                torch.tensor([translation.source_ids]),
+                torch.tensor([translation.read_ids]),
+            )
             expected = pre.model(source, read).logits
     finally:
         for handle in handles:
@@ -195,7 +225,9 @@ def test_hooks_on_the_output_projection_act_between_the_heads_and_the_output(pre
     outputs = values[f"{module_name}.head_output"]
     assert not outputs[:, 0].any()
     torch.testing.assert_close(outputs[:, 1:], before[f"{module_name}.head_output"][:, 1:])
-    torch.testing.assert_close(values[f"{module_name}.output"], 2 * (outputs.sum(dim=1) + module.out_proj.bias))
+    torch.testing.assert_close(
+        values[f"{module_name}.output"], 2 * (outputs.sum(dim=1) + module.out_proj.bias)
+    )
     (gradient,) = torch.autograd.grad(values["logits"][0, -1, 5], outputs)
     assert gradient.abs().max() > 0
 
@@ -208,7 +240,9 @@ def test_a_trace_leaves_no_hooks(pre: Translator) -> None:
 
 
 def assert_no_hooks(translator: Translator) -> None:
-    assert not any(module._forward_hooks or module._forward_pre_hooks for module in translator.model.modules())
+    assert not any(
+        module._forward_hooks or module._forward_pre_hooks for module in translator.model.modules()
+    )
     assert all(module.keep is None for _, module in attentions(translator))
 
 
@@ -221,23 +255,35 @@ def test_a_trace_that_fails_leaves_no_hooks(pre: Translator) -> None:
     assert_no_hooks(pre)
 
 
-def test_an_attention_that_computes_in_its_own_way_gives_its_output_and_no_values_inside(pre: Translator) -> None:
-    translation, module = pre.translate("ein mann steht"), pre.model.decoder_layers[1].cross_attention
-    weights = torch.ones(1, module.num_heads, len(translation.read_ids), len(translation.source_ids))
+def test_an_attention_that_computes_in_its_own_way_gives_its_output_and_no_values_inside(
+    pre: Translator,
+) -> None:
+    translation, module = (
+        pre.translate("ein mann steht"),
+        pre.model.decoder_layers[1].cross_attention,
+    )
+    weights = torch.ones(
+        1, module.num_heads, len(translation.read_ids), len(translation.source_ids)
+    )
     module.forward = lambda states, memory, mask, **options: (states * 2, weights)
     sites = [f"decoder.1.cross_attention.{value}" for value in ("input", "output", "weight")]
     states, output, read_weights = pre.trace(translation, sites).values()
     assert torch.equal(output, states * 2)
     assert read_weights is weights
     for value in ("query", "joined", "head_output"):
-        with pytest.raises(AnalysisError, match=f"did not reach decoder.1.cross_attention.{value}, because a module"):
+        with pytest.raises(
+            AnalysisError,
+            match=f"did not reach decoder.1.cross_attention.{value}, because a module",
+        ):
             pre.trace(translation, [f"decoder.1.cross_attention.{value}"])
 
 
 def test_a_given_target_is_read(pre: Translator) -> None:
     translation = pre.run(Experiment("ein mann steht", GivenTarget("a man stands")))
     logits = pre.trace(translation.experiment, ["logits"])["logits"][0].detach().log_softmax(dim=-1)
-    log_probabilities = [float(logits[step, token]) for step, token in enumerate(translation.predicted_ids)]
+    log_probabilities = [
+        float(logits[step, token]) for step, token in enumerate(translation.predicted_ids)
+    ]
     assert log_probabilities == pytest.approx(translation.log_probabilities, abs=1e-4)
 
 
@@ -245,7 +291,9 @@ def test_a_single_site_needs_no_list(pre: Translator) -> None:
     translation = pre.run(Experiment("ein mann steht"))
     values = pre.trace(translation, "decoder.output")
     assert list(values) == ["decoder.output"]
-    assert torch.equal(values["decoder.output"], pre.trace(translation, ["decoder.output"])["decoder.output"])
+    assert torch.equal(
+        values["decoder.output"], pre.trace(translation, ["decoder.output"])["decoder.output"]
+    )
 
 
 @pytest.mark.parametrize(

@@ -7,13 +7,16 @@ from augenmerk.viz_app.state.tabs import Tab
 SHARPEST = Tab(
     name="Sharpest",
     tip="The heads of this kind by the mean of their largest weights",
-    meaning="The largest weight of each query, averaged: 1 if the head always looks at one token alone. A sharp head "
-    "need not matter.",
+    meaning="The largest weight of each query, averaged: 1 if the head always looks at one token "
+    "alone. A sharp head need not matter.",
     code="augenmerk_example.tab:SharpestTab",
     order=100,
 )
 PREFIX = "example/"
-"""Of the names of the weights in a single file; the rest of them is as here, and so are those in a folder."""
+"""Of the names of the weights in a single file.
+
+The rest of them is as here, and so are those in a folder.
+"""
 EXAMPLE_FILE = FileReader(
     name="the example",
     code="augenmerk_example.reader:read_example",
@@ -28,4 +31,6 @@ EXAMPLE_FOLDER = FolderReader(
     settings_file="example.json",
     weights="weights.safetensors",
 )
-COMMAND = Subcommand("print the heads that look at one token alone", "augenmerk_example.command", order=200)
+COMMAND = Subcommand(
+    "print the heads that look at one token alone", "augenmerk_example.command", order=200
+)

@@ -13,7 +13,12 @@ from augenmerk.core.checkpoint.file import Checkpoint, Origin
 from augenmerk.core.config import DataConfig, ModelConfig, RunConfig, TrainingConfig
 from augenmerk.core.errors import ConfigError, ModelImportError
 from augenmerk.core.extensions.readers.folder import ModelFolder
-from augenmerk.core.extensions.readers.model import FolderModel, ImportedModel, ImportOptions, imported_from_file
+from augenmerk.core.extensions.readers.model import (
+    FolderModel,
+    ImportedModel,
+    ImportOptions,
+    imported_from_file,
+)
 from augenmerk.core.model.shapes import parameter_shapes
 from augenmerk.core.text.codec import CodecPair
 from augenmerk_example.declared import EXAMPLE_FOLDER, PREFIX
@@ -39,10 +44,15 @@ class ExampleFolder(FolderModel):
 
 
 def read_example(path: Path, weights: dict[str, Any], options: ImportOptions) -> ImportedModel:
-    """The model of a file. Raises `ModelImportError` if what lies next to it is missing or damaged."""
+    """The model of a file.
+
+    Raises `ModelImportError` if what lies next to it is missing or damaged.
+    """
     model, data, codecs = read_facts(path.with_suffix(".json"))
     checkpoint = Checkpoint(
-        run=RunConfig("custom", "Imported by the example extension.", model, data, TrainingConfig()),
+        run=RunConfig(
+            "custom", "Imported by the example extension.", model, data, TrainingConfig()
+        ),
         codecs=codecs,
         weights={name.removeprefix(PREFIX): weight for name, weight in weights.items()},
         origin=Origin("example", path.stem),
@@ -57,4 +67,6 @@ def read_facts(path: Path) -> tuple[ModelConfig, DataConfig, CodecPair]:
         model, data = ModelConfig.from_dict(values["model"]), DataConfig.from_dict(values["data"])
         return model, data, CodecPair.from_dict(data, values["vocabularies"])
     except (OSError, ValueError, KeyError, TypeError, ConfigError) as error:
-        raise ModelImportError(f"{path} cannot be read ({error}). Use another copy of the model.") from error
+        raise ModelImportError(
+            f"{path} cannot be read ({error}). Use another copy of the model."
+        ) from error

@@ -16,7 +16,9 @@ class SharpestTab(AnalysisTab):
         super().__init__(context, tab)
         self.heads: list[Head] = []
         self.bars = BarList("Heads", "Click a head to choose it")
-        self.bars.label_clicked.connect(lambda index: self.state.selection.choose(self.heads[index]))
+        self.bars.label_clicked.connect(
+            lambda index: self.state.selection.choose(self.heads[index])
+        )
         self.column.addWidget(VerticalScrollArea(self.bars), 1)
 
     def redraw(self) -> None:
@@ -25,5 +27,8 @@ class SharpestTab(AnalysisTab):
         ranked = sharpness(translation, chosen.kind) if translation is not None else []
         self.heads = [head for head, _ in ranked]
         self.bars.show_bars(
-            [Bar(display_text(head.short_name), value, f"{value:.2f}", is_lit=head == chosen) for head, value in ranked]
+            [
+                Bar(display_text(head.short_name), value, f"{value:.2f}", is_lit=head == chosen)
+                for head, value in ranked
+            ]
         )

@@ -104,22 +104,30 @@ def by_svg(drawing: Drawing) -> Pixels:
 
 def image_pixels(image: QImage) -> Pixels:
     image = image.convertToFormat(QImage.Format.Format_RGB888)
-    lines = np.frombuffer(image.constBits(), dtype=np.uint8).reshape(image.height(), image.bytesPerLine())
+    lines = np.frombuffer(image.constBits(), dtype=np.uint8).reshape(
+        image.height(), image.bytesPerLine()
+    )
     return lines[:, : 3 * image.width()].reshape(image.height(), image.width(), 3).astype(int)
 
 
 def check_marks(draw: Callable[[Drawing], Pixels], marks: Marks, scale: float = 1.0) -> None:
-    """The frames of two pinned cells say where the cells are; each mark stands where the description has it."""
+    """The frames of two pinned cells say where the cells are.
+
+    Each mark stands where the description has it.
+    """
     plain = draw(drawing(Marks()))
     left, top, *_ = bounds(plain, draw(drawing(FIRST_PINNED)))
     *_, right, bottom = bounds(plain, draw(drawing(LAST_PINNED)))
-    left, top, right, bottom = left + 1, top + 1, right - 1, bottom - 1  # a frame reaches 1 pixel beyond its cell
+    # a frame reaches 1 pixel beyond its cell
+    left, top, right, bottom = left + 1, top + 1, right - 1, bottom - 1
     window = Box(0, 0, right - left, bottom - top)
     shapes = mark_shapes(marks, (window.width / COLUMNS, window.height / ROWS), window, scale)
     check_shapes(plain, draw(drawing(marks)), (left, top), shapes)
 
 
-def check_shapes(plain: Pixels, pixels: Pixels, corner: tuple[float, float], shapes: list[Shape]) -> None:
+def check_shapes(
+    plain: Pixels, pixels: Pixels, corner: tuple[float, float], shapes: list[Shape]
+) -> None:
     """Each shape is drawn, in its colour, and nothing else is."""
     left, top = corner
     difference = np.abs(pixels - plain).sum(axis=2) > 30
@@ -152,7 +160,10 @@ def check_shapes(plain: Pixels, pixels: Pixels, corner: tuple[float, float], sha
     assert not outside.any(), np.argwhere(outside)
 
 
-IN_ROWS = [replace(marks, forced=frozenset(band for band in marks.forced if band.is_row)) for marks in CASES.values()]
+IN_ROWS = [
+    replace(marks, forced=frozenset(band for band in marks.forced if band.is_row))
+    for marks in CASES.values()
+]
 
 
 @pytest.mark.parametrize("marks", IN_ROWS, ids=CASES)
@@ -166,7 +177,9 @@ def test_the_window_draws_each_mark_where_the_description_has_it(
     heatmap.resize(600, 500)
 
     def draw(shown: Marks) -> Pixels:
-        monkeypatch.setattr("augenmerk.viz_app.heatmap.drawing.marks_of_large_map", lambda state, view: shown)
+        monkeypatch.setattr(
+            "augenmerk.viz_app.heatmap.drawing.marks_of_large_map", lambda state, view: shown
+        )
         heatmap.lay_out()
         return image_pixels(heatmap.grab().toImage())
 
@@ -199,18 +212,33 @@ def test_a_film_draws_each_mark_where_the_description_has_it(by_film, marks: Mar
     check_marks(by_film, marks)
 
 
-@pytest.mark.parametrize("pointed", [None, *(marks.pointed for marks in POINTERS.values() if marks.pointed)], ids=str)
+@pytest.mark.parametrize(
+    "pointed", [None, *(marks.pointed for marks in POINTERS.values() if marks.pointed)], ids=str
+)
 @pytest.mark.parametrize("cell", [(20, 10), (40, 20)], ids=str)
-def test_the_script_of_the_page_makes_the_same_shapes(qapp, cell: tuple[int, int], pointed: Pointed | None) -> None:
-    from tests.viz_app.extensions.pictures.test_html_page import content, page_html, read_by_the_script
+def test_the_script_of_the_page_makes_the_same_shapes(
+    qapp, cell: tuple[int, int], pointed: Pointed | None
+) -> None:
+    from tests.viz_app.extensions.pictures.test_html_page import (
+        content,
+        page_html,
+        read_by_the_script,
+    )
 
     def bands(marked: frozenset[Band]) -> list[dict]:
         return [{"index": band.index, "isRow": band.is_row} for band in sorted(marked)]
 
-    marks = {"factor": 0, "pinned": [4, 3], "pointed": pointed and [pointed.style, pointed.row, pointed.column]}
+    marks = {
+        "factor": 0,
+        "pinned": [4, 3],
+        "pointed": pointed and [pointed.style, pointed.row, pointed.column],
+    }
     marks |= {name: bands(getattr(ALL, name)) for name in ("lit", "changed", "set", "forced")}
     width, height = cell[0] * COLUMNS, cell[1] * ROWS
-    tell = f"JSON.stringify(markShapes({json.dumps(marks)}, {cell[0]}, {cell[1]}, {width}, {height}, 1))"
+    tell = (
+        f"JSON.stringify(markShapes({json.dumps(marks)}, {cell[0]}, {cell[1]}, {width}, "
+        f"{height}, 1))"
+    )
     expected = mark_shapes(replace(ALL, pointed=pointed), cell, Box(0, 0, width, height))
     assert read_by_the_script(page_html(content()), tell) == [
         [shape.kind, list(shape.box), shape.color, shape.pen_px] for shape in expected
@@ -219,7 +247,9 @@ def test_the_script_of_the_page_makes_the_same_shapes(qapp, cell: tuple[int, int
 
 def test_marks_of_rows_out_of_sight_are_not_drawn() -> None:
     in_sight = mark_shapes(ALL, (20, 10), Box(0, 25, 20 * COLUMNS, 10))
-    assert [shape.box.top for shape in in_sight if shape.color == "warm" and shape.box.width == 3] == [31]
+    assert [
+        shape.box.top for shape in in_sight if shape.color == "warm" and shape.box.width == 3
+    ] == [31]
 
 
 def test_labels_of_selected_and_changed_rows_are_coloured() -> None:
@@ -270,7 +300,9 @@ def test_marks_are_those_of_the_experiment() -> None:
     assert small.lines[0][0].marks.forced == {Band(2, is_row=True)}
 
 
-@pytest.mark.parametrize("indices", [(0, 0), (0, 9), (3, 3), (5, 5), (7, 7), (8, 8), (9, 0), (9, 9)])
+@pytest.mark.parametrize(
+    "indices", [(0, 0), (0, 9), (3, 3), (5, 5), (7, 7), (8, 8), (9, 0), (9, 9)]
+)
 def test_an_arrow_stays_inside_the_map_and_crosses_the_diagonal(indices: tuple[int, int]) -> None:
     cell, around = 40.0, Box(0, 0, 400, 400)
     row, column = indices
@@ -278,4 +310,6 @@ def test_an_arrow_stays_inside_the_map_and_crosses_the_diagonal(indices: tuple[i
     assert 0 <= shaft.box.left + shaft.box.width <= around.width
     assert 0 <= shaft.box.top + shaft.box.height <= around.height
     if 2 <= row <= 7:
-        assert shaft.box.width * shaft.box.height < 0, "along the diagonal it would hide the neighbours' weights"
+        assert shaft.box.width * shaft.box.height < 0, (
+            "along the diagonal it would hide the neighbours' weights"
+        )

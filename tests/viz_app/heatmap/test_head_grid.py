@@ -21,7 +21,9 @@ from augenmerk.viz_app.theme import Theme
 from tests.viz_app.synthetic import make_translation
 
 
-def _grid(qtbot: QtBot, theme: Theme, *, num_layers: int = 3) -> tuple[ExperimentState, HeadGrid, HeadGridArea]:
+def _grid(
+    qtbot: QtBot, theme: Theme, *, num_layers: int = 3
+) -> tuple[ExperimentState, HeadGrid, HeadGridArea]:
     state = ExperimentState()
     state.show_translation(make_translation(num_layers=num_layers))
     grid = HeadGrid(state)
@@ -34,7 +36,8 @@ def _grid(qtbot: QtBot, theme: Theme, *, num_layers: int = 3) -> tuple[Experimen
 
 
 @pytest.mark.parametrize(
-    ("pitch", "shown"), [(56, range(0, 16)), (19, range(0, 16)), (18, range(0, 16, 2)), (9, range(0, 16, 3))]
+    ("pitch", "shown"),
+    [(56, range(0, 16)), (19, range(0, 16)), (18, range(0, 16, 2)), (9, range(0, 16, 3))],
 )
 def test_numbers_of_columns_never_touch(pitch: int, shown: range) -> None:
     assert numbered_heads(16, pitch, 19) == shown
@@ -58,7 +61,10 @@ def test_thumbnails_are_higher_than_wide_where_height_is_left(qtbot: QtBot, them
 def test_every_head_of_every_kind_has_a_place_of_its_own(qtbot: QtBot, theme: Theme) -> None:
     _, grid, _ = _grid(qtbot, theme)
     places = [
-        grid.place_of(Head(kind, layer, head)) for kind in ATTENTION_KINDS for layer in range(3) for head in range(8)
+        grid.place_of(Head(kind, layer, head))
+        for kind in ATTENTION_KINDS
+        for layer in range(3)
+        for head in range(8)
     ]
     assert len(places) == 72
     for index, box in enumerate(places):
@@ -123,7 +129,9 @@ def test_a_thumbnail_shows_the_weights_of_its_head(qtbot: QtBot, theme: Theme) -
         assert picture.pixel(x, y) == table[PAPER.indices(weights)[row, column]]
 
 
-def test_twelve_layers_scroll_and_the_chosen_head_comes_into_sight(qtbot: QtBot, theme: Theme) -> None:
+def test_twelve_layers_scroll_and_the_chosen_head_comes_into_sight(
+    qtbot: QtBot, theme: Theme
+) -> None:
     state, grid, area = _grid(qtbot, theme, num_layers=6)
     assert grid.height() > area.viewport().height()
     state.selection.choose(Head("cross", 5, 0))
@@ -242,7 +250,9 @@ def test_another_theme_size_and_translation_leave_nothing_of_the_sheet_before(
     assert all(one != other for one, other in pairwise(pictures))
 
 
-def test_heads_are_shown_together_switched_off_and_on_by_the_mouse(qtbot: QtBot, theme: Theme) -> None:
+def test_heads_are_shown_together_switched_off_and_on_by_the_mouse(
+    qtbot: QtBot, theme: Theme
+) -> None:
     state, grid, _ = _grid(qtbot, theme)
     state.selection.choose(Head("cross", 0, 0))
     other = grid.place_of(Head("cross", 1, 3))
@@ -263,10 +273,14 @@ def test_heads_are_shown_together_switched_off_and_on_by_the_mouse(qtbot: QtBot,
     assert not state.experiment.heads_off
 
 
-def test_a_difference_has_colours_on_both_sides_and_a_neutral_tone_for_what_is_new(qtbot: QtBot, theme: Theme) -> None:
+def test_a_difference_has_colours_on_both_sides_and_a_neutral_tone_for_what_is_new(
+    qtbot: QtBot, theme: Theme
+) -> None:
     state, grid, _ = _grid(qtbot, theme)
     original = make_translation()
-    changed = make_translation(target="a man now is standing on a ladder .", interventions=(ForcedToken(2, "now"),))
+    changed = make_translation(
+        target="a man now is standing on a ladder .", interventions=(ForcedToken(2, "now"),)
+    )
     state.accept(ExperimentResult(changed, original, original.log_probabilities))
     unsigned = grid.grab().toImage()
     state.settings.shown, state.settings.label_mode = "difference", "predicted"
@@ -282,7 +296,9 @@ def test_a_difference_has_colours_on_both_sides_and_a_neutral_tone_for_what_is_n
         x = box.left() + int((column + 0.5) * box.width() / num_columns)
         y = box.top() + int((row + 0.5) * box.height() / num_rows)
         value = values[row, column]
-        expected = SIGNED_PAPER.packed[-1] if np.isnan(value) else colors[SIGNED_PAPER.indices(value, top)]
+        expected = (
+            SIGNED_PAPER.packed[-1] if np.isnan(value) else colors[SIGNED_PAPER.indices(value, top)]
+        )
         assert picture.pixel(x, y) == expected
     state.settings.shown = "changed"
     state.settings.label_mode = "read"
@@ -301,7 +317,11 @@ def test_a_head_that_is_off_still_shows_its_map(qtbot: QtBot, theme: Theme) -> N
     assert box is not None
     picture = grid.grab().toImage()
     assert picture.copy(box) != before.copy(box)
-    colors = {picture.pixel(x, y) for x in range(box.left(), box.right()) for y in range(box.top(), box.bottom())}
+    colors = {
+        picture.pixel(x, y)
+        for x in range(box.left(), box.right())
+        for y in range(box.top(), box.bottom())
+    }
     assert len(colors) > 10, "the map is seen through the dimmed"
 
 
@@ -313,7 +333,10 @@ def test_the_factor_of_a_scaled_head_stands_on_its_map_alone(qtbot: QtBot, theme
         scaled = make_translation(interventions=(HeadScaled(head, factor),))
         state.submit(scale(head, factor))
         state.accept(ExperimentResult(scaled, make_translation(), scaled.log_probabilities))
-        picture, places = grid.grab().toImage(), {head: grid.place_of(head) for head in state.maps.all_heads}
+        picture, places = (
+            grid.grab().toImage(),
+            {head: grid.place_of(head) for head in state.maps.all_heads},
+        )
         return {head: picture.copy(box) for head, box in places.items() if box is not None}
 
     half, other, plain = pictures(0.5), pictures(-1.23456), pictures(1.0)
@@ -333,10 +356,17 @@ def test_288_heads_have_thumbnails_that_can_be_told_apart_and_none_lies_beside_t
     area.resize(width, 400)
     area.show()
     grid.rebuild()
-    heads = [Head(kind, layer, head) for kind in ATTENTION_KINDS for layer in range(6) for head in range(16)]
+    heads = [
+        Head(kind, layer, head)
+        for kind in ATTENTION_KINDS
+        for layer in range(6)
+        for head in range(16)
+    ]
     places = [box for box in map(grid.place_of, heads) if box is not None]
     assert len(places) == 288
     for box in places:
         assert min(box.width(), box.height()) >= 10
         assert box.right() <= area.viewport().width()
-    assert not any(one.intersects(other) for number, one in enumerate(places) for other in places[:number])
+    assert not any(
+        one.intersects(other) for number, one in enumerate(places) for other in places[:number]
+    )

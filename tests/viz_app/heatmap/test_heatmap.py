@@ -7,7 +7,15 @@ from pytestqt.qtbot import QtBot
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment import AttentionRow, ForcedToken
 from augenmerk.core.translation.result import ExperimentResult
-from augenmerk.viz_app.heatmap.heatmap import BAR_GAP, BAR_WIDTH, MIN_LABEL_PX, Heatmap, lay_out, thinned, value_place
+from augenmerk.viz_app.heatmap.heatmap import (
+    BAR_GAP,
+    BAR_WIDTH,
+    MIN_LABEL_PX,
+    Heatmap,
+    lay_out,
+    thinned,
+    value_place,
+)
 from augenmerk.viz_app.state.color_scale import PAPER, SIGNED_PAPER
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.map_source import top_value
@@ -42,7 +50,9 @@ def _center(heatmap: Heatmap, cell: Pair) -> QPoint:
     return box.center().toPoint()
 
 
-def test_cells_show_the_weights_of_the_chosen_head(heatmap: Heatmap, state: ExperimentState) -> None:
+def test_cells_show_the_weights_of_the_chosen_head(
+    heatmap: Heatmap, state: ExperimentState
+) -> None:
     view = state.maps.view()
     assert view is not None
     picture, indices = heatmap.grab().toImage(), PAPER.indices(view.values)
@@ -58,13 +68,17 @@ def test_the_mouse_finds_every_cell(heatmap: Heatmap) -> None:
     assert heatmap.pair_at(QPointF(1, 1)) is None
 
 
-def test_hidden_rows_and_columns_do_not_shift_the_cells_found(heatmap: Heatmap, state: ExperimentState) -> None:
+def test_hidden_rows_and_columns_do_not_shift_the_cells_found(
+    heatmap: Heatmap, state: ExperimentState
+) -> None:
     state.settings.hides_wrapping = True
     assert heatmap.cell_rect(Pair(0, 4)) is None
     assert heatmap.pair_at(QPointF(_center(heatmap, Pair(2, 4)))) == Pair(2, 4)
 
 
-def test_the_mouse_hovers_and_pins_in_the_selection(qtbot: QtBot, heatmap: Heatmap, state: ExperimentState) -> None:
+def test_the_mouse_hovers_and_pins_in_the_selection(
+    qtbot: QtBot, heatmap: Heatmap, state: ExperimentState
+) -> None:
     qtbot.mouseMove(heatmap, _center(heatmap, Pair(4, 2)))
     assert state.selection.hovered == Pair(4, 2)
     qtbot.mouseClick(heatmap, Qt.MouseButton.LeftButton, pos=_center(heatmap, Pair(1, 6)))
@@ -81,7 +95,9 @@ def test_the_cross_hair_and_value_are_drawn(heatmap: Heatmap, state: ExperimentS
 
 @pytest.mark.parametrize("num_tokens", [1, 15, 40, 100])
 @pytest.mark.parametrize("size", [(420, 300), (700, 560), (1300, 900)])
-def test_any_number_of_tokens_fits_any_size(theme: Theme, num_tokens: int, size: tuple[int, int]) -> None:
+def test_any_number_of_tokens_fits_any_size(
+    theme: Theme, num_tokens: int, size: tuple[int, int]
+) -> None:
     words = " ".join(f"word{number}" for number in range(num_tokens))
     state = ExperimentState()
     state.show_translation(make_translation(words, words, num_layers=1, num_heads=1))
@@ -92,7 +108,8 @@ def test_any_number_of_tokens_fits_any_size(theme: Theme, num_tokens: int, size:
     assert layout.map.right() <= size[0]
     assert layout.map.bottom() <= size[1]
     assert layout.font.pixelSize() >= MIN_LABEL_PX
-    assert layout.row_step * layout.cell.y() >= MIN_LABEL_PX * 0.84  # labels do not run into each other
+    # labels do not run into each other
+    assert layout.row_step * layout.cell.y() >= MIN_LABEL_PX * 0.84
 
 
 def test_a_lit_label_silences_its_close_neighbours_only() -> None:
@@ -109,7 +126,9 @@ def _long_state(num_tokens: int) -> ExperimentState:
     return state
 
 
-def test_a_long_map_is_all_in_sight_and_zoomed_scrolls_under_labels_that_stay(qtbot: QtBot, theme: Theme) -> None:
+def test_a_long_map_is_all_in_sight_and_zoomed_scrolls_under_labels_that_stay(
+    qtbot: QtBot, theme: Theme
+) -> None:
     state = _long_state(100)
     heatmap = Heatmap(state)
     qtbot.addWidget(heatmap)
@@ -136,7 +155,9 @@ def test_a_long_map_is_all_in_sight_and_zoomed_scrolls_under_labels_that_stay(qt
     assert 0 not in layout.rows_in_sight
 
 
-def test_a_cell_that_is_pinned_is_scrolled_to_and_stays_in_sight(qtbot: QtBot, theme: Theme) -> None:
+def test_a_cell_that_is_pinned_is_scrolled_to_and_stays_in_sight(
+    qtbot: QtBot, theme: Theme
+) -> None:
     state = _long_state(60)
     state.settings.zoom = 13.0
     heatmap = Heatmap(state)
@@ -172,7 +193,9 @@ def test_zooming_keeps_what_is_under_the_mouse_where_it_is(qtbot: QtBot, heatmap
     assert heatmap.grab().size() == heatmap.size()
 
 
-def test_the_strip_under_the_map_shows_the_sum_of_the_picked_rows(heatmap: Heatmap, state: ExperimentState) -> None:
+def test_the_strip_under_the_map_shows_the_sum_of_the_picked_rows(
+    heatmap: Heatmap, state: ExperimentState
+) -> None:
     manners: list[tuple[int, SelectionMode]] = [(2, "alone"), (5, "also")]
     for row, manner in manners:
         state.selection.pick_queries((row,), 1, manner)
@@ -190,7 +213,9 @@ def test_the_strip_under_the_map_shows_the_sum_of_the_picked_rows(heatmap: Heatm
         assert picture.pixel(point.toPoint()) == PAPER.packed[indices[column]]
 
 
-def test_labels_are_found_under_the_mouse(qtbot: QtBot, heatmap: Heatmap, state: ExperimentState) -> None:
+def test_labels_are_found_under_the_mouse(
+    qtbot: QtBot, heatmap: Heatmap, state: ExperimentState
+) -> None:
     layout = heatmap.layout_now
     assert layout is not None
     beside = QPoint(int(layout.window.left()) - 15, _center(heatmap, Pair(4, 0)).y())
@@ -247,11 +272,15 @@ def test_painting_only_the_cells_leaves_the_picture_of_painting_all(
 def _changed() -> ExperimentResult:
     """A word is new in the translation."""
     original = make_translation()
-    changed = make_translation(target="a man now is standing on a ladder .", interventions=(ForcedToken(2, "now"),))
+    changed = make_translation(
+        target="a man now is standing on a ladder .", interventions=(ForcedToken(2, "now"),)
+    )
     return ExperimentResult(changed, original, original.log_probabilities)
 
 
-def test_a_difference_has_a_scale_of_its_own_and_hatches_what_is_new(heatmap: Heatmap, state: ExperimentState) -> None:
+def test_a_difference_has_a_scale_of_its_own_and_hatches_what_is_new(
+    heatmap: Heatmap, state: ExperimentState
+) -> None:
     state.accept(_changed())
     state.settings.shown, state.settings.label_mode = "difference", "predicted"
     view, layout = state.maps.view(), heatmap.layout_now
@@ -262,13 +291,20 @@ def test_a_difference_has_a_scale_of_its_own_and_hatches_what_is_new(heatmap: He
     colors = SIGNED_PAPER.packed
     for row_and_column in ((0, 2), (5, 7), (8, 3)):
         pair = view.pair_at(Place(*row_and_column))
-        assert picture.pixel(_center(heatmap, pair)) == colors[SIGNED_PAPER.indices(values[row_and_column], top)]
+        assert (
+            picture.pixel(_center(heatmap, pair))
+            == colors[SIGNED_PAPER.indices(values[row_and_column], top)]
+        )
     assert view.row_labels[2] == "now"
     assert np.isnan(values[2]).all()
     cell = heatmap.cell_rect(view.pair_at(Place(2, 4)))
     assert cell is not None
     area = cell.toRect().adjusted(2, 2, -2, -2)
-    seen = {picture.pixel(x, y) for x in range(area.left(), area.right()) for y in range(area.top(), area.bottom())}
+    seen = {
+        picture.pixel(x, y)
+        for x in range(area.left(), area.right())
+        for y in range(area.top(), area.bottom())
+    }
     assert SIGNED_PAPER.packed[-1] in seen
     assert len(seen) > 1, "lines run over it"
     bar = QPoint(int(layout.window.right() + BAR_GAP + BAR_WIDTH / 2), 0)
@@ -279,7 +315,9 @@ def test_a_difference_has_a_scale_of_its_own_and_hatches_what_is_new(heatmap: He
     assert min(zero.red(), zero.green(), zero.blue()) > 235
 
 
-def test_labels_of_new_words_are_marked_and_an_unchanged_map_has_none(heatmap: Heatmap, state: ExperimentState) -> None:
+def test_labels_of_new_words_are_marked_and_an_unchanged_map_has_none(
+    heatmap: Heatmap, state: ExperimentState
+) -> None:
     state.settings.label_mode = "predicted"
 
     def marked_rows() -> list[int]:
@@ -288,7 +326,9 @@ def test_labels_of_new_words_are_marked_and_an_unchanged_map_has_none(heatmap: H
         assert layout is not None
         assert view is not None
         x, warm = int(layout.window.left()) - 4, Theme.light().color("warm").rgb()
-        middles = [layout.map.top() + (row + 0.5) * layout.cell.y() for row in range(len(view.row_labels))]
+        middles = [
+            layout.map.top() + (row + 0.5) * layout.cell.y() for row in range(len(view.row_labels))
+        ]
         return [row for row, y in enumerate(middles) if picture.pixel(x, int(y)) == warm]
 
     assert marked_rows() == []
@@ -310,7 +350,9 @@ def test_without_a_partner_the_changed_map_is_shown_in_its_usual_colours(
     assert heatmap.grab().toImage() == before
 
 
-def test_two_maps_of_two_experiments_live_side_by_side(qtbot: QtBot, theme: Theme, state: ExperimentState) -> None:
+def test_two_maps_of_two_experiments_live_side_by_side(
+    qtbot: QtBot, theme: Theme, state: ExperimentState
+) -> None:
     other = ExperimentState()
     other.show_translation(make_translation("zwei", "two"))
     first, second = Heatmap(state), Heatmap(other)
@@ -325,7 +367,9 @@ def test_two_maps_of_two_experiments_live_side_by_side(qtbot: QtBot, theme: Them
     assert second.cell_rect(Pair(8, 8)) is None
 
 
-def test_the_step_that_is_looked_at_has_no_colour_of_changes(heatmap: Heatmap, state: ExperimentState) -> None:
+def test_the_step_that_is_looked_at_has_no_colour_of_changes(
+    heatmap: Heatmap, state: ExperimentState
+) -> None:
     state.selection.step = 2
     picture, layout = heatmap.grab().toImage(), heatmap.layout_now
     assert layout is not None
@@ -335,7 +379,9 @@ def test_the_step_that_is_looked_at_has_no_colour_of_changes(heatmap: Heatmap, s
     assert Theme.light().color("warm").rgb() not in left
 
 
-def test_a_row_that_was_set_is_marked_at_the_right_of_its_head_alone(heatmap: Heatmap, state: ExperimentState) -> None:
+def test_a_row_that_was_set_is_marked_at_the_right_of_its_head_alone(
+    heatmap: Heatmap, state: ExperimentState
+) -> None:
     original = make_translation()
     num_keys = len(original.source_tokens)
     row = AttentionRow(Head("cross", 1, 2), 3, (1.0,) * num_keys)
@@ -346,7 +392,9 @@ def test_a_row_that_was_set_is_marked_at_the_right_of_its_head_alone(heatmap: He
         assert layout is not None
         assert view is not None
         x, warm = int(layout.window.right()) + 4, Theme.light().color("warm").rgb()
-        middles = [layout.map.top() + (row + 0.5) * layout.cell.y() for row in range(len(view.row_labels))]
+        middles = [
+            layout.map.top() + (row + 0.5) * layout.cell.y() for row in range(len(view.row_labels))
+        ]
         return [row for row, y in enumerate(middles) if picture.pixel(x, int(y)) == warm]
 
     assert marked_rows() == []
@@ -360,7 +408,9 @@ def test_a_row_that_was_set_is_marked_at_the_right_of_its_head_alone(heatmap: He
 
 
 @pytest.mark.parametrize("widget", [QSizeF(640, 400), QSizeF(420, 320)])
-def test_the_box_of_a_value_covers_neither_labels_nor_bar_nor_the_row_of_its_cell(widget: QSizeF) -> None:
+def test_the_box_of_a_value_covers_neither_labels_nor_bar_nor_the_row_of_its_cell(
+    widget: QSizeF,
+) -> None:
     cells = QRectF(90, 70, 220, 200)
     box = QSizeF(150, 40)
     for row in range(10):
@@ -369,7 +419,9 @@ def test_the_box_of_a_value_covers_neither_labels_nor_bar_nor_the_row_of_its_cel
             bar = QRectF(cells.right(), cells.top(), 60, cells.height())
             value_box = value_place(cell, box, widget, cells, bar)
             assert not value_box.intersects(bar)
-            assert QRectF(cells.topLeft(), QPointF(widget.width(), widget.height())).contains(value_box)
+            assert QRectF(cells.topLeft(), QPointF(widget.width(), widget.height())).contains(
+                value_box
+            )
             assert not value_box.intersects(QRectF(0, cell.top(), widget.width(), cell.height())), (
                 "its row, and its label"
             )
@@ -380,7 +432,11 @@ def test_the_box_of_a_value_covers_neither_labels_nor_bar_nor_the_row_of_its_cel
 
 def test_the_box_of_a_value_stays_in_a_map_that_has_no_room_beside_the_cell() -> None:
     value_box = value_place(
-        QRectF(60, 50, 20, 20), QSizeF(150, 40), QSizeF(170, 120), QRectF(40, 40, 100, 60), QRectF(140, 40, 30, 60)
+        QRectF(60, 50, 20, 20),
+        QSizeF(150, 40),
+        QSizeF(170, 120),
+        QRectF(40, 40, 100, 60),
+        QRectF(140, 40, 30, 60),
     )
     assert QRectF(0, 0, 170, 120).contains(value_box)
 

@@ -16,7 +16,12 @@ def test_no_file_of_the_original_is_written_over(tmp_path: Path) -> None:
     weights.write_bytes(b"original")
     (folder / "config.json").write_text("{}")
     link.symlink_to(weights)
-    for source, target in ((folder, weights), (folder, link), (weights, link), (str(folder), folder / "config.json")):
+    for source, target in (
+        (folder, weights),
+        (folder, link),
+        (weights, link),
+        (str(folder), folder / "config.json"),
+    ):
         with pytest.raises(StorageError, match=r"Cannot write .*: it is"):
             ImportJob(source, target).work(lambda progress: None, lambda: False)
     assert weights.read_bytes() == b"original"

@@ -1,4 +1,5 @@
-"""What the window says while an imported model is open: nothing that was found in the bundled one."""
+"""What the window says while an imported model is open: nothing that was found in the bundled
+one."""
 
 import os
 from collections.abc import Iterator
@@ -55,7 +56,9 @@ def window(make_window: MakeWindow, imported: Path) -> Iterator[MainWindow]:
     return make_window(imported, sentence="Ein Mann sieht viele Kinder.", loader=open_once)
 
 
-def test_roles_are_those_of_the_sentence_shown_until_a_sample_was_measured(window: MainWindow, imported: Path) -> None:
+def test_roles_are_those_of_the_sentence_shown_until_a_sample_was_measured(
+    window: MainWindow, imported: Path
+) -> None:
     state = window.state
     assert state.model is not None
     assert read_sample_roles(imported, state.model.run.model) is None
@@ -81,14 +84,18 @@ def test_measure_says_what_its_heads_do_over_a_sample_and_which(
     window.translate_page.toggle_analysis()
     tab = next(tab for tab in window.analysis.tabs if isinstance(tab, HeadsTab))
     text = tmp_path / "three.txt"
-    text.write_text("Ein Mann läuft.\nEin Hund steht.\nKinder spielen im Schnee.\n", encoding="utf-8")
+    text.write_text(
+        "Ein Mann läuft.\nEin Hund steht.\nKinder spielen im Schnee.\n", encoding="utf-8"
+    )
     tab.use_file(text)
     tab.heads.question = "behaviour"
     qtbot.mouseClick(tab.job.start, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: window.state.roles.sample is not None, timeout=LIMIT_MS)
     head = Head("encoder", 0, 0)
     assert "three.txt" in role_in_short(window.state.roles, head)
-    assert role_in_words(window.state.roles, head).startswith(("Its role is", "It has no clear role over"))
+    assert role_in_words(window.state.roles, head).startswith(
+        ("Its role is", "It has no clear role over")
+    )
 
 
 def test_the_gallery_is_about_the_bundled_model_alone(
@@ -107,7 +114,9 @@ def test_the_gallery_is_about_the_bundled_model_alone(
     qtbot.waitUntil(lambda: "gallery" in examples_of(window).menu().actions()[0].text())
 
 
-def test_the_quick_tour_names_the_training_data_only_where_the_file_tells_it(window: MainWindow, qtbot: QtBot) -> None:
+def test_the_quick_tour_names_the_training_data_only_where_the_file_tells_it(
+    window: MainWindow, qtbot: QtBot
+) -> None:
     def last_sentence() -> str:
         steps = QuickTour(window.state)
         qtbot.addWidget(steps)
@@ -125,7 +134,9 @@ def test_the_quick_tour_names_the_training_data_only_where_the_file_tells_it(win
     assert "has learned from picture captions alone" in last_sentence()
 
 
-def test_no_word_is_marked_as_rare_and_no_other_text_is_said_to_be_unknown(window: MainWindow, qtbot: QtBot) -> None:
+def test_no_word_is_marked_as_rare_and_no_other_text_is_said_to_be_unknown(
+    window: MainWindow, qtbot: QtBot
+) -> None:
     panel = window.translate_page.sentence
     with qtbot.waitSignal(window.translation_shown, timeout=LIMIT_MS):
         panel.input.set_text("Er hat gestern seiner Mutter ein Buch gegeben.")
@@ -138,11 +149,15 @@ def test_a_model_of_several_target_languages_translates_into_the_one_that_is_cho
     make_window: MakeWindow, qtbot: QtBot, tmp_path: Path
 ) -> None:
     file = tmp_path / "opus-mt-de-mul.safetensors"
-    import_model(make_folder(tmp_path / "opus-mt-de-mul", codes=True, tokenizer={"target_lang": "mul"})).save(file)
+    import_model(
+        make_folder(tmp_path / "opus-mt-de-mul", codes=True, tokenizer={"target_lang": "mul"})
+    ).save(file)
     window = make_window(file, sentence="Ein Mann sieht viele Kinder.", loader=None)
     panel, state = window.translate_page.sentence, window.state
     assert panel.target_menu.isVisible()
-    assert list(panel.target_menu.actions_by_name) == [">>nld<<", ">>fra<<", ">>deu<<"], "by their names"
+    assert list(panel.target_menu.actions_by_name) == [">>nld<<", ">>fra<<", ">>deu<<"], (
+        "by their names"
+    )
     for code, name in ((">>fra<<", "French"), (">>nld<<", "Dutch")):
         with qtbot.waitSignal(window.translation_shown, timeout=LIMIT_MS):
             panel.target_menu.actions_by_name[code].trigger()
@@ -157,12 +172,16 @@ def test_sentences_of_a_file_are_measured_in_the_chosen_target_language_or_their
     make_window: MakeWindow, qtbot: QtBot, tmp_path: Path
 ) -> None:
     file = tmp_path / "opus-mt-de-mul.safetensors"
-    import_model(make_folder(tmp_path / "opus-mt-de-mul", codes=True, tokenizer={"target_lang": "mul"})).save(file)
+    import_model(
+        make_folder(tmp_path / "opus-mt-de-mul", codes=True, tokenizer={"target_lang": "mul"})
+    ).save(file)
     window = make_window(file, sentence=">>fra<< Ein Mann sieht viele Kinder.", loader=None)
     window.translate_page.toggle_analysis()
     tab = next(tab for tab in window.analysis.tabs if isinstance(tab, HeadsTab))
     text = tmp_path / "two.txt"
-    text.write_text("Ein Mann läuft.\tUn homme.\n>>nld<< Ein Hund steht.\tEen hond.\n", encoding="utf-8")
+    text.write_text(
+        "Ein Mann läuft.\tUn homme.\n>>nld<< Ein Hund steht.\tEen hond.\n", encoding="utf-8"
+    )
     tab.use_file(text)
     qtbot.mouseClick(tab.job.start, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: not tab.request.is_running, timeout=LIMIT_MS)
@@ -181,7 +200,12 @@ def deep(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Of 6 + 6 layers with 16 heads, as the tc-big models of OPUS-MT, but narrow: 288 maps."""
     folder = make_folder(
         tmp_path_factory.mktemp("deep") / "opus-mt-tc-big-de-en",
-        **{"encoder_layers": 6, "decoder_layers": 6, "encoder_attention_heads": 16, "decoder_attention_heads": 16},
+        **{
+            "encoder_layers": 6,
+            "decoder_layers": 6,
+            "encoder_attention_heads": 16,
+            "decoder_attention_heads": 16,
+        },
     )
     file = folder.parent / "deep.safetensors"
     import_model(folder).save(file)
@@ -200,7 +224,9 @@ def test_every_tab_answers_for_a_model_of_288_heads(
         tab = panel.tab
         assert tab is panel.tabs[index]
         text = tmp_path / "two.txt"
-        text.write_text("Ein Mann läuft.\tA man runs.\nEin Hund steht.\tA dog stands.\n", encoding="utf-8")
+        text.write_text(
+            "Ein Mann läuft.\tA man runs.\nEin Hund steht.\tA dog stands.\n", encoding="utf-8"
+        )
         if isinstance(tab, HeadsTab):
             tab.use_file(text)
             qtbot.mouseClick(tab.job.start, Qt.MouseButton.LeftButton)
@@ -237,7 +263,9 @@ def test_the_word_tab_explains_words_of_an_imported_model(window: MainWindow, qt
     assert isinstance(tab, WordTab)
 
     def numbers() -> NumberTable:
-        qtbot.waitUntil(lambda: tab.numbers() is not None or bool(tab.request.problem), timeout=LIMIT_MS)
+        qtbot.waitUntil(
+            lambda: tab.numbers() is not None or bool(tab.request.problem), timeout=LIMIT_MS
+        )
         numbers = tab.numbers()
         assert numbers is not None, tab.request.problem
         return numbers
@@ -250,7 +278,10 @@ def test_the_word_tab_explains_words_of_an_imported_model(window: MainWindow, qt
     assert abs(values[-1]) <= 1e-5 * sum(map(abs, values)), "the remainder"
     translation = state.translation
     assert translation is not None
-    for view, num_rows in (("lens", len(translation.predicted_tokens) * (3 * 2 + 1)), ("layers", 2 + 1)):
+    for view, num_rows in (
+        ("lens", len(translation.predicted_tokens) * (3 * 2 + 1)),
+        ("layers", 2 + 1),
+    ):
         tab.show_view(view)  # type: ignore[arg-type]
         assert len(numbers().rows) == num_rows
     assert numbers().rows[-1][1] == translation.text

@@ -1,4 +1,7 @@
-"""Models of other projects, opened in the window: folders, files, names; what is not whole; the target language."""
+"""Models of other projects, opened in the window: folders, files, names.
+
+What is not whole; the target language.
+"""
 
 import json
 import os
@@ -25,7 +28,12 @@ from augenmerk.core.extensions.readers.model import HALF_ABOVE_BYTES, ImportSumm
 from augenmerk.core.extensions.readers.pickled import how_to_convert, is_pytorch_file
 from augenmerk.core.resources import bundled_model_path
 from augenmerk.viz_app.application import run_app
-from augenmerk.viz_app.extensions.imports.import_dialog import HubDialog, ImportDialog, describe, precision_entries
+from augenmerk.viz_app.extensions.imports.import_dialog import (
+    HubDialog,
+    ImportDialog,
+    describe,
+    precision_entries,
+)
 from augenmerk.viz_app.extensions.tabs.heads.state import SampleChoice, read_sample
 from augenmerk.viz_app.main_window import MainWindow
 from augenmerk.viz_app.models.loader import source_to_import
@@ -47,7 +55,9 @@ LIMIT_MS = 60_000
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return make_folder(tmp_path_factory.mktemp("marian") / "opus-mt-de-fr", tokenizer={"target_lang": "fr"})
+    return make_folder(
+        tmp_path_factory.mktemp("marian") / "opus-mt-de-fr", tokenizer={"target_lang": "fr"}
+    )
 
 
 def dialog_of(window: MainWindow) -> ImportDialog:
@@ -69,7 +79,9 @@ def drop(window: MainWindow, path: Path) -> None:
     window.dropEvent(event)
 
 
-def test_a_model_of_ours_is_none_of_another_project_however_long_its_header_is(tmp_path: Path) -> None:
+def test_a_model_of_ours_is_none_of_another_project_however_long_its_header_is(
+    tmp_path: Path,
+) -> None:
     """The length of the header stands first, and may begin like a pickle."""
     original, path = bundled_model_path().read_bytes(), tmp_path / "model.safetensors"
     length = int.from_bytes(original[:8], "little")
@@ -84,13 +96,17 @@ def test_a_model_of_ours_is_none_of_another_project_however_long_its_header_is(t
 
 @pytest.mark.slow
 @pytest.mark.heavy
-def test_what_is_a_model_of_another_project_is_seen_in_the_file(folder: Path, tmp_path: Path) -> None:
+def test_what_is_a_model_of_another_project_is_seen_in_the_file(
+    folder: Path, tmp_path: Path
+) -> None:
     assert source_to_import(folder) == folder
     for name in ("config.json", "model.safetensors"):
         assert source_to_import(folder / name) == folder
     alone = tmp_path / "model.safetensors"
     shutil.copy(folder / "model.safetensors", alone)
-    assert source_to_import(alone) is None, "the reader of checkpoints says that its folder is needed"
+    assert source_to_import(alone) is None, (
+        "the reader of checkpoints says that its folder is needed"
+    )
     archive = tmp_path / "named-like-nothing"
     archive.write_bytes(b"PK\x03\x04 and more")
     assert source_to_import(archive) == archive
@@ -125,14 +141,18 @@ def test_a_dropped_folder_of_joeynmt_is_imported_and_opened(
 
 
 @pytest.mark.heavy
-def test_a_dropped_folder_is_imported_once_and_then_opened(make_window: MakeWindow, qtbot: QtBot, folder: Path) -> None:
+def test_a_dropped_folder_is_imported_once_and_then_opened(
+    make_window: MakeWindow, qtbot: QtBot, folder: Path
+) -> None:
     window = make_window(None, loader=None)
     bundled = window.loader.model
     drop(window, folder)
     dialog = dialog_of(window)
     assert not dialog.import_button.isEnabled(), "not before it is known what it takes"
     assert dialog.status.text() == "Looking at the files…"
-    qtbot.waitUntil(lambda: "Marian, by Hugging Face transformers · German to French" in dialog.about.text())
+    qtbot.waitUntil(
+        lambda: "Marian, by Hugging Face transformers · German to French" in dialog.about.text()
+    )
     assert dialog.import_button.isEnabled()
     assert dialog.focusWidget() is dialog.import_button, "Enter imports"
     assert not dialog.status.isVisible()
@@ -150,7 +170,10 @@ def test_a_dropped_folder_is_imported_once_and_then_opened(make_window: MakeWind
     assert load_checkpoint(saved).weights["output.bias"].dtype == torch.float16
     size = f"{saved.stat().st_size / 1e6:.1f} MB"
     assert window.top_bar.status.text() == f"Imported opus-mt-de-fr: {size}, weights in 16 bits"
-    assert languages_of(window.state.model, window.state.experiment.source_text) == ("German", "French")
+    assert languages_of(window.state.model, window.state.experiment.source_text) == (
+        "German",
+        "French",
+    )
     assert imports_of(window).dialog is None
     qtbot.waitUntil(lambda: not isinstance(window.state.shown, Stale), timeout=LIMIT_MS)
     assert "French" in window.translate_page.sentence.rows._target_name.text()
@@ -161,11 +184,19 @@ def test_a_dropped_folder_is_imported_once_and_then_opened(make_window: MakeWind
 
 def test_the_choice_of_bits_tells_both_sizes_and_what_is_done_by_itself() -> None:
     summary = ImportSummary("m", "Marian", ("de", "en"), (), 74_000_000, 1, 1, False, False, False)
-    small, halves = replace(summary, num_parameters=9_000_000), replace(summary, has_half_precision=True)
+    small, halves = (
+        replace(summary, num_parameters=9_000_000),
+        replace(summary, has_half_precision=True),
+    )
     pickled = replace(small, has_half_precision=None)
     shown = {
         name: list(precision_entries(known.stored_as(None)).values())
-        for name, known in (("large", summary), ("small", small), ("halves", halves), ("pickled", pickled))
+        for name, known in (
+            ("large", summary),
+            ("small", small),
+            ("halves", halves),
+            ("pickled", pickled),
+        )
     }
     assert [texts[0][1] for texts in shown.values()] == [
         "Automatic: 16 bits, 148 MB, as 32 take over 100 MB",
@@ -182,7 +213,9 @@ def test_the_choice_of_bits_tells_both_sizes_and_what_is_done_by_itself() -> Non
         precision_entries(None)["auto"][0]
         == f"Automatic: as in the file, or 16 bits if 32 take over {HALF_ABOVE_BYTES / 1e6:.0f} MB"
     )
-    assert "36 MB on the disk, or 18 MB if the weights in the file have 16 bits" in describe(pickled.stored_as(None))
+    assert "36 MB on the disk, or 18 MB if the weights in the file have 16 bits" in describe(
+        pickled.stored_as(None)
+    )
     assert "36 MB on the disk in 32 bits (18 MB in 16)" in describe(small.stored_as(None))
 
 
@@ -203,7 +236,11 @@ def test_a_folder_as_argument_is_offered_and_cancelling_opens_the_bundled_model(
 @pytest.mark.heavy
 @pytest.mark.parametrize("is_a_model", [True, False], ids=["of a model", "empty"])
 def test_a_folder_in_place_of_the_last_model_is_reported_and_the_bundled_model_opens(
-    make_window: MakeWindow, preferences: Preferences, folder: Path, tmp_path: Path, is_a_model: bool
+    make_window: MakeWindow,
+    preferences: Preferences,
+    folder: Path,
+    tmp_path: Path,
+    is_a_model: bool,
 ) -> None:
     preferences.model = folder if is_a_model else tmp_path
     window = make_window(None, loader=None)
@@ -262,11 +299,14 @@ def test_the_line_that_converts_a_whole_model_can_be_copied(
 
 
 @pytest.mark.heavy
-def test_the_heads_that_a_file_does_not_say_can_be_typed(make_window: MakeWindow, qtbot: QtBot, tmp_path: Path) -> None:
+def test_the_heads_that_a_file_does_not_say_can_be_typed(
+    make_window: MakeWindow, qtbot: QtBot, tmp_path: Path
+) -> None:
     file, text = tmp_path / "tut6-model.pt", tmp_path / "text"
     save_file(NotebookSeq2Seq(6, 6, width=32, layers=1, heads=2, inner=48).state_dict(), file)
     text.mkdir()
-    for language, line in (("de", "ein hund"), ("en", "a dog")):  # two words, and four special tokens
+    # two words, and four special tokens
+    for language, line in (("de", "ein hund"), ("en", "a dog")):
         (text / f"train.{language}").write_text(f"{line}\n{line}\n", encoding="utf-8")
     window = make_window()
     window.open_model(file)
@@ -295,7 +335,9 @@ def test_cancel_keeps_its_place_when_an_import_begins(
         goes_on.wait(LIMIT_MS / 1000)
         raise AnalysisError("It cannot be read.")
 
-    monkeypatch.setattr("augenmerk.viz_app.extensions.imports.import_dialog.ImportJob.work", wait_and_fail)
+    monkeypatch.setattr(
+        "augenmerk.viz_app.extensions.imports.import_dialog.ImportJob.work", wait_and_fail
+    )
     file = tmp_path / "tut6-model.pt"
     save_file(NotebookSeq2Seq(6, 6, width=32, layers=1, heads=2, inner=48).state_dict(), file)
     window = make_window()
@@ -355,11 +397,16 @@ def test_half_a_folder_is_refused_by_the_name_of_what_is_missing(
 
 SPOILED = {
     "a link out of the folder": (
-        lambda folder: ((folder / "vocab.json").unlink(), (folder / "vocab.json").symlink_to("/etc/hostname")),
+        lambda folder: (
+            (folder / "vocab.json").unlink(),
+            (folder / "vocab.json").symlink_to("/etc/hostname"),
+        ),
         ("vocab.json", "lies outside the folder", "Copy the file into the folder"),
     ),
     "another architecture": (
-        lambda folder: change(folder / "config.json", model_type="bart", architectures=["BartModel"]),
+        lambda folder: change(
+            folder / "config.json", model_type="bart", architectures=["BartModel"]
+        ),
         ("the architecture BartModel", "Choose a Marian model (MarianMTModel)"),
     ),
     "shapes that do not fit": (
@@ -374,7 +421,10 @@ SPOILED = {
         lambda folder: change(folder / "vocab.json", **{token_with(folder, 17): None}),
         ("vocab.json", "has no token with the id 17", "Use files that belong together"),
     ),
-    "too little memory": (lambda folder: None, ("GB of memory", "are free", "Close other programs")),
+    "too little memory": (
+        lambda folder: None,
+        ("GB of memory", "are free", "Close other programs"),
+    ),
 }
 
 
@@ -385,7 +435,11 @@ def token_with(folder: Path, token_id: int) -> str:
 
 @pytest.mark.heavy
 def test_what_cannot_be_imported_is_told_and_the_open_model_stays_and_goes_on(
-    make_window: MakeWindow, qtbot: QtBot, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    make_window: MakeWindow,
+    qtbot: QtBot,
+    folder: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     window = make_window()
     before = window.loader.model
@@ -394,7 +448,9 @@ def test_what_cannot_be_imported_is_told_and_the_open_model_stays_and_goes_on(
         shutil.copytree(folder, copy)
         spoil(copy)
         if name == "too little memory":
-            monkeypatch.setattr("augenmerk.core.extensions.readers.weights.available_memory", lambda: 1000)
+            monkeypatch.setattr(
+                "augenmerk.core.extensions.readers.weights.available_memory", lambda: 1000
+            )
         window.open_model(copy)
         dialog = dialog_of(window)
         qtbot.waitUntil(lambda dialog=dialog: not dialog.status.isVisible(), timeout=LIMIT_MS)
@@ -403,11 +459,14 @@ def test_what_cannot_be_imported_is_told_and_the_open_model_stays_and_goes_on(
         else:
             assert not dialog.import_button.isEnabled(), "it would fail again"
         qtbot.waitUntil(
-            lambda dialog=dialog: not dialog.progress.isVisible() and dialog.problem.isVisible(), timeout=LIMIT_MS
+            lambda dialog=dialog: not dialog.progress.isVisible() and dialog.problem.isVisible(),
+            timeout=LIMIT_MS,
         )
         for word in words:
             assert word in dialog.problem.text(), name
-        assert dialog.height() >= dialog.layout().totalHeightForWidth(dialog.width()), "all of it can be read"
+        assert dialog.height() >= dialog.layout().totalHeightForWidth(dialog.width()), (
+            "all of it can be read"
+        )
         dialog.cancel_button.click()
         assert window.loader.model is before
         assert not list(window.preferences.models_folder.glob("*")), "nothing is half written"
@@ -472,7 +531,9 @@ def test_without_the_package_the_dialog_says_how_to_install_it(
     imports_of(window).choose_name()
     dialog = dialog_of(window)
     dialog.import_button.click()
-    qtbot.waitUntil(lambda: "pip install 'augenmerk[hub]'" in dialog.problem.text(), timeout=LIMIT_MS)
+    qtbot.waitUntil(
+        lambda: "pip install 'augenmerk[hub]'" in dialog.problem.text(), timeout=LIMIT_MS
+    )
 
 
 @pytest.mark.heavy
@@ -490,7 +551,9 @@ def test_a_name_is_typed_or_nothing_is_imported(make_window: MakeWindow) -> None
 
 
 @pytest.mark.heavy
-def test_a_name_imported_before_is_opened_at_once(make_window: MakeWindow, qtbot: QtBot, tmp_path: Path) -> None:
+def test_a_name_imported_before_is_opened_at_once(
+    make_window: MakeWindow, qtbot: QtBot, tmp_path: Path
+) -> None:
     window = make_window()
     saved = tmp_path / "before.safetensors"
     saved.write_bytes(b"what the translator of thin air does not read")
@@ -520,7 +583,9 @@ class _ManyTargets(FakeTranslator):
 
 
 @pytest.mark.heavy
-def test_the_target_language_is_chosen_and_stands_in_the_sentence(make_window: MakeWindow, qtbot: QtBot) -> None:
+def test_the_target_language_is_chosen_and_stands_in_the_sentence(
+    make_window: MakeWindow, qtbot: QtBot
+) -> None:
     window = make_window(loader=_ManyTargets)
     panel, state = window.translate_page.sentence, window.state
     assert panel.target_menu.isVisible()
@@ -603,9 +668,15 @@ def test_languages_that_a_name_at_hugging_face_does_not_tell_can_be_typed(
     imports_of(window).choose_name()
     dialog = dialog_of(window)
     assert isinstance(dialog, HubDialog)
-    for name, tells in (("Helsinki-NLP/opus-mt-de-en", True), ("x/opus-mt-tc-big-de-zle", True), ("me/mine", False)):
+    for name, tells in (
+        ("Helsinki-NLP/opus-mt-de-en", True),
+        ("x/opus-mt-tc-big-de-zle", True),
+        ("me/mine", False),
+    ):
         dialog.name_edit.setText(name)
-        assert dialog.source_edit.isVisible() == dialog.target_language_edit.isVisible() == (not tells)
+        assert (
+            dialog.source_edit.isVisible() == dialog.target_language_edit.isVisible() == (not tells)
+        )
         assert dialog.height() >= dialog.layout().totalHeightForWidth(dialog.width())
     dialog.source_edit.setText("Deutsch")
     dialog.import_button.click()

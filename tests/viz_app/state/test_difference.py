@@ -36,7 +36,10 @@ def state() -> ExperimentState:
 def test_the_switch_decides_whose_maps_are_shown(state: ExperimentState) -> None:
     result = state.result
     assert result is not None
-    for state.settings.shown, translation in (("original", result.original), ("changed", result.changed)):
+    for state.settings.shown, translation in (
+        ("original", result.original),
+        ("changed", result.changed),
+    ):
         np.testing.assert_array_equal(state.maps.view_all("cross").values, translation.maps.cross)
         view = state.maps.view()
         assert view is not None
@@ -64,14 +67,20 @@ def test_a_difference_is_changed_minus_original_on_what_both_have(state: Experim
     np.testing.assert_allclose(state.maps.view_all("cross").values[0, 1], view.values, rtol=1e-6)
 
 
-def test_colours_of_a_difference_reach_to_its_largest_change_on_both_sides(state: ExperimentState) -> None:
+def test_colours_of_a_difference_reach_to_its_largest_change_on_both_sides(
+    state: ExperimentState,
+) -> None:
     state.settings.shown = "difference"
     values = state.maps.view_all("cross").values
     assert top_value(state.maps, HEAD, values[0, 1]) == pytest.approx(np.nanmax(np.abs(values)))
     state.settings.scale = "own"
-    assert top_value(state.maps, HEAD, values[0, 1]) == pytest.approx(np.nanmax(np.abs(values[0, 1])))
+    assert top_value(state.maps, HEAD, values[0, 1]) == pytest.approx(
+        np.nanmax(np.abs(values[0, 1]))
+    )
     tops = top_values(state.maps, "encoder")
-    assert tops == pytest.approx(np.full((3, 8), LEAST_DIFFERENCE)), "equal maps do not look like a finding"
+    assert tops == pytest.approx(np.full((3, 8), LEAST_DIFFERENCE)), (
+        "equal maps do not look like a finding"
+    )
 
 
 @pytest.mark.parametrize("scale", ["shared", "layer", "own"])
@@ -81,17 +90,23 @@ def test_top_values_of_a_kind_are_those_of_its_heads(state: ExperimentState, sca
     for kind in ("encoder", "cross"):
         maps, tops = state.maps.view_all(kind).values, top_values(state.maps, kind)
         for index in np.ndindex(*tops.shape):
-            assert tops[index] == pytest.approx(top_value(state.maps, Head(kind, *index), maps[index]))
+            assert tops[index] == pytest.approx(
+                top_value(state.maps, Head(kind, *index), maps[index])
+            )
 
 
-def test_where_nothing_pairs_the_changed_maps_are_shown_and_the_note_says_why(state: ExperimentState) -> None:
+def test_where_nothing_pairs_the_changed_maps_are_shown_and_the_note_says_why(
+    state: ExperimentState,
+) -> None:
     state.settings.hides_wrapping = True
     state.accept(make_result(changed_one("dogs"), make_translation("ein mann .", "someone")))
     state.intents.choose_head(HEAD)
     state.settings.shown = "difference"
     assert not state.maps.is_signed("cross")
     assert state.maps.is_signed("encoder")
-    assert difference_note(state).startswith("There is no difference to show; these are the changed maps.")
+    assert difference_note(state).startswith(
+        "There is no difference to show; these are the changed maps."
+    )
     np.testing.assert_array_equal(state.maps.view().values >= 0, True)  # type: ignore[union-attr]
 
 
@@ -105,7 +120,9 @@ def test_a_difference_needs_both_translations_measured(state: ExperimentState) -
         state.measuring.take(measure_by_halves(translation, state.settings.measure))
     assert lacking == [result.original, result.changed]
     weights = (result.changed.maps.cross - result.original.maps.cross) / 2
-    np.testing.assert_allclose(state.maps.view_all("cross").values[:, :, 0], weights[:, :, 0], rtol=1e-5, atol=1e-7)
+    np.testing.assert_allclose(
+        state.maps.view_all("cross").values[:, :, 0], weights[:, :, 0], rtol=1e-5, atol=1e-7
+    )
 
 
 def test_the_same_maps_can_be_shown_in_another_way_beside(state: ExperimentState) -> None:

@@ -1,4 +1,5 @@
-"""One experiment on the screen: what the user does to it, what is kept and dropped, undo and redo, without a window."""
+"""One experiment on the screen: what the user does to it, what is kept and dropped, undo and redo,
+without a window."""
 
 from dataclasses import fields, replace
 from pathlib import Path
@@ -41,7 +42,13 @@ from augenmerk.viz_app.state.experiment_editor import (
     undo,
     use_own_decoding,
 )
-from augenmerk.viz_app.state.experiment_state import Current, Empty, ExperimentRequest, ExperimentState, Stale
+from augenmerk.viz_app.state.experiment_state import (
+    Current,
+    Empty,
+    ExperimentRequest,
+    ExperimentState,
+    Stale,
+)
 from augenmerk.viz_app.state.languages import languages_of
 from augenmerk.viz_app.state.map_view import MapSelection, Pair
 from augenmerk.viz_app.state.map_view_settings import MapViewSettings
@@ -51,7 +58,9 @@ from tests.viz_app.synthetic import make_result, make_translation
 HEAD = Head("cross", 1, 4)
 OFF, FORCED = HeadScaled(HEAD), ForcedToken(2, "dog")
 ROW = AttentionRow(Head("cross", 0, 0), 1, (0.5, 0.5))
-MODEL = ModelInfo("one", Path("one.safetensors"), preset("notebook"), DeviceChoice("cpu", "requested"), 1)
+MODEL = ModelInfo(
+    "one", Path("one.safetensors"), preset("notebook"), DeviceChoice("cpu", "requested"), 1
+)
 
 
 class Asked:
@@ -97,7 +106,10 @@ def test_an_intent_leaves_the_editor_that_it_began_with_unchanged() -> None:
     first = ExperimentEditor(Step(Experiment("ein mann", Greedy(), (OFF,))))
     second = edit_text("zwei hunde")(first).editor
     assert (first.experiment.source_text, first.can_undo) == ("ein mann", False)
-    assert (second.experiment, second.previous) == (Experiment("zwei hunde", Greedy(), (OFF,)), first.experiment)
+    assert (second.experiment, second.previous) == (
+        Experiment("zwei hunde", Greedy(), (OFF,)),
+        first.experiment,
+    )
     assert undo(second).editor.experiment == first.experiment
     assert undo(first).editor is first
 
@@ -161,19 +173,25 @@ def test_a_new_change_forgets_what_was_undone(state: ExperimentState) -> None:
     assert not state.editor.can_redo
 
 
-def test_another_sentence_keeps_heads_drops_the_rest_names_it_and_can_be_undone(state: ExperimentState) -> None:
+def test_another_sentence_keeps_heads_drops_the_rest_names_it_and_can_be_undone(
+    state: ExperimentState,
+) -> None:
     state.submit(intervene(OFF, FORCED, SourceWordReplaced(1, "Hund")))
     state.submit(edit_text("zwei hunde"))
     assert state.experiment == Experiment("zwei hunde", Greedy(), (OFF,))
     assert state.notice == (
-        "Dropped with the sentence that they belong to: word 2 → Hund, step 3: dog. Undo restores them."
+        "Dropped with the sentence that they belong to: word 2 → Hund, step 3: dog. Undo "
+        "restores them."
     )
     state.submit(undo)
     assert len(state.experiment.interventions) == 3
     assert state.notice == ""
     state.submit(remove(SourceWordReplaced(1, "Hund")))
     state.submit(edit_text("zwei hunde"))
-    assert state.notice == "Dropped with the sentence that it belongs to: step 3: dog. Undo restores it."
+    assert (
+        state.notice
+        == "Dropped with the sentence that it belongs to: step 3: dog. Undo restores it."
+    )
 
 
 def test_a_given_target_belongs_to_its_sentence(state: ExperimentState) -> None:
@@ -214,7 +232,9 @@ def test_giving_a_target_drops_forced_tokens_and_says_so(state: ExperimentState)
     assert state.experiment.output == Greedy()
 
 
-def test_forcing_a_token_while_a_target_is_given_lets_the_model_decode_again(state: ExperimentState) -> None:
+def test_forcing_a_token_while_a_target_is_given_lets_the_model_decode_again(
+    state: ExperimentState,
+) -> None:
     state.submit(set_output(GivenTarget("a man rests")))
     state.submit(force(1, "dog"))
     assert state.experiment == Experiment("ein mann schläft .", Greedy(), (ForcedToken(1, "dog"),))
@@ -228,7 +248,9 @@ def test_the_mask_is_lifted_only_while_a_target_is_given(state: ExperimentState)
     assert "causal mask lifted" in state.notice
     state.submit(undo)
     state.submit(force(1, "dog"))
-    assert state.experiment == Experiment("ein mann schläft .", Greedy(), (OFF, ForcedToken(1, "dog")))
+    assert state.experiment == Experiment(
+        "ein mann schläft .", Greedy(), (OFF, ForcedToken(1, "dog"))
+    )
 
 
 def test_a_word_of_several_pieces_forces_several_steps(state: ExperimentState) -> None:
@@ -244,7 +266,9 @@ def test_a_changed_source_drops_rows_over_it(state: ExperimentState) -> None:
     assert "cross 1·1 row 2 set" in state.notice
 
 
-def test_two_changes_of_the_same_thing_at_once_are_refused_and_nothing_changes(state: ExperimentState) -> None:
+def test_two_changes_of_the_same_thing_at_once_are_refused_and_nothing_changes(
+    state: ExperimentState,
+) -> None:
     before = state.experiment
     with pytest.raises(ExperimentError, match="change the same thing"):
         state.submit(intervene(SourceWordRemoved(0), SourceWordReplaced(0, "zwei")))
@@ -253,7 +277,9 @@ def test_two_changes_of_the_same_thing_at_once_are_refused_and_nothing_changes(s
 
 def fitting(state: ExperimentState) -> ExperimentResult:
     """The answer of a model that has not the head that is off."""
-    changed = make_translation("ein mann schläft .", "a dog", experiment=state.experiment.without(OFF))
+    changed = make_translation(
+        "ein mann schläft .", "a dog", experiment=state.experiment.without(OFF)
+    )
     return replace(make_result(changed, make_translation()), dropped=(OFF,))
 
 
@@ -266,7 +292,9 @@ def test_what_does_not_fit_is_dropped_from_the_experiment_and_named(state: Exper
     assert state.notice == "Dropped because it does not fit this model or sentence: cross 2·5 off."
 
 
-def test_what_another_model_cannot_use_comes_back_by_undo_with_the_former_one(state: ExperimentState) -> None:
+def test_what_another_model_cannot_use_comes_back_by_undo_with_the_former_one(
+    state: ExperimentState,
+) -> None:
     state.submit(intervene(OFF, FORCED))
     whole = state.experiment
     state.begin_model(replace(MODEL, name="two"))
@@ -276,7 +304,9 @@ def test_what_another_model_cannot_use_comes_back_by_undo_with_the_former_one(st
     assert "cross 2·5 off. With the previous model, undo restores it." in state.notice
     state.begin_model(MODEL)
     state.ask_again()
-    state.accept(make_result(make_translation("ein mann schläft .", "a dog", experiment=state.experiment)))
+    state.accept(
+        make_result(make_translation("ein mann schläft .", "a dog", experiment=state.experiment))
+    )
     state.submit(undo)
     assert state.experiment == whole
 
@@ -301,19 +331,27 @@ def test_what_another_model_keeps_is_told_and_taken_back_by_undo(state: Experime
     state.begin_model(MODEL)
     state.ask_again()
     answer()
-    assert state.notice.endswith("“Reset” takes them back."), "undo takes back the last of them alone"
+    assert state.notice.endswith("“Reset” takes them back."), (
+        "undo takes back the last of them alone"
+    )
 
 
-def test_a_change_made_before_another_model_has_answered_drops_what_does_not_fit_too(state: ExperimentState) -> None:
+def test_a_change_made_before_another_model_has_answered_drops_what_does_not_fit_too(
+    state: ExperimentState,
+) -> None:
     asked = Asked(state)
     state.submit(intervene(OFF))
     state.begin_model(replace(MODEL, name="two"))
     state.submit(force(2, "dog"))
     assert [request.drops_misfits for request in asked.requests] == [False, True]
-    assert [request.known is None for request in asked.requests] == [False, True], "nothing is known of the other model"
+    assert [request.known is None for request in asked.requests] == [False, True], (
+        "nothing is known of the other model"
+    )
 
 
-def test_a_refused_change_is_taken_back_and_named_while_the_screen_stays(state: ExperimentState) -> None:
+def test_a_refused_change_is_taken_back_and_named_while_the_screen_stays(
+    state: ExperimentState,
+) -> None:
     state.submit(intervene(OFF))
     state.accept(make_result(make_translation(experiment=state.experiment)))
     shown, asked = state.result, Asked(state)
@@ -338,7 +376,9 @@ def test_the_same_change_can_be_tried_again_after_its_refusal(state: ExperimentS
     assert len(asked.experiments) == 2
 
 
-def test_what_was_asked_before_a_refused_change_and_not_answered_is_reached_by_redo(state: ExperimentState) -> None:
+def test_what_was_asked_before_a_refused_change_and_not_answered_is_reached_by_redo(
+    state: ExperimentState,
+) -> None:
     state.submit(intervene(OFF))
     state.submit(force(2, "unknown"))
     state.refuse("There is no such token.")
@@ -348,7 +388,9 @@ def test_what_was_asked_before_a_refused_change_and_not_answered_is_reached_by_r
     assert not state.editor.can_redo
 
 
-def test_one_that_undo_came_to_and_that_is_refused_does_not_stand_in_the_way(state: ExperimentState) -> None:
+def test_one_that_undo_came_to_and_that_is_refused_does_not_stand_in_the_way(
+    state: ExperimentState,
+) -> None:
     sentence = state.experiment.source_text
     state.submit(set_output(GivenTarget("someone sleeps")))
     state.submit(edit_text("zwei hunde"))
@@ -362,7 +404,9 @@ def test_one_that_undo_came_to_and_that_is_refused_does_not_stand_in_the_way(sta
     assert state.experiment == Experiment("zwei hunde")
 
 
-def test_between_equal_experiments_a_refusal_leads_back_to_where_it_came_from(state: ExperimentState) -> None:
+def test_between_equal_experiments_a_refusal_leads_back_to_where_it_came_from(
+    state: ExperimentState,
+) -> None:
     state.submit(intervene(OFF))
     state.accept(make_result(make_translation(experiment=state.experiment)))
     state.submit(remove(OFF))
@@ -374,20 +418,30 @@ def test_between_equal_experiments_a_refusal_leads_back_to_where_it_came_from(st
     assert not state.editor.can_redo
 
 
-def test_where_nothing_is_shown_yet_a_refusal_leaves_the_plain_sentence(state: ExperimentState) -> None:
+def test_where_nothing_is_shown_yet_a_refusal_leaves_the_plain_sentence(
+    state: ExperimentState,
+) -> None:
     state = ExperimentState()
     state.begin_model(MODEL)
     asked = Asked(state)
-    state.submit(open_experiment(Experiment("ein mann", GivenTarget("x " * 900), (OFF,)), forgets_history=True))
+    state.submit(
+        open_experiment(
+            Experiment("ein mann", GivenTarget("x " * 900), (OFF,)), forgets_history=True
+        )
+    )
     state.refuse("The given translation is too long.")
     assert asked.experiments[-1] == state.experiment == Experiment("ein mann")
-    assert "Not applied: cross 2·5 off, the given translation. The given translation" in state.notice
+    assert (
+        "Not applied: cross 2·5 off, the given translation. The given translation" in state.notice
+    )
     assert not state.editor.can_undo
     state.refuse("The sentence is too long.")
     assert len(asked.experiments) == 2, "there is nothing plainer to ask for"
 
 
-def test_a_refusal_by_one_model_is_not_shown_beside_the_result_of_the_next(state: ExperimentState) -> None:
+def test_a_refusal_by_one_model_is_not_shown_beside_the_result_of_the_next(
+    state: ExperimentState,
+) -> None:
     state.submit(intervene(OFF))
     state.accept(make_result(make_translation(experiment=state.experiment)))
     state.begin_model(replace(MODEL, name="broken"))
@@ -406,13 +460,18 @@ def test_a_refusal_by_one_model_is_not_shown_beside_the_result_of_the_next(state
 
 def test_a_notice_from_before_the_first_model_is_kept(state: ExperimentState) -> None:
     state = ExperimentState()
-    state.submit(open_experiment(Experiment("ein mann", Greedy(), (FORCED,)), forgets_history=True), asks=False)
+    state.submit(
+        open_experiment(Experiment("ein mann", Greedy(), (FORCED,)), forgets_history=True),
+        asks=False,
+    )
     state.prepare_text("zwei hunde")
     state.begin_model(MODEL)
     assert "step 3: dog" in state.notice
 
 
-def test_another_model_that_refuses_a_given_target_is_asked_for_its_own(state: ExperimentState) -> None:
+def test_another_model_that_refuses_a_given_target_is_asked_for_its_own(
+    state: ExperimentState,
+) -> None:
     state.submit(set_output(GivenTarget("a person")))
     state.accept(make_result(make_translation(experiment=state.experiment)))
     state.begin_model(replace(MODEL, name="two"))
@@ -421,10 +480,14 @@ def test_another_model_that_refuses_a_given_target_is_asked_for_its_own(state: E
     assert state.experiment == Experiment("ein mann schläft .")
     state.accept(make_result(make_translation(experiment=state.experiment)))
     state.submit(undo)
-    assert state.experiment.output == GivenTarget("a person"), "of use once the previous model is open again"
+    assert state.experiment.output == GivenTarget("a person"), (
+        "of use once the previous model is open again"
+    )
 
 
-def test_what_is_shown_is_outdated_from_the_next_model_to_its_first_answer(state: ExperimentState) -> None:
+def test_what_is_shown_is_outdated_from_the_next_model_to_its_first_answer(
+    state: ExperimentState,
+) -> None:
     state.begin_model(replace(MODEL, name="two"))
     assert isinstance(state.shown, Stale)
     state.accept(make_result(make_translation()))
@@ -441,14 +504,20 @@ def in_use(state: ExperimentState) -> tuple[str, str]:
 def in_languages(name: str, source: str, target: str) -> ModelInfo:
     run = MODEL.run
     return replace(
-        MODEL, name=name, run=replace(run, data=replace(run.data, source_language=source, target_language=target))
+        MODEL,
+        name=name,
+        run=replace(run, data=replace(run.data, source_language=source, target_language=target)),
     )
 
 
-def test_what_is_shown_is_told_of_in_the_languages_of_the_model_that_made_it(state: ExperimentState) -> None:
+def test_what_is_shown_is_told_of_in_the_languages_of_the_model_that_made_it(
+    state: ExperimentState,
+) -> None:
     assert state.languages == ("German", "English")
     state.begin_model(in_languages("two", "fr", "nl"))
-    assert state.languages == ("German", "English"), "the first answer of the next model is still to come"
+    assert state.languages == ("German", "English"), (
+        "the first answer of the next model is still to come"
+    )
     assert in_use(state) == ("French", "Dutch")
     assert state.shown.model == MODEL
     state.accept(make_result(make_translation()))
@@ -460,7 +529,9 @@ def test_what_is_shown_is_told_of_in_the_languages_of_the_model_that_made_it(sta
     assert state.shown.model is None
 
 
-def test_the_target_language_of_what_is_shown_is_that_of_its_own_sentence(state: ExperimentState) -> None:
+def test_the_target_language_of_what_is_shown_is_that_of_its_own_sentence(
+    state: ExperimentState,
+) -> None:
     """Of a model of several languages; another sentence, with another code, is being translated."""
     state.begin_model(replace(MODEL, name="many", target_codes=(">>fra<<", ">>nld<<")))
     for code, name, shown in ((">>fra<<", "French", "English"), (">>nld<<", "Dutch", "French")):
@@ -486,7 +557,9 @@ def test_another_model_brings_its_own_roles_with_its_first_answer(state: Experim
     assert state.roles.count() == {"self": 72}
 
 
-def test_a_head_is_kept_where_the_next_model_has_it_else_the_nearest(state: ExperimentState) -> None:
+def test_a_head_is_kept_where_the_next_model_has_it_else_the_nearest(
+    state: ExperimentState,
+) -> None:
     state.intents.choose_head(Head("decoder", 2, 7))
     state.accept(make_result(make_translation(num_layers=2, num_heads=4)))
     assert state.selection.head == Head("decoder", 1, 3)
@@ -521,29 +594,41 @@ def test_a_pin_stays_where_the_next_maps_have_the_same_two_tokens(state: Experim
     seen: list[Pair | None] = []
     state.selection.events.pinned.connect(lambda now, before: seen.append(now))
     state.selection.pin(Pair(3, 3))  # standing → steht
-    state.accept(make_result(make_translation(sentence, "one man is standing ."), state.translation))
+    state.accept(
+        make_result(make_translation(sentence, "one man is standing ."), state.translation)
+    )
     assert seen == [Pair(3, 3)], "it was not let go in between"
-    state.accept(make_result(make_translation(sentence, "one young man is standing ."), state.original))
+    state.accept(
+        make_result(make_translation(sentence, "one young man is standing ."), state.original)
+    )
     assert state.selection.pinned == Pair(4, 3), "its word stands one step later"
-    state.accept(make_result(make_translation("ein steht .", "one man is standing ."), state.original))
+    state.accept(
+        make_result(make_translation("ein steht .", "one man is standing ."), state.original)
+    )
     assert state.selection.pinned == Pair(3, 2)
     state.accept(make_result(make_translation("ein steht .", "one man rests ."), state.original))
     assert state.selection.pinned is None
 
 
-def test_a_pin_in_a_head_that_a_smaller_model_lacks_is_let_go_before_its_maps_are_shown(state: ExperimentState) -> None:
+def test_a_pin_in_a_head_that_a_smaller_model_lacks_is_let_go_before_its_maps_are_shown(
+    state: ExperimentState,
+) -> None:
     sentence, target = "ein mann steht .", "a man is standing ."
     state.show_translation(make_translation(sentence, target))
     state.intents.choose_head(Head("cross", 1, 3))
     state.selection.pin(Pair(3, 3))
     for changed in ("pinned", "head"):
         getattr(state.selection.events, changed).connect(lambda now, before: state.maps.view())
-    state.accept(ExperimentResult.of(make_translation(sentence, f"one {target}", num_layers=1, num_heads=2)))
+    state.accept(
+        ExperimentResult.of(make_translation(sentence, f"one {target}", num_layers=1, num_heads=2))
+    )
     assert state.selection.head == Head("cross", 0, 1)
     assert state.selection.pinned is None
 
 
-def test_a_pin_stands_for_the_same_tokens_in_the_original_and_in_the_changed_maps(state: ExperimentState) -> None:
+def test_a_pin_stands_for_the_same_tokens_in_the_original_and_in_the_changed_maps(
+    state: ExperimentState,
+) -> None:
     original = make_translation("ein mann steht .", "a man is standing .")
     removed = SourceWordRemoved(0)
     changed = make_translation("mann steht .", "man is standing .", interventions=(removed,))
@@ -610,7 +695,9 @@ def test_a_cell_is_pinned_with_the_next_result_that_has_it(state: ExperimentStat
     assert state.selection.pinned is None
 
 
-def test_arrows_walk_through_every_layer_of_every_kind_and_stop_at_the_edges(state: ExperimentState) -> None:
+def test_arrows_walk_through_every_layer_of_every_kind_and_stop_at_the_edges(
+    state: ExperimentState,
+) -> None:
     state.intents.choose_head(Head("encoder", 0, 0))
     assert state.roles.neighbour("up") is None
     seen = [state.selection.head]
@@ -636,7 +723,8 @@ def test_arrows_follow_the_order_in_which_heads_stand(state: ExperimentState) ->
 
 @pytest.mark.parametrize("kind", [MapViewSettings, MapSelection])
 def test_every_field_announces_its_change(kind: type) -> None:
-    """A mistyped name in a subscription would pass mypy: here each field is subscribed to and changed."""
+    """A mistyped name in a subscription would pass mypy: here each field is subscribed to and
+    changed."""
     values = {
         "label_mode": "read",
         "scale": "own",
@@ -669,20 +757,28 @@ def test_every_field_announces_its_change(kind: type) -> None:
 
 
 def test_undo_under_a_model_that_it_does_not_fit_loses_nothing_for_the_former_model() -> None:
-    state, first, second = ExperimentState(), HeadScaled(Head("cross", 0, 1)), HeadScaled(Head("cross", 2, 7))
+    state, first, second = (
+        ExperimentState(),
+        HeadScaled(Head("cross", 0, 1)),
+        HeadScaled(Head("cross", 2, 7)),
+    )
     whole = Experiment("ein mann .", interventions=(first, second))
     state.submit(open_experiment(whole), asks=False)
     state.submit(show_experiment(Experiment("zwei hunde .")))
     state.begin_model(MODEL)
     state.submit(undo)
-    result = make_result(make_translation("ein mann .", interventions=(first,)), make_translation("ein mann ."))
+    result = make_result(
+        make_translation("ein mann .", interventions=(first,)), make_translation("ein mann .")
+    )
     state.accept(replace(result, dropped=(second,)))
     assert state.experiment.interventions == (first,)
     state.begin_model(MODEL)
     assert state.experiment == whole
 
 
-def test_what_the_user_came_to_in_another_way_is_not_taken_for_what_was_fitted(state: ExperimentState) -> None:
+def test_what_the_user_came_to_in_another_way_is_not_taken_for_what_was_fitted(
+    state: ExperimentState,
+) -> None:
     sentence = state.experiment.source_text
     state.submit(open_experiment(Experiment(sentence, Greedy(), (OFF, FORCED))))
     state.accept(fitting(state))
@@ -693,14 +789,19 @@ def test_what_the_user_came_to_in_another_way_is_not_taken_for_what_was_fitted(s
     assert state.experiment.interventions == (FORCED,), "the head was switched off two steps before"
     state.submit(undo)
     state.submit(undo)
-    assert state.experiment.interventions == (OFF, FORCED), "whole again, for the model that may take it"
+    assert state.experiment.interventions == (OFF, FORCED), (
+        "whole again, for the model that may take it"
+    )
 
 
 def test_text_typed_before_a_model_is_open_ends_a_restored_experiment_as_an_edit_does() -> None:
     state = ExperimentState()
     off, forced = HeadScaled(Head("cross", 1, 2)), ForcedToken(1, "dog")
     state.submit(
-        open_experiment(Experiment("ein hund .", interventions=(off, forced)), forgets_history=True), asks=False
+        open_experiment(
+            Experiment("ein hund .", interventions=(off, forced)), forgets_history=True
+        ),
+        asks=False,
     )
     state.prepare_text("ein hund .")
     assert state.experiment.interventions == (off, forced)
@@ -733,11 +834,16 @@ def test_an_example_that_gives_way_before_any_answer_is_nothing_to_go_back_to() 
 
 def _answered(state: ExperimentState, target: str) -> None:
     state.accept(
-        make_result(make_translation("ein mann schläft .", target, experiment=state.experiment), state.original)
+        make_result(
+            make_translation("ein mann schläft .", target, experiment=state.experiment),
+            state.original,
+        )
     )
 
 
-def test_a_row_moves_with_its_token_when_tokens_are_inserted_before_it(state: ExperimentState) -> None:
+def test_a_row_moves_with_its_token_when_tokens_are_inserted_before_it(
+    state: ExperimentState,
+) -> None:
     cross = AttentionRow(Head("cross", 0, 0), 2, (0.5, 0.5))
     decoder = AttentionRow(Head("decoder", 0, 0), 2, (0.0, 0.25, 0.75))
     first = AttentionRow(Head("cross", 0, 0), 0, (0.5, 0.5))
@@ -756,7 +862,9 @@ def test_a_row_moves_with_its_token_when_tokens_are_inserted_before_it(state: Ex
     }
     assert set(asked.experiments[-1].attention_rows) == moved
     assert state.experiment.forced == (ForcedToken(0, "a"), ForcedToken(1, "big"))
-    assert state.notice == ("Moved with their tokens: decoder 1·1 row 3 is now row 4, cross 1·1 row 3 is now row 4.")
+    assert state.notice == (
+        "Moved with their tokens: decoder 1·1 row 3 is now row 4, cross 1·1 row 3 is now row 4."
+    )
     _answered(state, "a big man dreams .")
     assert len(asked.experiments) == 2, "once is enough"
     assert state.translation is not shown
@@ -773,7 +881,9 @@ def test_a_row_whose_token_is_gone_is_dropped_and_undo_restores_it(state: Experi
     state.submit(force(1, "dog"))
     _answered(state, "a dog sleeps .")
     assert state.experiment.interventions == (ForcedToken(1, "dog"),)
-    assert state.notice == "Dropped because its token is gone: cross 1·1 row 3 set. Undo restores it."
+    assert (
+        state.notice == "Dropped because its token is gone: cross 1·1 row 3 set. Undo restores it."
+    )
     _answered(state, "a dog sleeps .")
     state.submit(undo)
     assert state.experiment.interventions == (row,)

@@ -17,7 +17,13 @@ from augenmerk.viz_app.extensions.pictures.saving import take_snapshot
 from augenmerk.viz_app.state import map_text
 from augenmerk.viz_app.state.experiment_editor import show_experiment
 from augenmerk.viz_app.state.experiment_state import ExperimentState
-from augenmerk.viz_app.state.head_roles import clarity, clearest_head, role_in_short, role_in_words, role_name
+from augenmerk.viz_app.state.head_roles import (
+    clarity,
+    clearest_head,
+    role_in_short,
+    role_in_words,
+    role_name,
+)
 from augenmerk.viz_app.state.map_source import top_value, top_values
 from augenmerk.viz_app.state.map_text import Part, explain
 from augenmerk.viz_app.state.map_view import Pair
@@ -41,7 +47,9 @@ def _weights(state: ExperimentState) -> np.ndarray:
     return view.values
 
 
-def test_merged_words_are_summed_over_keys_and_averaged_over_queries(state: ExperimentState) -> None:
+def test_merged_words_are_summed_over_keys_and_averaged_over_queries(
+    state: ExperimentState,
+) -> None:
     assert state.translation is not None
     state.settings.merges_words = True
     view = state.maps.view()
@@ -76,7 +84,8 @@ def test_a_sentence_of_punctuation_alone_is_not_hidden_away() -> None:
     state.settings.hides_punctuation = state.settings.hides_wrapping = True
     assert _weights(state).shape == (3, 4)
     assert map_text.hiding_note(state) == (
-        "Without start, end and punctuation nothing would be left of this map, so nothing is hidden."
+        "Without start, end and punctuation nothing would be left of this map, so nothing is "
+        "hidden."
     )
     snapshot = take_snapshot(state, "model")
     assert snapshot is not None
@@ -102,7 +111,9 @@ def test_mean_and_maximum_of_a_layer_a_kind_and_a_set(state: ExperimentState) ->
     np.testing.assert_allclose(_weights(state), (cross[1, 2] + cross[0, 0]) / 2, rtol=1e-5)
 
 
-def test_a_set_of_heads_stays_within_a_kind_and_ends_with_the_next_choice(state: ExperimentState) -> None:
+def test_a_set_of_heads_stays_within_a_kind_and_ends_with_the_next_choice(
+    state: ExperimentState,
+) -> None:
     settings, chosen = state.settings, state.selection.head
     settings.show_together(Head("cross", 0, 0), chosen)
     assert settings.several == {Head("cross", 0, 0), chosen}
@@ -128,7 +139,9 @@ def test_thumbnails_follow_what_is_hidden_and_merged(state: ExperimentState) -> 
     state.settings.merges_words = state.settings.hides_wrapping = True
     for kind in ATTENTION_KINDS:
         state.intents.choose_head(Head(kind, 1, 3))
-        np.testing.assert_allclose(state.maps.view_all(kind).values[1, 3], _weights(state), rtol=1e-6)
+        np.testing.assert_allclose(
+            state.maps.view_all(kind).values[1, 3], _weights(state), rtol=1e-6
+        )
 
 
 def test_another_translation_brings_other_maps(state: ExperimentState) -> None:
@@ -166,7 +179,9 @@ def test_the_example_is_the_largest_cell_between_two_words(state: ExperimentStat
     column = translation.source_tokens[3]
     for state.settings.label_mode, verb in (("read", "reads"), ("predicted", "predicts")):
         row = state.maps.view().row_labels[2]  # type: ignore[union-attr]
-        expected = f"While the model {verb} “{row}”, this head gives 87% of its attention to “{column}”."
+        expected = (
+            f"While the model {verb} “{row}”, this head gives 87% of its attention to “{column}”."
+        )
         assert explain(state)[0] == ("For example:", expected)
     state.settings.label_mode = "read"
     for weight, share in ((0.999, "more than 99%"), (1.0, "100%")):
@@ -205,15 +220,21 @@ def test_roles_of_this_sentence_are_counted(state: ExperimentState) -> None:
 def _all_of(role: Role, translation: Translation) -> SampleRoles:
     """A sample on which every head does one thing."""
     shapes = {kind: translation.maps.of_kind(kind).shape[:2] for kind in ATTENTION_KINDS}
-    return SampleRoles({kind: ((role,) * heads,) * layers for kind, (layers, heads) in shapes.items()}, "9 pairs")
+    return SampleRoles(
+        {kind: ((role,) * heads,) * layers for kind, (layers, heads) in shapes.items()}, "9 pairs"
+    )
 
 
-def test_where_a_sample_was_measured_its_roles_count_and_the_sentence_stands_beside(state: ExperimentState) -> None:
+def test_where_a_sample_was_measured_its_roles_count_and_the_sentence_stands_beside(
+    state: ExperimentState,
+) -> None:
     translation = state.translation
     assert translation is not None
     head = Head("encoder", 0, 0)
     assert state.roles.where_they_hold == "in this sentence"
-    assert role_in_words(state.roles, head).startswith("Its role in this sentence is “self”: it gives at least 30% of")
+    assert role_in_words(state.roles, head).startswith(
+        "Its role in this sentence is “self”: it gives at least 30% of"
+    )
     assert role_name(state.roles, head) == "self"
     state.intents.choose_head(head)
     state.take_roles(_all_of("previous", translation))
@@ -221,28 +242,33 @@ def test_where_a_sample_was_measured_its_roles_count_and_the_sentence_stands_bes
     assert state.roles.here(head) == "self"
     assert state.roles.count() == {"previous": 72}
     assert role_name(state.roles, head) == "usually previous, not here"
-    assert role_in_short(state.roles, head).endswith("on 9 pairs\nnot in this sentence: only 0 of 6 rows fit")
+    assert role_in_short(state.roles, head).endswith(
+        "on 9 pairs\nnot in this sentence: only 0 of 6 rows fit"
+    )
     expected = (
-        "Its role is usually “previous”, but not here: over 9 pairs, it gives at least 30% of its weight to the token "
-        "before the one it reads; in this sentence, only 0 of 6 rows fit."
+        "Its role is usually “previous”, but not here: over 9 pairs, it gives at least 30% of "
+        "its weight to the token before the one it reads; in this sentence, only 0 of 6 rows fit."
     )
     assert Part("This head:", expected) in explain(state)
     state.take_roles(_all_of("self", translation))
     assert role_in_words(state.roles, head) == (
-        "Its role is “self”: over 9 pairs, as in this sentence, it gives at least 30% of its weight to the token it "
-        "reads."
+        "Its role is “self”: over 9 pairs, as in this sentence, it gives at least 30% of its "
+        "weight to the token it reads."
     )
     assert role_name(state.roles, head) == "self"
     assert "\n" not in role_in_short(state.roles, head)
     state.take_roles(_all_of("broad", translation))
     assert role_in_words(state.roles, head).startswith(
-        "Its role is usually “broad”, but not here: over 9 pairs, it spreads its weight over many tokens"
+        "Its role is usually “broad”, but not here: over 9 pairs, it spreads its weight over "
+        "many tokens"
     )
     state.take_roles(_all_of("mixed", translation))
     assert role_name(state.roles, head) == ""
     assert role_in_words(state.roles, head) == "It has no clear role over 9 pairs."
     state.take_roles(_all_of("broad", translation))
-    assert "at least as widely as equal weights on 9 of 20 tokens, on 9 pairs" in role_in_short(state.roles, head)
+    assert "at least as widely as equal weights on 9 of 20 tokens, on 9 pairs" in role_in_short(
+        state.roles, head
+    )
 
 
 def test_heads_stand_by_the_roles_of_the_sample() -> None:
@@ -261,7 +287,9 @@ def test_heads_stand_by_the_roles_of_the_sample() -> None:
 
 def _model(roles: SampleRoles | None = None) -> ModelInfo:
     translator = FakeTranslator(None, "cpu")
-    return ModelInfo("model", None, translator.run_config, translator.device, translator.num_parameters, roles)
+    return ModelInfo(
+        "model", None, translator.run_config, translator.device, translator.num_parameters, roles
+    )
 
 
 def test_another_model_brings_its_own_roles_with_its_first_answer(state: ExperimentState) -> None:
@@ -269,7 +297,9 @@ def test_another_model_brings_its_own_roles_with_its_first_answer(state: Experim
     assert translation is not None
     state.take_roles(_all_of("previous", translation))
     state.begin_model(_model())
-    assert state.roles.of(state.selection.head) == "previous", "what is shown is still of the earlier model"
+    assert state.roles.of(state.selection.head) == "previous", (
+        "what is shown is still of the earlier model"
+    )
     state.show_translation(make_translation("ein mann .", "a man ."))
     assert state.roles.sample is None
     state.begin_model(_model(_all_of("self", translation)))
@@ -339,7 +369,9 @@ def test_top_values_of_a_kind_are_those_of_its_heads(kind, shown, scale: Scale) 
 def _changed(original: Translation) -> ExperimentResult:
     """A head is off, and a word is new in the translation."""
     interventions = HeadScaled(Head("cross", 1, 2)), ForcedToken(2, "now")
-    changed = make_translation(target="a man now is standing on a ladder .", interventions=interventions)
+    changed = make_translation(
+        target="a man now is standing on a ladder .", interventions=interventions
+    )
     return ExperimentResult(changed, original, original.log_probabilities)
 
 
@@ -388,7 +420,8 @@ def test_the_example_of_a_difference_is_the_largest_change() -> None:
     cross = original.maps.cross.copy()
     cross[0, 0, 2, 3] -= 0.5
     changed = replace(
-        _with_cross(original, cross), experiment=original.experiment.with_interventions(HeadScaled(Head("cross", 0, 0)))
+        _with_cross(original, cross),
+        experiment=original.experiment.with_interventions(HeadScaled(Head("cross", 0, 0))),
     )
     state.accept(ExperimentResult(changed, original, original.log_probabilities))
     state.intents.choose_head(Head("cross", 0, 0))
@@ -396,8 +429,8 @@ def test_the_example_of_a_difference_is_the_largest_change() -> None:
     row, column = original.read_tokens[2], original.source_tokens[3]
     assert explain(state)[0].text.startswith("cross 1·1 off.")
     assert explain(state)[1].text == (
-        f"While the model reads “{row}”, this head gives “{column}” 50 percentage points less of its attention than in "
-        "the original."
+        f"While the model reads “{row}”, this head gives “{column}” 50 percentage points less of "
+        "its attention than in the original."
     )
 
 
@@ -407,7 +440,9 @@ def _measure_all(state: ExperimentState) -> None:
     state.measuring.take(measure_by_halves(state.translation, state.settings.measure))
 
 
-def test_norms_share_a_scale_that_reaches_to_the_largest_of_their_kind(state: ExperimentState) -> None:
+def test_norms_share_a_scale_that_reaches_to_the_largest_of_their_kind(
+    state: ExperimentState,
+) -> None:
     state.settings.measure = "norm"
     _measure_all(state)
     top = top_value(state.maps, state.selection.head, _weights(state))
@@ -426,8 +461,11 @@ def test_measured_maps_are_shown_until_another_result_is(state: ExperimentState)
     assert state.maps.shown_measure("cross") == "weight"
 
 
-def test_maps_shown_in_another_way_for_a_moment_leave_nothing_behind(state: ExperimentState) -> None:
-    """psygnal keeps a string of each signal of a dataclass that was ever made: 18 for each redrawing of *Alignment*."""
+def test_maps_shown_in_another_way_for_a_moment_leave_nothing_behind(
+    state: ExperimentState,
+) -> None:
+    """psygnal keeps a string of each signal of a dataclass that was ever made: 18 for each
+    redrawing of *Alignment*."""
 
     def show_in_another_way(times: int) -> None:
         for _ in range(times):
@@ -446,14 +484,23 @@ def test_maps_shown_in_another_way_for_a_moment_leave_nothing_behind(state: Expe
 
 
 @pytest.mark.heavy
-def test_the_clearest_head_looks_at_each_word_from_its_own_row(bundled_translator: Translator) -> None:
+def test_the_clearest_head_looks_at_each_word_from_its_own_row(
+    bundled_translator: Translator,
+) -> None:
     translation = bundled_translator.translate(
         "Ein kleines Mädchen springt über eine Pfütze, während ihr Bruder lacht."
     )
     maps = translation.maps.cross
     layer, head = clearest_head(maps)
-    columns = dict(zip(translation.predicted_tokens, maps[layer, head].argmax(axis=-1), strict=True))
-    for target, source in (("girl", "mädchen"), ("puddle", "pfütze"), ("brother", "bruder"), ("laughs", "lacht")):
+    columns = dict(
+        zip(translation.predicted_tokens, maps[layer, head].argmax(axis=-1), strict=True)
+    )
+    for target, source in (
+        ("girl", "mädchen"),
+        ("puddle", "pfütze"),
+        ("brother", "bruder"),
+        ("laughs", "lacht"),
+    ):
         assert translation.source_tokens[columns[target]] == source
     clearest = np.unravel_index(clarity(maps).argmax(), maps.shape[:2])
     assert clearest != (layer, head), "that one looks back at the word just translated"

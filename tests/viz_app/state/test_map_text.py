@@ -34,13 +34,17 @@ def test_nothing_is_said_about_weights(state: ExperimentState) -> None:
     assert measure_note(ExperimentState(MapViewSettings(measure="norm"))) == ""
 
 
-@pytest.mark.parametrize(("factor", "note"), [(0.0, ["off"]), (0.5, ["×0.5"]), (-2.0, ["×−2"]), (1.0, [])])
+@pytest.mark.parametrize(
+    ("factor", "note"), [(0.0, ["off"]), (0.5, ["×0.5"]), (-2.0, ["×−2"]), (1.0, [])]
+)
 def test_a_title_names_what_happens_to_the_output_of_its_head(
     state: ExperimentState, factor: float, note: list[str]
 ) -> None:
     head = Head("cross", 0, 0)
     state.submit(scale(head, factor))
-    state.accept(make_result(make_translation(interventions=(HeadScaled(head, factor),)), make_translation()))
+    state.accept(
+        make_result(make_translation(interventions=(HeadScaled(head, factor),)), make_translation())
+    )
     assert titles(state) == ["Cross-attention · layer 1 · head 1", *note]
     state.settings.scope = "layer"
     assert len(titles(state)) == 1, "not all heads of the layer are scaled"

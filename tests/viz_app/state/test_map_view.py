@@ -36,7 +36,9 @@ def test_each_cell_has_a_pair_and_each_pair_its_cell(view: MapView) -> None:
             assert pair.key in view.keys_of(Band(column, is_row=False))
 
 
-def test_every_token_of_a_merged_word_stands_in_its_cell_and_hidden_tokens_in_none(view: MapView) -> None:
+def test_every_token_of_a_merged_word_stands_in_its_cell_and_hidden_tokens_in_none(
+    view: MapView,
+) -> None:
     merged = view.row_labels.index("sleeping")
     first, second = view.queries_of(Band(merged, is_row=True))
     key = view.keys_of(Band(0, is_row=False))[0]
@@ -52,7 +54,9 @@ def test_bands_are_rows_and_then_columns_in_order(view: MapView) -> None:
     assert view.bands(queries, keys) == view.bands_at([0, 2], [0, 2])
 
 
-def test_the_maps_of_all_heads_are_drawn_as_the_large_one(state: ExperimentState, view: MapView) -> None:
+def test_the_maps_of_all_heads_are_drawn_as_the_large_one(
+    state: ExperimentState, view: MapView
+) -> None:
     of_all = state.maps.view_all("cross")
     np.testing.assert_allclose(of_all.values[1, 2], view.values, rtol=1e-6)
     assert (of_all.row_labels, of_all.column_labels) == (view.row_labels, view.column_labels)
@@ -66,13 +70,18 @@ def transposed(state: ExperimentState) -> MapView:
     return view
 
 
-def test_a_transposed_map_has_keys_in_rows_and_the_same_weights(state: ExperimentState, transposed: MapView) -> None:
+def test_a_transposed_map_has_keys_in_rows_and_the_same_weights(
+    state: ExperimentState, transposed: MapView
+) -> None:
     state.settings.transposes = False
     upright = state.maps.view()
     assert upright is not None
     np.testing.assert_array_equal(transposed.values, upright.values.T)
     np.testing.assert_array_equal(transposed.weights, upright.weights)
-    assert (transposed.row_labels, transposed.column_labels) == (upright.column_labels, upright.row_labels)
+    assert (transposed.row_labels, transposed.column_labels) == (
+        upright.column_labels,
+        upright.row_labels,
+    )
     assert transposed.meanings == upright.meanings[::-1]
     assert transposed.table_header == ("key \\ query", *upright.row_labels)
 

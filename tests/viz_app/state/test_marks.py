@@ -1,4 +1,7 @@
-"""Clicks gather tokens; what is picked lights up where it belongs, and the sum of its queries is the sum."""
+"""Clicks gather tokens.
+
+What is picked lights up where it belongs, and the sum of its queries is the sum.
+"""
 
 import numpy as np
 import pytest
@@ -8,7 +11,14 @@ from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.map_text import marks_in_words
 from augenmerk.viz_app.state.map_view import Pair, PickedTokens, token_shift_of_queries
 from augenmerk.viz_app.state.map_view_settings import MapViewSettings
-from augenmerk.viz_app.state.marks import key_shares, lit_keys, lit_queries, queries_of_word, query_sum, word_of_query
+from augenmerk.viz_app.state.marks import (
+    key_shares,
+    lit_keys,
+    lit_queries,
+    queries_of_word,
+    query_sum,
+    word_of_query,
+)
 from augenmerk.viz_app.state.sentence_text import elided
 from tests.viz_app.synthetic import make_result, make_translation
 
@@ -30,7 +40,14 @@ def test_a_click_picks_alone_ctrl_adds_or_takes_away_and_shift_reaches_from_the_
     assert picked.pick("target", [4], "also").tokens == {2, 4}
     assert picked.pick("target", [4], "also").pick("target", [2], "also").tokens == {4}
     assert picked.pick("target", [5], "through").tokens == {2, 3, 4, 5}
-    assert picked.pick("target", [5], "through").pick("target", [0], "through").tokens == {0, 1, 2, 3, 4, 5}
+    assert picked.pick("target", [5], "through").pick("target", [0], "through").tokens == {
+        0,
+        1,
+        2,
+        3,
+        4,
+        5,
+    }
     assert picked.pick("target", [2]).tokens == frozenset()
     assert picked.pick("source", [1], "also").tokens == {1}
 
@@ -51,7 +68,9 @@ def test_the_sum_is_that_of_the_queries_of_the_picked_words(state: ExperimentSta
     state.settings.merges_words = True
     merged = query_sum(state)
     assert merged is not None
-    np.testing.assert_allclose(merged.weights, weights[2] + (weights[4] + weights[5]) / 2, rtol=1e-5)
+    np.testing.assert_allclose(
+        merged.weights, weights[2] + (weights[4] + weights[5]) / 2, rtol=1e-5
+    )
     assert merged.query_labels == ("man", "sleeping")
 
 
@@ -63,7 +82,9 @@ def test_a_picked_word_stays_the_same_word_in_the_other_label_mode(state: Experi
         assert lit_queries(state, "cross") == (query,)
 
 
-def test_a_picked_word_lights_up_in_every_map_that_has_a_query_for_it(state: ExperimentState) -> None:
+def test_a_picked_word_lights_up_in_every_map_that_has_a_query_for_it(
+    state: ExperimentState,
+) -> None:
     assert state.translation is not None
     state.selection.pick_word(state.translation.target_words[0])
     assert [lit_queries(state, kind) for kind in KINDS] == [(), (1,), (1,)]
@@ -83,7 +104,9 @@ def test_a_pinned_pair_lights_up_its_query_and_its_key(state: ExperimentState) -
     assert [lit_keys(state, kind) for kind in KINDS] == [(), (2,), ()]
 
 
-def test_shares_of_the_words_looked_at_are_those_of_the_summed_queries(state: ExperimentState) -> None:
+def test_shares_of_the_words_looked_at_are_those_of_the_summed_queries(
+    state: ExperimentState,
+) -> None:
     translation = state.translation
     assert translation is not None
     assert key_shares(state, "source") == {}
@@ -92,20 +115,27 @@ def test_shares_of_the_words_looked_at_are_those_of_the_summed_queries(state: Ex
     rows = translation.maps.cross[1, 2][[1, 2]].sum(axis=0)
     shares = key_shares(state, "source")
     for word in translation.source_words:
-        assert shares[word] == pytest.approx(float(rows[word.start : word.end].sum() / rows.sum()), rel=1e-5)
+        assert shares[word] == pytest.approx(
+            float(rows[word.start : word.end].sum() / rows.sum()), rel=1e-5
+        )
     assert key_shares(state, "target") == {}
     state.intents.choose_head(Head("decoder", 0, 0))
     assert sum(key_shares(state, "target").values()) > 0
 
 
-def test_a_word_is_found_in_the_queries_that_read_or_predict_its_tokens(state: ExperimentState) -> None:
+def test_a_word_is_found_in_the_queries_that_read_or_predict_its_tokens(
+    state: ExperimentState,
+) -> None:
     assert state.translation is not None
     word = state.translation.target_words[3]
     assert word.text == "sleeping"
     for state.settings.label_mode in ("read", "predicted"):
         view = state.maps.view()
         assert view is not None
-        assert [view.row_labels[query] for query in queries_of_word(state, word)] == ["sleep", "ing"]
+        assert [view.row_labels[query] for query in queries_of_word(state, word)] == [
+            "sleep",
+            "ing",
+        ]
     assert word_of_query(state, queries_of_word(state, word)[1]) == word
     state.intents.choose_head(Head("encoder", 0, 0))
     assert queries_of_word(state, word) == ()
@@ -116,7 +146,9 @@ def test_a_long_text_gives_way_between_its_ends() -> None:
     assert [elided("sleeping", length) for length in (7, 4, 3)] == ["sle…ing", "sl…g", "s…g"]
 
 
-def test_what_is_picked_is_said_in_words_and_forgotten_with_the_sentence(state: ExperimentState) -> None:
+def test_what_is_picked_is_said_in_words_and_forgotten_with_the_sentence(
+    state: ExperimentState,
+) -> None:
     assert marks_in_words(state) == ""
     state.selection.pin(Pair(1, 1))
     assert marks_in_words(state).startswith("Pinned: reading a → ein, weight ")

@@ -10,7 +10,9 @@ from augenmerk.core.extensions.run_settings.presets import preset
 from augenmerk.viz_app.state.model_info import ModelInfo
 
 
-@pytest.mark.parametrize(("decoder", "told"), [(None, "8 heads"), (8, "8 heads"), (16, "8 + 16 heads")])
+@pytest.mark.parametrize(
+    ("decoder", "told"), [(None, "8 heads"), (8, "8 heads"), (16, "8 + 16 heads")]
+)
 def test_heads_are_told_of_both_sides_where_they_differ(decoder: int | None, told: str) -> None:
     run = preset("notebook")
     run = replace(run, model=run.model.replace(num_decoder_heads=decoder))

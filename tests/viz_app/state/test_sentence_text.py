@@ -6,7 +6,14 @@ import pytest
 
 from augenmerk.core.translation.experiment import Experiment, SourceWordRemoved, SourceWordReplaced
 from augenmerk.core.translation.result import ExperimentResult
-from augenmerk.viz_app.state.sentence_text import Span, edited_spans, ignored_span, new_words, unknown_spans, visible
+from augenmerk.viz_app.state.sentence_text import (
+    Span,
+    edited_spans,
+    ignored_span,
+    new_words,
+    unknown_spans,
+    visible,
+)
 from tests.viz_app.synthetic import make_translation
 
 
@@ -37,7 +44,10 @@ def test_words_that_are_removed_or_replaced_are_found_where_they_were_typed() ->
     original = make_translation("🙂 hund und hund", text="🙂 Hund und Hund")
     edits = SourceWordRemoved(1), SourceWordReplaced(3, "Katze")
     changed = replace(original, experiment=Experiment(original.source_text, interventions=edits))
-    assert edited_spans(ExperimentResult(changed, original, original.log_probabilities)) == (Span(3, 7), Span(12, 16))
+    assert edited_spans(ExperimentResult(changed, original, original.log_probabilities)) == (
+        Span(3, 7),
+        Span(12, 16),
+    )
 
 
 def test_new_words_are_those_without_a_partner_in_the_same_order() -> None:
@@ -58,10 +68,14 @@ def test_new_words_are_those_without_a_partner_in_the_same_order() -> None:
         ("\t", "U+0009"),
     ],
 )
-def test_a_token_of_invisible_characters_is_named_by_its_code_points(token: str, shown: str) -> None:
+def test_a_token_of_invisible_characters_is_named_by_its_code_points(
+    token: str, shown: str
+) -> None:
     assert visible(token) == shown
 
 
-@pytest.mark.parametrize("token", ["hund", "·", "·ing", "a\u200bb", "", "<eos>", "👩\u200d🚀", "\u0301"])
+@pytest.mark.parametrize(
+    "token", ["hund", "·", "·ing", "a\u200bb", "", "<eos>", "👩\u200d🚀", "\u0301"]
+)
 def test_what_can_be_seen_stays_as_it_is(token: str) -> None:
     assert visible(token) == token

@@ -1,4 +1,5 @@
-"""Two experiments side by side, each with its controller, on one worker: neither disturbs the other."""
+"""Two experiments side by side, each with its controller, on one worker: neither disturbs the
+other."""
 
 from collections.abc import Iterator
 from dataclasses import asdict
@@ -8,9 +9,22 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from augenmerk.core.model.heads import Head
-from augenmerk.core.translation.experiment import Experiment, ForcedToken, GivenTarget, HeadScaled, SourceWordRemoved
+from augenmerk.core.translation.experiment import (
+    Experiment,
+    ForcedToken,
+    GivenTarget,
+    HeadScaled,
+    SourceWordRemoved,
+)
 from augenmerk.core.translation.translator import Translator
-from augenmerk.viz_app.state.experiment_editor import edit_text, intervene, reset, set_output, toggle, undo
+from augenmerk.viz_app.state.experiment_editor import (
+    edit_text,
+    intervene,
+    reset,
+    set_output,
+    toggle,
+    undo,
+)
 from augenmerk.viz_app.state.experiment_state import ExperimentState, RequestState
 from augenmerk.viz_app.state.map_view import Pair
 from augenmerk.viz_app.state.model_info import ModelInfo
@@ -39,7 +53,9 @@ def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def both(qtbot: QtBot, checkpoint: Path) -> Iterator[tuple[ExperimentController, ExperimentController]]:
+def both(
+    qtbot: QtBot, checkpoint: Path
+) -> Iterator[tuple[ExperimentController, ExperimentController]]:
     """Two controllers on one worker, each with the translation of a sentence of its own."""
     worker = InferenceWorker()
     controllers = []
@@ -54,7 +70,10 @@ def both(qtbot: QtBot, checkpoint: Path) -> Iterator[tuple[ExperimentController,
             controller.state.ask_again()
 
     worker.submit(Request(LoadJob(checkpoint, "cpu"), worker, on_result=begin))
-    qtbot.waitUntil(lambda: all(controller.state.result is not None for controller in controllers), timeout=30_000)
+    qtbot.waitUntil(
+        lambda: all(controller.state.result is not None for controller in controllers),
+        timeout=30_000,
+    )
     yield controllers[0], controllers[1]
     worker.close()
 
@@ -77,9 +96,13 @@ def test_each_has_the_answer_to_its_own_experiment(
     for state in (first, second):
         assert state.translation is not None
         assert state.translation.experiment == state.experiment
-        assert state.translation.predicted_tokens == translator.run(state.experiment).predicted_tokens
+        assert (
+            state.translation.predicted_tokens == translator.run(state.experiment).predicted_tokens
+        )
     assert first.experiment.source_text == FIRST
-    assert second.experiment == Experiment(SECOND, GivenTarget("a man stands ."), (SourceWordRemoved(1),))
+    assert second.experiment == Experiment(
+        SECOND, GivenTarget("a man stands ."), (SourceWordRemoved(1),)
+    )
 
 
 def test_nothing_that_is_done_to_one_is_heard_of_at_the_other(
@@ -114,7 +137,9 @@ def test_nothing_that_is_done_to_one_is_heard_of_at_the_other(
     assert not second.editor.can_redo
 
 
-def test_each_undoes_its_own(both: tuple[ExperimentController, ExperimentController], qtbot: QtBot) -> None:
+def test_each_undoes_its_own(
+    both: tuple[ExperimentController, ExperimentController], qtbot: QtBot
+) -> None:
     first, second = (controller.state for controller in both)
     first.submit(toggle(Head("cross", 0, 0)))
     second.submit(toggle(Head("encoder", 1, 1)))
@@ -128,7 +153,9 @@ def test_each_undoes_its_own(both: tuple[ExperimentController, ExperimentControl
 def _ask(controller: ExperimentController, answers: list[object]) -> Request:
     translation = controller.state.translation
     assert translation is not None
-    return controller.ask(TraceJob(translation), RequestState(), lambda _: answers.append(controller))
+    return controller.ask(
+        TraceJob(translation), RequestState(), lambda _: answers.append(controller)
+    )
 
 
 def test_the_same_question_of_both_is_answered_twice(
@@ -146,7 +173,8 @@ def test_another_result_of_one_drops_no_question_about_the_other(
     first, second = both
     answers: list[object] = []
     asked = _ask(second, answers)
-    first.state.submit(toggle(Head("cross", 0, 0)))  # it is computed first: experiments are more urgent
+    # it is computed first: experiments are more urgent
+    first.state.submit(toggle(Head("cross", 0, 0)))
     qtbot.waitUntil(lambda: asked.is_over, timeout=10_000)
     _settle(qtbot, first.state)
     assert answers == [second]

@@ -14,7 +14,13 @@ from augenmerk.core.maps.parts import Baseline
 from augenmerk.core.maps.trace import QueryKeyDetail
 from augenmerk.core.model.heads import Head
 from augenmerk.core.quantities import number
-from augenmerk.core.translation.experiment import AttentionRow, Experiment, GivenTarget, HeadScaled, SoftmaxTemperature
+from augenmerk.core.translation.experiment import (
+    AttentionRow,
+    Experiment,
+    GivenTarget,
+    HeadScaled,
+    SoftmaxTemperature,
+)
 from augenmerk.core.translation.translator import Translator
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.map_view import Pair
@@ -51,7 +57,9 @@ def state_of(translator: Translator, experiment: Experiment) -> ExperimentState:
 def explained(state: ExperimentState, translator: Translator) -> WeightExplanation:
     explanation, translation = WeightExplanation(), state.maps.translation
     assert translation is not None
-    explanation.take(translation, TraceJob(translation).run(translator, lambda _: None, lambda: False))
+    explanation.take(
+        translation, TraceJob(translation).run(translator, lambda _: None, lambda: False)
+    )
     return explanation
 
 
@@ -79,7 +87,9 @@ def test_products_sum_to_the_score_and_its_softmax_is_the_weight(
 
 @pytest.mark.parametrize("temperature", [1.0, 0.5, 4.0])
 @pytest.mark.parametrize("kind", ["encoder", "decoder", "cross"])
-def test_a_calculator_gives_the_numbers_of_the_sentence(translator: Translator, kind, temperature: float) -> None:
+def test_a_calculator_gives_the_numbers_of_the_sentence(
+    translator: Translator, kind, temperature: float
+) -> None:
     head = Head(kind, 1, 1)
     changes = () if temperature == 1 else (SoftmaxTemperature(head, temperature),)
     state = state_of(translator, Experiment(SENTENCE, GIVEN, changes))
@@ -99,21 +109,30 @@ def test_a_calculator_gives_the_numbers_of_the_sentence(translator: Translator, 
         assert power == pytest.approx(math.exp(score / temperature), rel=2e-4)
         assert power / total == pytest.approx(weight, abs=6e-4)
         assert state.translation is not None
-        assert num_keys == (4 if kind == "decoder" else state.translation.maps.of_kind(kind).shape[-1])
+        assert num_keys == (
+            4 if kind == "decoder" else state.translation.maps.of_kind(kind).shape[-1]
+        )
 
 
 @pytest.mark.parametrize(
     ("score", "shown"),
-    [(9.7308, "exp(9.7308) / Σ exp(scores of 2 keys) = 16,828 / 16,830 = "), (-12.5, "= 3.7267·10⁻⁶ / 1.1353 = ")],
+    [
+        (9.7308, "exp(9.7308) / Σ exp(scores of 2 keys) = 16,828 / 16,830 = "),
+        (-12.5, "= 3.7267·10⁻⁶ / 1.1353 = "),
+    ],
 )
 def test_large_and_small_exponentials_are_shown_with_five_digits(score: float, shown: str) -> None:
     vectors = np.array([score], dtype=np.float32), np.ones(1, dtype=np.float32)
-    detail = QueryKeyDetail(Head("cross", 0, 0), 0, 0, *vectors, vectors[0], score, 0.5, is_visible=True)
+    detail = QueryKeyDetail(
+        Head("cross", 0, 0), 0, 0, *vectors, vectors[0], score, 0.5, is_visible=True
+    )
     other = math.log(2.0) if score > 0 else math.log(1.1353)
     assert shown in QueryKeyView(detail, "", np.array([score, other])).sentence
 
 
-def test_a_masked_key_has_a_score_and_no_weight(state: ExperimentState, translator: Translator) -> None:
+def test_a_masked_key_has_a_score_and_no_weight(
+    state: ExperimentState, translator: Translator
+) -> None:
     state.intents.choose_head(Head("decoder", 0, 0))
     state.selection.pin(Pair(1, 3))
     view = view_of(state, translator)
@@ -132,11 +151,15 @@ def test_what_is_missing_is_said(state: ExperimentState) -> None:
     explanation.request.begin()
     explanation.request.finish("Not enough memory.")
     assert query_key_view(state, explanation) == "Not enough memory."
-    state.begin_model(ModelInfo("two", None, preset("notebook"), DeviceChoice("cpu", "asked for"), 1))
+    state.begin_model(
+        ModelInfo("two", None, preset("notebook"), DeviceChoice("cpu", "asked for"), 1)
+    )
     assert "Waiting for the current model" in str(query_key_view(state, explanation))
 
 
-def test_of_a_changed_experiment_that_translation_is_explained_whose_maps_are_shown(translator: Translator) -> None:
+def test_of_a_changed_experiment_that_translation_is_explained_whose_maps_are_shown(
+    translator: Translator,
+) -> None:
     """A head of the first layer is off, so queries of the second are others."""
     off = tuple(HeadScaled(Head("cross", 0, head)) for head in range(2))
     state = state_of(translator, Experiment(SENTENCE, GIVEN, off))
@@ -150,13 +173,17 @@ def test_of_a_changed_experiment_that_translation_is_explained_whose_maps_are_sh
     ):
         view, translation = view_of(state, translator), state.maps.translation
         assert translation is not None
-        assert view.detail.weight == pytest.approx(float(translation.maps.cross[1, 1, 3, 2]), abs=1e-5)
+        assert view.detail.weight == pytest.approx(
+            float(translation.maps.cross[1, 1, 3, 2]), abs=1e-5
+        )
         assert whose in view.whose
         weights[state.settings.shown] = view.detail.weight
     assert weights["changed"] == weights["difference"] != weights["original"]
 
 
-def test_a_row_that_was_set_by_hand_has_no_products(state: ExperimentState, translator: Translator) -> None:
+def test_a_row_that_was_set_by_hand_has_no_products(
+    state: ExperimentState, translator: Translator
+) -> None:
     assert state.translation is not None
     num_keys = len(state.translation.source_tokens)
     row = AttentionRow(Head("cross", 0, 0), 1, (1.0, *(0.0 for _ in range(num_keys - 1))))
@@ -167,9 +194,16 @@ def test_a_row_that_was_set_by_hand_has_no_products(state: ExperimentState, tran
 
 
 def components_of(
-    state: ExperimentState, translator: Translator, baseline: Baseline = "mean", opened: tuple[str, str] = ("", "")
+    state: ExperimentState,
+    translator: Translator,
+    baseline: Baseline = "mean",
+    opened: tuple[str, str] = ("", ""),
 ) -> ComponentsView:
-    explanation, translation, pair = WeightExplanation(), state.maps.translation, state.selection.pinned
+    explanation, translation, pair = (
+        WeightExplanation(),
+        state.maps.translation,
+        state.selection.pinned,
+    )
     assert translation is not None
     assert pair is not None
     explanation.baseline, explanation.opened = baseline, opened
@@ -181,7 +215,9 @@ def components_of(
 
 
 @pytest.mark.parametrize("kind", ["encoder", "decoder", "cross"])
-def test_components_sum_to_the_score_of_the_dimensions(state: ExperimentState, translator: Translator, kind) -> None:
+def test_components_sum_to_the_score_of_the_dimensions(
+    state: ExperimentState, translator: Translator, kind
+) -> None:
     state.intents.choose_head(Head(kind, 1, 1))
     state.selection.pin(Pair(3, 2))
     scores = view_of(state, translator).row_scores
@@ -191,7 +227,11 @@ def test_components_sum_to_the_score_of_the_dimensions(state: ExperimentState, t
         assert view.table.values.sum() == pytest.approx(scores[2] - expected, abs=1e-4)
         assert f"Attention score {number(scores[2])}" in view.sentence
     assert len(view.keys) == len(scores)
-    assert set(view.baselines) == {"mean", "none", *(str(key) for key in range(len(scores)) if key != 2)}
+    assert set(view.baselines) == {
+        "mean",
+        "none",
+        *(str(key) for key in range(len(scores)) if key != 2),
+    }
 
 
 def test_the_sentence_names_what_is_subtracted(translator: Translator) -> None:
@@ -219,8 +259,12 @@ def test_open_groups_show_their_heads(state: ExperimentState, translator: Transl
     assert names[0] == "decoder 1·1"
     assert names[-1] == "others"
     assert "Click again to close" in view.tip(0, 0)
-    assert components_of(state, translator, "mean", ("heads 9", "heads 9")).opened == ("", ""), "of another head"
-    assert view.tip(0, 0).startswith("Query: Decoder self-attention · layer 1 · head 1\nKey: Vector of the token\n")
+    assert components_of(state, translator, "mean", ("heads 9", "heads 9")).opened == ("", ""), (
+        "of another head"
+    )
+    assert view.tip(0, 0).startswith(
+        "Query: Decoder self-attention · layer 1 · head 1\nKey: Vector of the token\n"
+    )
 
 
 def test_components_of_a_hidden_key_or_a_row_set_by_hand_are_not_shown(
@@ -231,7 +275,9 @@ def test_components_of_a_hidden_key_or_a_row_set_by_hand_are_not_shown(
     assert components_of(state, translator).cell.key == 0
     explanation, translation = WeightExplanation(), state.translation
     assert translation is not None
-    row = RowPartsJob(translation, Head("decoder", 0, 0), 1).run(translator, lambda _: None, lambda: False)
+    row = RowPartsJob(translation, Head("decoder", 0, 0), 1).run(
+        translator, lambda _: None, lambda: False
+    )
     explanation.take(translation, row)
     state.selection.pinned = Pair(1, 3)
     assert "mask hides" in str(components_view(state, explanation))

@@ -1,4 +1,5 @@
-"""The card over the map that explains the pinned weight, by real clicks and a real model of a few dimensions."""
+"""The card over the map that explains the pinned weight, by real clicks and a real model of a few
+dimensions."""
 
 import re
 from collections.abc import Callable
@@ -23,7 +24,9 @@ from tests.viz_app.conftest import MakeWindow
 
 @pytest.fixture
 def page(make_window: MakeWindow, untrained_checkpoint: Path) -> TranslatePage:
-    page = make_window(untrained_checkpoint, sentence="ein mann steht .", loader=open_once).translate_page
+    page = make_window(
+        untrained_checkpoint, sentence="ein mann steht .", loader=open_once
+    ).translate_page
     page.state.intents.choose_head(Head("encoder", 0, 0))
     return page
 
@@ -52,7 +55,9 @@ def test_the_card_opens_over_the_map_and_follows_the_pin(page: TranslatePage, qt
     page.state.selection.pin(Pair(3, 2))
     assert card.title.text() != first
     assert page.head.map.geometry().contains(card.geometry())
-    assert not card.geometry().contains(page.head.map.geometry().topLeft() + _cell(page, Pair(3, 2)))
+    assert not card.geometry().contains(
+        page.head.map.geometry().topLeft() + _cell(page, Pair(3, 2))
+    )
     assert card.bars.grab().toImage().size() == card.bars.size()
     page.state.selection.clear_marks()
     assert not card.isVisible(), "its cell was let go"
@@ -83,7 +88,9 @@ def test_the_card_explains_the_next_experiment_too(page: TranslatePage, qtbot: Q
     assert page.state.selection.pinned == Pair(2, 1)
     assert card.isVisible()
     page.state.submit(edit_text("sie"))
-    qtbot.waitUntil(lambda: page.state.translation is not None and page.state.translation.source_text == "sie")
+    qtbot.waitUntil(
+        lambda: page.state.translation is not None and page.state.translation.source_text == "sie"
+    )
     assert page.state.selection.pinned is None, "the new sentence does not have these tokens"
     assert not card.isVisible()
 
@@ -110,7 +117,12 @@ def _look_at_another_kind(page: TranslatePage, qtbot: QtBot) -> None:
 @pytest.mark.heavy
 def test_the_card_leaves_the_map_when_its_cell_is_let_go(page: TranslatePage, qtbot: QtBot) -> None:
     card, button = page.head.query_key, page.head.pick_line.explain_button
-    ways: tuple[Callable[[TranslatePage, QtBot], None], ...] = _escape, _click_it_again, _clear, _look_at_another_kind
+    ways: tuple[Callable[[TranslatePage, QtBot], None], ...] = (
+        _escape,
+        _click_it_again,
+        _clear,
+        _look_at_another_kind,
+    )
     for let_go in ways:
         button.click()
         assert card.isVisible(), "it waits for a cell"
@@ -127,7 +139,9 @@ def test_the_card_leaves_the_map_when_its_cell_is_let_go(page: TranslatePage, qt
 
 
 @pytest.mark.heavy
-def test_the_card_shows_components_and_opens_their_groups(page: TranslatePage, qtbot: QtBot) -> None:
+def test_the_card_shows_components_and_opens_their_groups(
+    page: TranslatePage, qtbot: QtBot
+) -> None:
     page.state.intents.choose_head(Head("cross", 1, 1))
     card = page.head.query_key
     qtbot.mouseClick(page.head.pick_line.explain_button, Qt.MouseButton.LeftButton)
@@ -137,7 +151,14 @@ def test_the_card_shows_components_and_opens_their_groups(page: TranslatePage, q
     qtbot.waitUntil(card.table.isVisible)
     assert not card.bars.isVisible()
     (matrix,) = card.table.matrices
-    assert matrix.row_labels == ("token", "position", "heads 1", "feed-forward 1", "heads 2", "biases")
+    assert matrix.row_labels == (
+        "token",
+        "position",
+        "heads 1",
+        "feed-forward 1",
+        "heads 2",
+        "biases",
+    )
     assert matrix.column_labels == (
         "token",
         "position",
@@ -156,7 +177,11 @@ def test_the_card_shows_components_and_opens_their_groups(page: TranslatePage, q
     assert abs(sums()) == pytest.approx(lead, abs=0.006)
     whole = sums()
     row = card.table.cell_rect(MatrixCell(0, 2, 0))
-    qtbot.mouseClick(card.table, Qt.MouseButton.LeftButton, pos=QPoint(int(row.left()) - 10, int(row.center().y())))
+    qtbot.mouseClick(
+        card.table,
+        Qt.MouseButton.LeftButton,
+        pos=QPoint(int(row.left()) - 10, int(row.center().y())),
+    )
     opened = card.table.matrices[0].row_labels
     assert (opened[0], opened[-1]) == ("decoder 1·1", "others")
     assert card.table.matrices[0].column_labels == matrix.column_labels
@@ -175,7 +200,9 @@ def test_the_card_shows_components_and_opens_their_groups(page: TranslatePage, q
     assert sums() == pytest.approx(known.scores[0], abs=1e-3)
 
     def entries(pair: Pair) -> dict[str, QAction]:
-        page.head.heatmap.customContextMenuRequested.emit(page.head.heatmap.cell_rect(pair).center().toPoint())
+        page.head.heatmap.customContextMenuRequested.emit(
+            page.head.heatmap.cell_rect(pair).center().toPoint()
+        )
         menu = page.head.cell_menu
         assert menu is not None
         menu.close()
@@ -192,7 +219,9 @@ def test_the_card_shows_components_and_opens_their_groups(page: TranslatePage, q
 
 
 @pytest.mark.heavy
-def test_components_follow_the_experiment_and_the_translation_that_is_shown(page: TranslatePage, qtbot: QtBot) -> None:
+def test_components_follow_the_experiment_and_the_translation_that_is_shown(
+    page: TranslatePage, qtbot: QtBot
+) -> None:
     page.state.intents.choose_head(Head("encoder", 1, 0))
     card = page.head.query_key
     qtbot.mouseClick(page.head.pick_line.explain_button, Qt.MouseButton.LeftButton)
@@ -202,15 +231,25 @@ def test_components_follow_the_experiment_and_the_translation_that_is_shown(page
     before = card.table.matrices[0].values.copy()
     page.state.submit(toggle(Head("encoder", 0, 1)))
     qtbot.waitUntil(lambda: page.state.result is not None and page.state.result.is_changed)
-    qtbot.waitUntil(lambda: card.table.isVisible() and not np.array_equal(card.table.matrices[0].values, before))
+    qtbot.waitUntil(
+        lambda: card.table.isVisible() and not np.array_equal(card.table.matrices[0].values, before)
+    )
     page.state.settings.shown = "original"
-    qtbot.waitUntil(lambda: card.table.isVisible() and "of the original translation" in card.text.text())
+    qtbot.waitUntil(
+        lambda: card.table.isVisible() and "of the original translation" in card.text.text()
+    )
     np.testing.assert_allclose(card.table.matrices[0].values, before, atol=1e-5)
 
 
-def test_the_palette_asks_why_a_head_looks_there(make_window: MakeWindow, untrained_checkpoint: Path) -> None:
+def test_the_palette_asks_why_a_head_looks_there(
+    make_window: MakeWindow, untrained_checkpoint: Path
+) -> None:
     window = make_window(untrained_checkpoint, sentence="ein mann steht .", loader=open_once)
-    (command,) = [command for command in window.commands.commands if "Why does this head look there?" in command.title]
+    (command,) = [
+        command
+        for command in window.commands.commands
+        if "Why does this head look there?" in command.title
+    ]
     head = window.translate_page.head
     window.state.settings.picture = "lines"
     command.run()

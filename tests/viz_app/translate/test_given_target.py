@@ -38,7 +38,9 @@ def _chips(page: TranslatePage) -> list[str]:
     return [chip.text() for chip in page.sentence.interventions.chips]
 
 
-def test_the_maps_are_those_of_the_translation_that_was_written(page: TranslatePage, qtbot: QtBot) -> None:
+def test_the_maps_are_those_of_the_translation_that_was_written(
+    page: TranslatePage, qtbot: QtBot
+) -> None:
     own = page.state.translation
     assert own is not None
     assert page.sentence.original_line.text() == ""
@@ -55,15 +57,21 @@ def test_the_maps_are_those_of_the_translation_that_was_written(page: TranslateP
     assert _chips(page) == [CHIP]
 
 
-def test_the_models_own_translation_comes_back_by_the_chip_or_by_undo(page: TranslatePage, qtbot: QtBot) -> None:
+def test_the_models_own_translation_comes_back_by_the_chip_or_by_undo(
+    page: TranslatePage, qtbot: QtBot
+) -> None:
     own = page.sentence.sentence.text
     for undo in (False, True):
         _give(page, qtbot, "A person sleeps .")
         if undo:
-            qtbot.keyClick(page.sentence.sentence, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+            qtbot.keyClick(
+                page.sentence.sentence, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier
+            )
         else:
             qtbot.mouseClick(page.sentence.interventions.chips[0], Qt.MouseButton.LeftButton)
-        qtbot.waitUntil(lambda: page.state.translation is not None and not page.state.translation.is_given)
+        qtbot.waitUntil(
+            lambda: page.state.translation is not None and not page.state.translation.is_given
+        )
         assert page.state.experiment == Experiment(SENTENCE)
         assert page.sentence.sentence.text == own
         assert page.sentence.original_line.text() == ""
@@ -71,7 +79,9 @@ def test_the_models_own_translation_comes_back_by_the_chip_or_by_undo(page: Tran
         assert _chips(page) == []
 
 
-def test_an_empty_translation_is_refused_and_the_maps_stay(page: TranslatePage, qtbot: QtBot) -> None:
+def test_an_empty_translation_is_refused_and_the_maps_stay(
+    page: TranslatePage, qtbot: QtBot
+) -> None:
     own = page.state.translation
     assert own is not None
     _write(page, qtbot, "")
@@ -98,7 +108,9 @@ def test_until_it_is_edited_the_translation_only_reads(page: TranslatePage, qtbo
     assert page.sentence.sentence.is_editable
 
 
-def test_a_head_is_switched_off_while_the_given_translation_is_read(page: TranslatePage, qtbot: QtBot) -> None:
+def test_a_head_is_switched_off_while_the_given_translation_is_read(
+    page: TranslatePage, qtbot: QtBot
+) -> None:
     own, head = page.sentence.sentence.text, Head("encoder", 1, 3)
     _give(page, qtbot, "A person sleeps .")
     box = page.heads.grid.place_of(head)

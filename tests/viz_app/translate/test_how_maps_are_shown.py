@@ -26,7 +26,9 @@ from tests.viz_app.synthetic import make_result, make_translation
 def _page(make_window: MakeWindow, translation: Translation | None = None) -> TranslatePage:
     window: MainWindow = make_window(Path("model.safetensors"), sentence="Ein Mann .")
     page = window.translate_page
-    page.state.accept(make_result(translation or make_translation("ein mann schläft .", "a man is sleep|ing .")))
+    page.state.accept(
+        make_result(translation or make_translation("ein mann schläft .", "a man is sleep|ing ."))
+    )
     page.state.intents.choose_head(Head("cross", 0, 0))
     return page
 
@@ -57,7 +59,9 @@ def test_words_are_whole_until_their_pieces_are_asked_for(
 
 
 @pytest.mark.heavy
-def test_a_transposed_map_is_clicked_picked_and_explained_as_it_is_drawn(make_window: MakeWindow, qtbot: QtBot) -> None:
+def test_a_transposed_map_is_clicked_picked_and_explained_as_it_is_drawn(
+    make_window: MakeWindow, qtbot: QtBot
+) -> None:
     page = _page(make_window)
     heatmap, pair = page.head.heatmap, Pair(2, 1)
     _click_box(qtbot, page.head.controls.boxes["transposes"])
@@ -76,14 +80,19 @@ def test_a_transposed_map_is_clicked_picked_and_explained_as_it_is_drawn(make_wi
 
 
 @pytest.mark.heavy
-def test_hiding_says_how_much_is_hidden(make_window: MakeWindow, qtbot: QtBot, preferences: Preferences) -> None:
+def test_hiding_says_how_much_is_hidden(
+    make_window: MakeWindow, qtbot: QtBot, preferences: Preferences
+) -> None:
     page = _page(make_window)
     assert "hidden" not in page.head.meaning.text()
     _click_box(qtbot, page.head.controls.boxes["hides_wrapping"])
     _click_box(qtbot, page.head.controls.boxes["hides_punctuation"])
     view = _view(page)
     assert view.column_labels == ("ein", "mann", "schläft")
-    assert f"{100 * view.hidden_share:.0f}% of their attention lies on hidden tokens." in page.head.meaning.text()
+    assert (
+        f"{100 * view.hidden_share:.0f}% of their attention lies on hidden tokens."
+        in page.head.meaning.text()
+    )
     page.save()
     assert preferences.restored(MapViewSettings()).hides_punctuation
 
@@ -95,7 +104,12 @@ def test_ctrl_clicks_put_heads_together(make_window: MakeWindow, qtbot: QtBot) -
     for head in (2, 5):
         box = page.heads.grid.place_of(Head("cross", 1, head))
         assert box is not None
-        qtbot.mouseClick(page.heads.grid, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.ControlModifier, box.center())
+        qtbot.mouseClick(
+            page.heads.grid,
+            Qt.MouseButton.LeftButton,
+            Qt.KeyboardModifier.ControlModifier,
+            box.center(),
+        )
     assert page.head.title.whole == "Cross-attention · mean of 3 heads"
     assert page.head.combination_menu.isVisible()
     assert not page.head.switch_button.isVisible()
@@ -117,7 +131,9 @@ def test_a_layer_stays_combined_while_arrows_walk(make_window: MakeWindow, qtbot
 
 @pytest.mark.parametrize("scale", ["layer", "own"])
 @pytest.mark.heavy
-def test_a_scale_is_chosen_and_remembered(make_window: MakeWindow, preferences: Preferences, scale: str) -> None:
+def test_a_scale_is_chosen_and_remembered(
+    make_window: MakeWindow, preferences: Preferences, scale: str
+) -> None:
     page = _page(make_window)
     before = page.heads.grid.grab().toImage()
     page.heads.scale_menu.actions_by_name[scale].trigger()
@@ -156,7 +172,10 @@ def test_a_role_stands_beside_the_title_once_a_sample_was_measured_and_the_grid_
     page.heads.role_menu.actions_by_name["any"].trigger()
     assert page.heads.grid.grab().toImage() == before
     roles = {
-        kind: tuple(("self",) * page.state.maps.shape(kind)[1] for _ in range(page.state.maps.shape(kind)[0]))
+        kind: tuple(
+            ("self",) * page.state.maps.shape(kind)[1]
+            for _ in range(page.state.maps.shape(kind)[0])
+        )
         for kind in ATTENTION_KINDS
     }
     page.state.take_roles(SampleRoles(roles, "9 pairs"))
@@ -177,8 +196,14 @@ def test_no_control_of_the_map_is_cut_off_in_a_small_window(
     boxes = tuple(controls.boxes.values())
     qtbot.waitUntil(lambda: menu.isVisible() == (size[1] < 700))
     assert controls.isVisible() != menu.isVisible()
-    boxes = ((menu,) if menu.isVisible() else boxes) + (panel.export_button, panel.measure_menu, panel.scope_menu)
-    qtbot.waitUntil(lambda: all(box.width() >= box.sizeHint().width() for box in boxes), timeout=2000)
+    boxes = ((menu,) if menu.isVisible() else boxes) + (
+        panel.export_button,
+        panel.measure_menu,
+        panel.scope_menu,
+    )
+    qtbot.waitUntil(
+        lambda: all(box.width() >= box.sizeHint().width() for box in boxes), timeout=2000
+    )
     assert all(box.geometry().right() <= panel.width() for box in boxes)
 
 
@@ -189,15 +214,22 @@ def _click_word(qtbot: QtBot, page: TranslatePage, index: int, *, also: bool = F
 
 
 @pytest.mark.heavy
-def test_clicked_words_are_summed_said_shaded_and_lit_in_all_heads(make_window: MakeWindow, qtbot: QtBot) -> None:
-    page = _page(make_window, make_translation("ein mann schläft .", "a man is sleep|ing .", text="Ein Mann ."))
+def test_clicked_words_are_summed_said_shaded_and_lit_in_all_heads(
+    make_window: MakeWindow, qtbot: QtBot
+) -> None:
+    page = _page(
+        make_window,
+        make_translation("ein mann schläft .", "a man is sleep|ing .", text="Ein Mann ."),
+    )
     grid, field = page.heads.grid, page.sentence.input
     before = grid.grab().toImage()
     _click_word(qtbot, page, 1)
     _click_word(qtbot, page, 3, also=True)
     assert page.head.pick_line.label.text().startswith("Sum of 2 rows: man + sleeping → ")
     assert grid.grab().toImage() != before
-    assert any(selection.format.background().color().alpha() for selection in field.extraSelections())
+    assert any(
+        selection.format.background().color().alpha() for selection in field.extraSelections()
+    )
     qtbot.mouseClick(page.head.pick_line.clear_button, Qt.MouseButton.LeftButton)
     assert grid.grab().toImage() == before
     assert field.extraSelections() == []
@@ -205,7 +237,9 @@ def test_clicked_words_are_summed_said_shaded_and_lit_in_all_heads(make_window: 
 
 
 @pytest.mark.heavy
-def test_a_pinned_cell_lights_up_in_all_heads_until_escape(make_window: MakeWindow, qtbot: QtBot) -> None:
+def test_a_pinned_cell_lights_up_in_all_heads_until_escape(
+    make_window: MakeWindow, qtbot: QtBot
+) -> None:
     page = _page(make_window)
     grid, heatmap = page.heads.grid, page.head.heatmap
     before = grid.grab().toImage()
@@ -222,12 +256,16 @@ def test_a_pinned_cell_lights_up_in_all_heads_until_escape(make_window: MakeWind
 
 
 @pytest.mark.heavy
-def test_the_grid_can_be_sorted_and_every_head_then_says_which_it_is(make_window: MakeWindow) -> None:
+def test_the_grid_can_be_sorted_and_every_head_then_says_which_it_is(
+    make_window: MakeWindow,
+) -> None:
     page = _page(make_window)
     translation = page.state.translation
     assert translation is not None
     page.heads.order_menu.actions_by_name["clarity"].trigger()
-    first, second = (page.heads.grid.place_of(head) for head in page.state.roles.in_order("cross")[:2])
+    first, second = (
+        page.heads.grid.place_of(head) for head in page.state.roles.in_order("cross")[:2]
+    )
     assert first is not None
     assert second is not None
     assert (first.top(), first.left()) < (second.top(), second.left())
@@ -239,7 +277,9 @@ def test_the_grid_can_be_sorted_and_every_head_then_says_which_it_is(make_window
 
 
 @pytest.mark.heavy
-def test_lines_stand_for_the_weights_above_the_threshold(make_window: MakeWindow, qtbot: QtBot) -> None:
+def test_lines_stand_for_the_weights_above_the_threshold(
+    make_window: MakeWindow, qtbot: QtBot
+) -> None:
     page = _page(make_window)
     page.head.picture_menu.actions_by_name["lines"].trigger()
     assert lines_of(page.head).isVisible()
@@ -250,7 +290,9 @@ def test_lines_stand_for_the_weights_above_the_threshold(make_window: MakeWindow
     assert view is not None
     assert painter is not None
     threshold_of(page.head).setValue(30)
-    np.testing.assert_allclose(painter.strength(), np.where(view.values >= 0.3, view.values, 0), rtol=1e-5)
+    np.testing.assert_allclose(
+        painter.strength(), np.where(view.values >= 0.3, view.values, 0), rtol=1e-5
+    )
     few = lines_of(page.head).grab().toImage()
     threshold_of(page.head).setValue(0)
     assert lines_of(page.head).grab().toImage() != few

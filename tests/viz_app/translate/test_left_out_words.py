@@ -23,7 +23,9 @@ pytestmark = pytest.mark.heavy
 
 
 def pale(window: MainWindow) -> list[Span]:
-    return sorted(window.translate_page.sentence.input.marker.marks.left_out, key=lambda span: span.start)
+    return sorted(
+        window.translate_page.sentence.input.marker.marks.left_out, key=lambda span: span.start
+    )
 
 
 def wait_until_checked(qtbot: QtBot, window: MainWindow) -> None:
@@ -73,7 +75,9 @@ def test_the_picture_does_not_wait_for_them(
     """The answer to an older sentence is never shown."""
     may_answer, run = threading.Event(), LeftOutWordsJob.run
 
-    def waiting(job: LeftOutWordsJob, translator: OpenTranslator, *others: Callable[..., object]) -> object:
+    def waiting(
+        job: LeftOutWordsJob, translator: OpenTranslator, *others: Callable[..., object]
+    ) -> object:
         assert may_answer.wait(30)
         return run(job, translator, *others)  # type: ignore[arg-type]
 

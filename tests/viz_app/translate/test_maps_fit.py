@@ -1,4 +1,5 @@
-"""The large map: up to 20 rows have their labels in every window, and none is ever behind a scroll bar."""
+"""The large map: up to 20 rows have their labels in every window, and none is ever behind a scroll
+bar."""
 
 from dataclasses import replace
 
@@ -16,7 +17,10 @@ from tests.viz_app.conftest import MakeWindow
 from tests.viz_app.parts import lessons_of
 from tests.viz_app.synthetic import FakeTranslator
 
-WORDS = "Ein kleines Mädchen mit rotem Hut und blauem Kleid spielt mit einem großen braunen Hund im grünen Gras".split()
+WORDS = (
+    "Ein kleines Mädchen mit rotem Hut und blauem Kleid spielt mit einem großen braunen Hund im "
+    "grünen Gras"
+).split()
 SMALLEST = 960, 620
 SIZES = (1280, 800), (1366, 768), (1280, 720), (1100, 700), SMALLEST
 LEAST_LETTERS_PX = 12
@@ -26,7 +30,9 @@ class Unfamiliar(FakeTranslator):
     """Every sentence is unlike the training data, so that the notice takes its line."""
 
     def run(self, experiment, **options):
-        return replace(super().run(experiment, **options), coverage=Coverage((), True, "picture captions"))
+        return replace(
+            super().run(experiment, **options), coverage=Coverage((), True, "picture captions")
+        )
 
 
 def sentence_of(num_rows: int) -> str:
@@ -46,12 +52,17 @@ def is_in_sight(window: MainWindow, max_step: int) -> bool:
 @pytest.mark.heavy
 @pytest.mark.parametrize("is_open", [False, True])
 @pytest.mark.parametrize("num_rows", [13, 20, 40])
-def test_no_row_is_cropped_in_any_window(make_window: MakeWindow, qtbot: QtBot, num_rows: int, is_open: bool) -> None:
+def test_no_row_is_cropped_in_any_window(
+    make_window: MakeWindow, qtbot: QtBot, num_rows: int, is_open: bool
+) -> None:
     """With a notice, chips of changes, and the analysis tabs open or closed."""
     window = make_window(sentence=sentence_of(num_rows), loader=Unfamiliar)
     page, state = window.translate_page, window.state
     page.show_analysis(is_open)
-    for changes in ((), (Head("cross", 0, 0), Head("decoder", 0, 1), Head("decoder", 2, 3), Head("encoder", 1, 4))):
+    for changes in (
+        (),
+        (Head("cross", 0, 0), Head("decoder", 0, 1), Head("decoder", 2, 3), Head("encoder", 1, 4)),
+    ):
         if changes:
             state.submit(toggle(*changes))
             qtbot.waitUntil(lambda: state.result is not None and state.result.is_changed)
@@ -65,7 +76,9 @@ def test_no_row_is_cropped_in_any_window(make_window: MakeWindow, qtbot: QtBot, 
             assert len(view.row_labels) == num_rows
             assert page.sentence.coverage_notice.isVisible()
             assert layout.font.pixelSize() >= LEAST_LETTERS_PX
-            assert layout.row_step * layout.cell.y() >= LEAST_LETTERS_PX * 0.9, "labels do not overlap"
+            assert layout.row_step * layout.cell.y() >= LEAST_LETTERS_PX * 0.9, (
+                "labels do not overlap"
+            )
 
 
 @pytest.mark.heavy
@@ -75,9 +88,19 @@ def test_every_row_has_its_label_below_a_scene_with_question_and_answer(
     make_window: MakeWindow, qtbot: QtBot, has_changes: bool, is_edited: bool
 ) -> None:
     window = make_window(sentence=sentence_of(20))
-    state, text = window.state, "The model reads the article twice: once for the noun, and once for the adjective. " * 3
+    state, text = (
+        window.state,
+        "The model reads the article twice: once for the noun, and once for the adjective. " * 3,
+    )
     if has_changes:
-        state.submit(toggle(Head("cross", 0, 0), Head("decoder", 0, 1), Head("decoder", 2, 3), Head("encoder", 1, 4)))
+        state.submit(
+            toggle(
+                Head("cross", 0, 0),
+                Head("decoder", 0, 1),
+                Head("decoder", 2, 3),
+                Head("encoder", 1, 4),
+            )
+        )
         qtbot.waitUntil(lambda: state.result is not None and state.result.is_changed)
     scene = Scene(
         "Articles",
@@ -110,4 +133,6 @@ def test_a_caption_yields_to_the_rows_and_a_shortened_one_has_its_whole_text_as_
     assert meaning.height() < 2 * meaning.fontMetrics().lineSpacing()
     window.resize(1920, 1080)
     qtbot.waitUntil(lambda: not meaning.toolTip())
-    assert meaning.text().startswith("Each row: where the model looks at the German while it predicts that")
+    assert meaning.text().startswith(
+        "Each row: where the model looks at the German while it predicts that"
+    )

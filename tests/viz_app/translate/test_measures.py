@@ -1,4 +1,5 @@
-"""Measures beside the weight: chosen from the menu, computed in the thread, shown in grid and map, by a real model."""
+"""Measures beside the weight: chosen from the menu, computed in the thread, shown in grid and map,
+by a real model."""
 
 import threading
 from dataclasses import replace
@@ -26,7 +27,9 @@ from tests.viz_app.conftest import MakeWindow
 
 @pytest.fixture
 def page(make_window: MakeWindow, untrained_checkpoint: Path) -> TranslatePage:
-    page = make_window(untrained_checkpoint, sentence="ein mann steht .", loader=open_once).translate_page
+    page = make_window(
+        untrained_checkpoint, sentence="ein mann steht .", loader=open_once
+    ).translate_page
     page.state.intents.choose_head(Head("cross", 0, 1))
     return page
 
@@ -43,7 +46,9 @@ def _view(page: TranslatePage) -> MapView:
 
 
 @pytest.mark.heavy
-def test_a_measure_replaces_the_weight_in_map_and_grid_and_says_what_it_is(page: TranslatePage, qtbot: QtBot) -> None:
+def test_a_measure_replaces_the_weight_in_map_and_grid_and_says_what_it_is(
+    page: TranslatePage, qtbot: QtBot
+) -> None:
     grid, heatmap = page.heads.grid.grab().toImage(), page.head.heatmap.grab().toImage()
     weights = _view(page).values
     _choose(qtbot, page, "rollout")
@@ -68,18 +73,25 @@ def test_only_the_chosen_measure_is_computed_and_only_once(
     computed = []
     for name, declaration in tuple(MEASURES.items()):
 
-        def compute(*arguments: Any, name: str = name, declaration: Measure = declaration) -> FloatArray:
+        def compute(
+            *arguments: Any, name: str = name, declaration: Measure = declaration
+        ) -> FloatArray:
             computed.append((name, arguments[1]))
             return declaration.compute(*arguments)
 
         monkeypatch.setitem(MEASURES, name, replace(declaration, compute=compute))
     for measure in ("norm", "rollout", "norm", "weight", "rollout"):
         _choose(qtbot, page, measure)
-    assert computed == [("norm", kind) for kind in ATTENTION_KINDS] + [("rollout", "encoder"), ("rollout", "cross")]
+    assert computed == [("norm", kind) for kind in ATTENTION_KINDS] + [
+        ("rollout", "encoder"),
+        ("rollout", "cross"),
+    ]
 
 
 @pytest.mark.heavy
-def test_a_kind_without_the_measure_shows_weights_and_says_so(page: TranslatePage, qtbot: QtBot) -> None:
+def test_a_kind_without_the_measure_shows_weights_and_says_so(
+    page: TranslatePage, qtbot: QtBot
+) -> None:
     _choose(qtbot, page, "rollout")
     page.state.intents.choose_head(Head("decoder", 0, 1))
     assert page.state.maps.shown_measure("decoder") == "weight"
@@ -104,7 +116,9 @@ def test_the_next_experiment_is_measured_too(page: TranslatePage, qtbot: QtBot) 
 
 
 @pytest.mark.heavy
-def test_a_difference_waits_until_both_translations_are_measured(page: TranslatePage, qtbot: QtBot) -> None:
+def test_a_difference_waits_until_both_translations_are_measured(
+    page: TranslatePage, qtbot: QtBot
+) -> None:
     page.state.submit(toggle(Head("cross", 0, 0)))
     qtbot.waitUntil(lambda: page.state.result is not None and page.state.result.is_changed)
     page.state.settings.shown = "difference"
@@ -121,7 +135,10 @@ def test_a_difference_waits_until_both_translations_are_measured(page: Translate
 def test_a_measure_that_takes_long_is_cancelled(
     page: TranslatePage, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, way: str
 ) -> None:
-    """The weights stay; the worker goes on with what comes next, and the measure can be chosen again."""
+    """The weights stay.
+
+    The worker goes on with what comes next, and the measure can be chosen again.
+    """
     gate, of = threading.Event(), Pass.of
 
     def trace_late(*arguments: Any) -> Pass:

@@ -18,14 +18,23 @@ from augenmerk.viz_app.state.experiment_editor import reset, toggle, undo
 from augenmerk.viz_app.state.map_view import Pair
 from tests.conftest import open_once
 from tests.viz_app.conftest import MakeWindow
-from tests.viz_app.parts import documents_of, examples_of, learn_page_of, lessons_of, offer_tour_in, part
+from tests.viz_app.parts import (
+    documents_of,
+    examples_of,
+    learn_page_of,
+    lessons_of,
+    offer_tour_in,
+    part,
+)
 
 pytestmark = pytest.mark.heavy  # each test makes a window with a model
 
 
 @pytest.fixture
 def window(make_window: MakeWindow) -> MainWindow:
-    window = make_window(None, sentence="Auf dem Markt verkauft eine junge Frau frische Blumen.", loader=open_once)
+    window = make_window(
+        None, sentence="Auf dem Markt verkauft eine junge Frau frische Blumen.", loader=open_once
+    )
     offer_tour_in(window)
     return window
 
@@ -55,7 +64,9 @@ def test_five_steps_lead_from_a_cell_to_the_learn_page(
     assert share > POSITION_SHARE
     with qtbot.waitSignal(window.translation_shown, timeout=20_000):
         qtbot.mouseClick(steps.next_button, Qt.MouseButton.LeftButton)
-    assert state.experiment.heads_off == {head for head in state.maps.all_heads if head.kind == "cross"}
+    assert state.experiment.heads_off == {
+        head for head in state.maps.all_heads if head.kind == "cross"
+    }
     assert "All cross-attention off" in steps.text.text()
     assert state.result is not None
     assert state.result.changed.text != state.result.original.text
@@ -73,7 +84,9 @@ def test_five_steps_lead_from_a_cell_to_the_learn_page(
     assert state.result.original.source_tokens[row.weights.index(1.0)] == "baut"
     assert state.result.changed.text != state.result.original.text
     assert f"becomes “{state.result.changed.text}”" in steps.text.text()
-    assert state.selection.pinned == Pair(row.row, row.weights.index(1.0)), "its row has another name now"
+    assert state.selection.pinned == Pair(row.row, row.weights.index(1.0)), (
+        "its row has another name now"
+    )
     assert "looked at **garten**" in steps.text.text()
     qtbot.mouseClick(steps.next_button, Qt.MouseButton.LeftButton)
     assert state.experiment.source_text == own_text
@@ -98,7 +111,9 @@ def test_they_have_the_keyboard_at_the_start(qtbot: QtBot, window: MainWindow, k
     assert steps.next_button.text() == "Switch heads off"
 
 
-def test_a_lesson_and_the_quick_tour_do_not_stand_above_each_other(qtbot: QtBot, window: MainWindow) -> None:
+def test_a_lesson_and_the_quick_tour_do_not_stand_above_each_other(
+    qtbot: QtBot, window: MainWindow
+) -> None:
     documents_of(window).open(shipped_lessons()[0])
     qtbot.waitUntil(lambda: not window.findChildren(QuickTour), timeout=20_000)
     offer_tour_in(window)
@@ -109,7 +124,9 @@ def test_a_lesson_and_the_quick_tour_do_not_stand_above_each_other(qtbot: QtBot,
 
 
 def test_the_share_is_that_of_the_outlined_cell(make_window: MakeWindow) -> None:
-    window = make_window(None, sentence="Eine Erdbeerverkäuferin lacht auf dem Wochenmarkt.", loader=open_once)
+    window = make_window(
+        None, sentence="Eine Erdbeerverkäuferin lacht auf dem Wochenmarkt.", loader=open_once
+    )
     window.state.settings.merges_words = True
     offer_tour_in(window)
     state, steps = window.state, steps_of(window)
@@ -130,7 +147,9 @@ def test_the_share_is_that_of_the_outlined_cell(make_window: MakeWindow) -> None
     assert len(told) == 2, "the pieces of a merged word are added up"
 
 
-def test_they_are_skipped_for_good(qtbot: QtBot, window: MainWindow, preferences: Preferences) -> None:
+def test_they_are_skipped_for_good(
+    qtbot: QtBot, window: MainWindow, preferences: Preferences
+) -> None:
     qtbot.keyClick(steps_of(window), Qt.Key.Key_Escape)
     assert preferences.has_taken_quick_tour
     qtbot.waitUntil(lambda: not window.findChildren(QuickTour))
@@ -168,7 +187,9 @@ def test_an_undone_change_is_not_made_again(qtbot: QtBot, window: MainWindow) ->
     assert steps.text.text() == UNDONE
     steps.go_on()
     qtbot.waitUntil(lambda: "becomes" in steps.text.text(), timeout=20_000)
-    qtbot.mouseClick(window.translate_page.sentence.interventions.undo_button, Qt.MouseButton.LeftButton)
+    qtbot.mouseClick(
+        window.translate_page.sentence.interventions.undo_button, Qt.MouseButton.LeftButton
+    )
     qtbot.waitUntil(lambda: steps.text.text() == UNDONE, timeout=20_000)
     assert state.experiment.attention_rows == ()
     assert state.editor.can_redo
@@ -185,7 +206,9 @@ def test_done_keeps_what_the_reader_has_typed_and_changed(qtbot: QtBot, window: 
     assert state.experiment == experiment
 
 
-def test_a_sentence_typed_over_theirs_stays_and_changes_from_before_them_too(qtbot: QtBot, window: MainWindow) -> None:
+def test_a_sentence_typed_over_theirs_stays_and_changes_from_before_them_too(
+    qtbot: QtBot, window: MainWindow
+) -> None:
     steps, state, panel = steps_of(window), window.state, window.translate_page.sentence
     for _ in range(3):
         qtbot.mouseClick(steps.next_button, Qt.MouseButton.LeftButton)
@@ -213,7 +236,8 @@ def test_results_after_them_are_none_of_their_business(qtbot: QtBot, window: Mai
     steps = steps_of(window)
     qtbot.mouseClick(steps.skip_button, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: not window.findChildren(QuickTour))
-    with qtbot.waitSignal(window.translation_shown, timeout=20_000):  # an error in a callback would fail the test
+    # an error in a callback would fail the test
+    with qtbot.waitSignal(window.translation_shown, timeout=20_000):
         window.state.submit(toggle(window.state.selection.head))
     assert not window.state.request.problem
     assert steps.place == 0, "Python still has it, as it may have until it collects its garbage"
@@ -233,10 +257,14 @@ def test_they_show_the_maps_that_they_speak_of(qtbot: QtBot, make_window: MakeWi
     window.state.settings.shown = "difference"
     offer_tour_in(window)
     assert window.state.settings.shown == "changed"
-    assert "outlined cell" in steps_of(window).text.text(), "a strong cell is dark in one theme and light in the other"
+    assert "outlined cell" in steps_of(window).text.text(), (
+        "a strong cell is dark in one theme and light in the other"
+    )
 
 
-def test_they_are_not_offered_over_changes_that_are_there(make_window: MakeWindow, preferences: Preferences) -> None:
+def test_they_are_not_offered_over_changes_that_are_there(
+    make_window: MakeWindow, preferences: Preferences
+) -> None:
     window = make_window(None, wait=False)
     assert part(window, TourPart).is_due
     window.state.submit(toggle(Head("cross", 1, 5)))

@@ -17,18 +17,27 @@ def test_choices_are_remembered_when_the_window_closes(
     make_window: MakeWindow, qtbot: QtBot, preferences: Preferences
 ) -> None:
     page = make_window(sentence="Ein Mann .").translate_page
-    page.state.show_translation(make_translation("ein mann schläft .", "a man is sleep|ing .", text="Ein Mann ."))
+    page.state.show_translation(
+        make_translation("ein mann schläft .", "a man is sleep|ing .", text="Ein Mann .")
+    )
     page.state.intents.choose_head(Head("cross", 0, 0))
     view = page.state.maps.view()
     assert view is not None
     assert "sleeping" in view.row_labels
     qtbot.waitUntil(page.head.controls.boxes["merges_words"].isVisible)
-    for box in (page.head.controls.boxes["merges_words"], page.head.controls.boxes["hides_punctuation"]):
+    for box in (
+        page.head.controls.boxes["merges_words"],
+        page.head.controls.boxes["hides_punctuation"],
+    ):
         qtbot.mouseClick(box, Qt.MouseButton.LeftButton, pos=QPoint(8, box.height() // 2))
     page.heads.scale_menu.actions_by_name["own"].trigger()
     page.save()
     settings = preferences.restored(type(page.state.settings)())
-    assert (settings.merges_words, settings.hides_punctuation, settings.scale) == (False, True, "own")
+    assert (settings.merges_words, settings.hides_punctuation, settings.scale) == (
+        False,
+        True,
+        "own",
+    )
 
 
 @pytest.mark.heavy

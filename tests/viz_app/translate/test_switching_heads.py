@@ -1,4 +1,5 @@
-"""Heads switched off as a person does it: right click, the small switch, a key, the button, the menu of the map."""
+"""Heads switched off as a person does it: right click, the small switch, a key, the button, the
+menu of the map."""
 
 import threading
 from pathlib import Path
@@ -38,7 +39,11 @@ def _right_click(qtbot: QtBot, page: TranslatePage, head: Head) -> None:
 
 def _wait_for_result(qtbot: QtBot, page: TranslatePage) -> None:
     """Until what is shown is the experiment that was asked for."""
-    qtbot.waitUntil(lambda: page.state.result is not None and page.state.result.experiment == page.state.experiment)
+    qtbot.waitUntil(
+        lambda: (
+            page.state.result is not None and page.state.result.experiment == page.state.experiment
+        )
+    )
 
 
 def _chips(page: TranslatePage) -> list[str]:
@@ -66,15 +71,21 @@ def test_a_right_click_shows_the_changed_translation_beside_the_original_and_wha
     panel = page.sentence
     assert panel.sentence.text == "Off1 mann."
     assert panel.original_line.whole.startswith("Original: Ein mann. · now less probable")
-    assert [selection.cursor.selectedText() for selection in panel.sentence.extraSelections()] == ["Off1"]
+    assert [selection.cursor.selectedText() for selection in panel.sentence.extraSelections()] == [
+        "Off1"
+    ]
     before = original.log_probability
-    assert panel.facts.text().endswith(f"of the original: {before:.2f} → {before - 0.25:.2f}".replace("-", "−"))
+    assert panel.facts.text().endswith(
+        f"of the original: {before:.2f} → {before - 0.25:.2f}".replace("-", "−")
+    )
     assert page.state.selection.head == chosen
     assert page.state.original is original
 
 
 @pytest.mark.heavy
-def test_the_small_switch_appears_under_the_mouse_and_switches(make_window: MakeWindow, qtbot: QtBot) -> None:
+def test_the_small_switch_appears_under_the_mouse_and_switches(
+    make_window: MakeWindow, qtbot: QtBot
+) -> None:
     page = make_window().translate_page
     grid, chosen = page.heads.grid, page.state.selection.head
     switch, box = grid.switch_of(HEAD), grid.place_of(HEAD)
@@ -111,7 +122,12 @@ def _has_warm_pixel(page: TranslatePage, center: QPoint) -> bool:
     picture, warm = page.heads.grid.grab().toImage(), Theme.light().color("warm")
     colors = [picture.pixelColor(center + QPoint(shift, 0)) for shift in range(-4, 5)]
     return any(
-        max(abs(color.red() - warm.red()), abs(color.green() - warm.green()), abs(color.blue() - warm.blue())) < 12
+        max(
+            abs(color.red() - warm.red()),
+            abs(color.green() - warm.green()),
+            abs(color.blue() - warm.blue()),
+        )
+        < 12
         for color in colors
     )
 
@@ -135,7 +151,9 @@ def test_a_key_switches_the_chosen_head(make_window: MakeWindow, qtbot: QtBot, k
 
 
 @pytest.mark.heavy
-def test_the_menu_of_the_map_switches_the_head_that_is_shown(make_window: MakeWindow, qtbot: QtBot) -> None:
+def test_the_menu_of_the_map_switches_the_head_that_is_shown(
+    make_window: MakeWindow, qtbot: QtBot
+) -> None:
     page = make_window().translate_page
     page.state.intents.choose_head(HEAD)
     heatmap = page.head.heatmap
@@ -167,7 +185,9 @@ def test_several_heads_are_reset_at_once(make_window: MakeWindow, qtbot: QtBot) 
 
 
 @pytest.mark.heavy
-def test_the_next_sentence_is_tried_with_the_same_heads_off(make_window: MakeWindow, qtbot: QtBot) -> None:
+def test_the_next_sentence_is_tried_with_the_same_heads_off(
+    make_window: MakeWindow, qtbot: QtBot
+) -> None:
     window = make_window()
     page = window.translate_page
     _right_click(qtbot, page, HEAD)
@@ -201,14 +221,18 @@ def test_of_many_switches_only_the_last_is_shown(make_window: MakeWindow, qtbot:
         _right_click(qtbot, page, Head("cross", 0, head))
         if head == 0:
             qtbot.wait(30)  # it is being computed when the others come
-    assert page.sentence.sentence.text == "Ein mann.", "what is shown stays until there is an answer"
+    assert page.sentence.sentence.text == "Ein mann.", (
+        "what is shown stays until there is an answer"
+    )
     SlowTranslator.gate.set()
     _wait_for_result(qtbot, page)
     assert shown == ["Off5 mann."]
 
 
 @pytest.mark.heavy
-def test_a_refused_experiment_says_why_and_the_next_is_computed(make_window: MakeWindow, qtbot: QtBot) -> None:
+def test_a_refused_experiment_says_why_and_the_next_is_computed(
+    make_window: MakeWindow, qtbot: QtBot
+) -> None:
     window = make_window()
     page = window.translate_page
     with qtbot.waitSignal(window.failed):
@@ -236,7 +260,10 @@ def test_title_and_explanation_say_whose_maps_these_are_while_anything_is_change
     assert "Changed:" not in page.head.explanation_text.text()
     _right_click(qtbot, page, HEAD)
     _wait_for_result(qtbot, page)
-    assert "encoder 2·4 off. These are the maps under this change." in page.head.explanation_text.text()
+    assert (
+        "encoder 2·4 off. These are the maps under this change."
+        in page.head.explanation_text.text()
+    )
     page.state.intents.choose_head(Head("cross", 0, 0))
     qtbot.mouseClick(page.sentence.shown_switch.buttons["original"], Qt.MouseButton.LeftButton)
     assert "original" in page.head.title.whole
@@ -264,7 +291,9 @@ def _layer_name(page: TranslatePage, head: Head) -> QPoint:
 
 
 @pytest.mark.heavy
-def test_the_menu_of_a_layer_switches_its_heads_and_its_network(make_window: MakeWindow, qtbot: QtBot) -> None:
+def test_the_menu_of_a_layer_switches_its_heads_and_its_network(
+    make_window: MakeWindow, qtbot: QtBot
+) -> None:
     page = make_window().translate_page
     name = _layer_name(page, Head("cross", 1, 0))
     _click(qtbot, page, name, "Switch all heads of cross-attention layer 2 off")
@@ -290,7 +319,9 @@ def test_a_layer_whose_network_is_off_is_marked(make_window: MakeWindow, qtbot: 
 
 
 @pytest.mark.heavy
-def test_the_menus_of_a_title_and_of_a_column_switch_their_heads(make_window: MakeWindow, qtbot: QtBot) -> None:
+def test_the_menus_of_a_title_and_of_a_column_switch_their_heads(
+    make_window: MakeWindow, qtbot: QtBot
+) -> None:
     page = make_window().translate_page
     grid = page.heads.grid
     box = grid.place_of(Head("decoder", 0, 0))
@@ -307,7 +338,9 @@ def test_the_menus_of_a_title_and_of_a_column_switch_their_heads(make_window: Ma
 
 
 @pytest.mark.heavy
-def test_sliders_and_typed_numbers_scale_a_head_and_set_its_temperature(make_window: MakeWindow, qtbot: QtBot) -> None:
+def test_sliders_and_typed_numbers_scale_a_head_and_set_its_temperature(
+    make_window: MakeWindow, qtbot: QtBot
+) -> None:
     page = make_window().translate_page
     page.state.intents.choose_head(HEAD)
     page.head.scale_head()
@@ -337,7 +370,10 @@ def test_the_palette_switches_groups_and_networks(make_window: MakeWindow, qtbot
         ("Switch all heads of the chosen layer off or on", "encoder layer 2 off  ×"),
         ("Switch the chosen head off or on in all layers", "encoder head 4 in all layers off  ×"),
         ("Switch all heads of the chosen kind off or on", "all encoder self-attention off  ×"),
-        ("Switch the feed-forward network of the chosen layer off or on", "feed-forward encoder 2 off  ×"),
+        (
+            "Switch the feed-forward network of the chosen layer off or on",
+            "feed-forward encoder 2 off  ×",
+        ),
     ):
         command = next(command for command in window.commands.commands if command.title == title)
         assert command.is_offered
@@ -352,7 +388,9 @@ def test_the_palette_switches_groups_and_networks(make_window: MakeWindow, qtbot
 def test_a_switch_off_is_followed_by_the_parts_that_increased(
     make_window: MakeWindow, untrained_checkpoint: Path, qtbot: QtBot
 ) -> None:
-    page = make_window(untrained_checkpoint, sentence="ein mann steht .", loader=open_once).translate_page
+    page = make_window(
+        untrained_checkpoint, sentence="ein mann steht .", loader=open_once
+    ).translate_page
     line = page.sentence.original_line
     page.state.submit(toggle(*(head for head in page.state.maps.all_heads if head.kind == "cross")))
     qtbot.waitUntil(lambda: "parts that increased for “" in line.whole)
@@ -363,7 +401,9 @@ def test_a_switch_off_is_followed_by_the_parts_that_increased(
 
 
 @pytest.mark.heavy
-def test_the_palette_finds_networks_by_feed_and_heads_by_scale(make_window: MakeWindow, qtbot: QtBot) -> None:
+def test_the_palette_finds_networks_by_feed_and_heads_by_scale(
+    make_window: MakeWindow, qtbot: QtBot
+) -> None:
     window = make_window()
     for typed, title in (
         ("feed", "Switch the feed-forward network of the chosen layer off or on"),

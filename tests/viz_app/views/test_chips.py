@@ -109,12 +109,19 @@ def test_a_click_picks_the_word(qtbot: QtBot, chips: WordChips, state: Experimen
     word, box = chips._chips[1]
     qtbot.mouseClick(chips, Qt.MouseButton.LeftButton, pos=box.center())
     assert state.selection.is_picked(word)
-    qtbot.mouseClick(chips, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.ControlModifier, chips._chips[2][1].center())
+    qtbot.mouseClick(
+        chips,
+        Qt.MouseButton.LeftButton,
+        Qt.KeyboardModifier.ControlModifier,
+        chips._chips[2][1].center(),
+    )
     assert state.selection.is_picked(word)
     assert state.selection.is_picked(chips._chips[2][0])
 
 
-def test_words_that_the_original_does_not_have_are_marked(chips: WordChips, state: ExperimentState) -> None:
+def test_words_that_the_original_does_not_have_are_marked(
+    chips: WordChips, state: ExperimentState
+) -> None:
     experiment = Experiment("x", interventions=(ForcedToken(1, "dog"),))
     changed = make_translation(target="a dog is sleep|ing on a bench .", experiment=experiment)
     state.accept(make_result(changed, make_translation(target="a man is sleep|ing on a bench .")))
@@ -122,7 +129,9 @@ def test_words_that_the_original_does_not_have_are_marked(chips: WordChips, stat
 
 
 @pytest.mark.heavy
-def test_the_given_first_symbol_of_the_copy_task_stands_before_the_words(chips: WordChips, qtbot: QtBot) -> None:
+def test_the_given_first_symbol_of_the_copy_task_stands_before_the_words(
+    chips: WordChips, qtbot: QtBot
+) -> None:
     from dataclasses import replace
 
     assert chips._start is None
@@ -132,9 +141,13 @@ def test_the_given_first_symbol_of_the_copy_task_stands_before_the_words(chips: 
     assert chips._start.right() < chips._chips[0][1].left()
     point = chips._start.center()
     QApplication.sendEvent(chips, QHelpEvent(QEvent.Type.ToolTip, point, chips.mapToGlobal(point)))
-    assert QToolTip.text().startswith("Given, not predicted: every sequence of the copy task starts with 1")
+    assert QToolTip.text().startswith(
+        "Given, not predicted: every sequence of the copy task starts with 1"
+    )
     on_word = chips._chips[0][1].center()
-    QApplication.sendEvent(chips, QHelpEvent(QEvent.Type.ToolTip, on_word, chips.mapToGlobal(on_word)))
+    QApplication.sendEvent(
+        chips, QHelpEvent(QEvent.Type.ToolTip, on_word, chips.mapToGlobal(on_word))
+    )
     qtbot.waitUntil(lambda: not QToolTip.isVisible())
 
 

@@ -1,4 +1,5 @@
-"""Words that the training data hardly had are underlined by dots, with the reason under the mouse, and told of."""
+"""Words that the training data hardly had are underlined by dots, with the reason under the mouse,
+and told of."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -28,7 +29,9 @@ GESTERN = RareWord("gestern", 0, 3, 5, ("ges", "tern"))
 CAPTIONS = "This model knows picture captions. For other text, import a bigger model."
 
 
-def covered(*rare: RareWord, is_unlike: bool = False, text: str = "Er hat gestern 🙂 gelesen") -> Translation:
+def covered(
+    *rare: RareWord, is_unlike: bool = False, text: str = "Er hat gestern 🙂 gelesen"
+) -> Translation:
     translation = make_translation("er hat ges|tern 🙂 gelesen", text=text)
     return replace(translation, coverage=Coverage(rare, is_unlike, "picture captions"))
 
@@ -77,7 +80,9 @@ def num_warm(field: SentenceInput, start: int, end: int, color: str = "warm") ->
     for x in range(int(box.left() * ratio), int(box.right() * ratio)):
         for y in range(int((box.bottom() - field.fontMetrics().descent()) * ratio), image.height()):
             color = image.pixelColor(x, y)
-            apart = (getattr(color, part)() - getattr(warm, part)() for part in ("red", "green", "blue"))
+            apart = (
+                getattr(color, part)() - getattr(warm, part)() for part in ("red", "green", "blue")
+            )
             count += sum(map(abs, apart)) < 60  # the edges of letters are coloured, too
     return count
 
@@ -112,7 +117,9 @@ def test_dots_stand_below_the_rare_word_alone(field: SentenceInput) -> None:
     assert num_warm(field, 0, 6) == 0
     assert num_warm(field, 18, 25) == 0
     (dotted,) = field.extraSelections()
-    assert not dotted.format.hasProperty(QTextCharFormat.Property.ForegroundBrush), "unknown words alone are coloured"
+    assert not dotted.format.hasProperty(QTextCharFormat.Property.ForegroundBrush), (
+        "unknown words alone are coloured"
+    )
 
 
 @pytest.mark.parametrize("scale", [0.8, 1.0, 2.0])
@@ -128,7 +135,9 @@ def test_dots_are_seen_at_every_size_and_in_both_themes(
         image = field.viewport().grab().toImage()
         warm = QColor(make_theme(scale).palette.warm)
         count = sum(
-            image.pixelColor(x, y).rgb() == warm.rgb() for x in range(image.width()) for y in range(image.height())
+            image.pixelColor(x, y).rgb() == warm.rgb()
+            for x in range(image.width())
+            for y in range(image.height())
         )
         assert (count >= 5) is bool(rare), count
     theme.apply(qapp)
@@ -138,13 +147,17 @@ def test_words_read_in_another_spelling_are_found_where_they_were_typed() -> Non
     word = RespelledWord("gelesen", "gelehsen", 6, 7)
     translation = covered(GESTERN)
     assert translation.coverage is not None
-    respelled = replace(translation, coverage=replace(translation.coverage, respelled_words=(word,)))
+    respelled = replace(
+        translation, coverage=replace(translation.coverage, respelled_words=(word,))
+    )
     assert respelled_spans(respelled) == {Span(18, 25): word}
     assert respelled_spans(covered(GESTERN)) == {}
     assert respelled_spans(make_translation()) == {}
 
 
-def test_words_read_in_another_spelling_have_grey_dots_unless_they_are_rare(field: SentenceInput) -> None:
+def test_words_read_in_another_spelling_have_grey_dots_unless_they_are_rare(
+    field: SentenceInput,
+) -> None:
     read_as = "read as “gestärn”: “gestern” is not in the training data"
     field.marker.mark(SentenceMarks(respelled={Span(7, 14): read_as}))
     assert num_warm(field, 7, 14) == 0
@@ -162,7 +175,9 @@ def test_the_spelling_that_was_read_stands_under_the_mouse(panel: SentencePanel)
     translation = covered()
     assert translation.coverage is not None
     word = RespelledWord("gelesen", "gelehsen", 6, 7)
-    show(panel, replace(translation, coverage=replace(translation.coverage, respelled_words=(word,))))
+    show(
+        panel, replace(translation, coverage=replace(translation.coverage, respelled_words=(word,)))
+    )
     point_at(panel.input, middle_of(panel.input, Span(18, 25)))
     assert QToolTip.text() == "read as “gelehsen”: “gelesen” is not in the training data"
 
@@ -193,7 +208,9 @@ def test_a_word_broken_over_lines_has_dots_in_each(qtbot: QtBot, field: Sentence
 
 
 @pytest.mark.heavy
-def test_the_reason_stands_under_the_mouse_on_the_word_and_nowhere_else(qtbot: QtBot, field: SentenceInput) -> None:
+def test_the_reason_stands_under_the_mouse_on_the_word_and_nowhere_else(
+    qtbot: QtBot, field: SentenceInput
+) -> None:
     field.marker.mark(SentenceMarks(rare={Span(7, 14): TIP}))
     point_at(field, middle_of(field, Span(7, 14)))
     assert QToolTip.text() == TIP
@@ -217,7 +234,9 @@ def test_the_sentence_shows_its_rare_words(panel: SentencePanel) -> None:
     assert panel.input.marker.marks.rare == {}
 
 
-def test_unknown_and_rare_words_have_one_line_of_dots_and_unknown_ones_their_colour(panel: SentencePanel) -> None:
+def test_unknown_and_rare_words_have_one_line_of_dots_and_unknown_ones_their_colour(
+    panel: SentencePanel,
+) -> None:
     translation = replace(covered(GESTERN), unknown_source_positions=(3,))
     show(panel, translation)
     (selection,) = panel.input.extraSelections()
@@ -225,11 +244,15 @@ def test_unknown_and_rare_words_have_one_line_of_dots_and_unknown_ones_their_col
     assert num_warm(panel.input, 7, 14) > 10
 
 
-def test_a_sentence_unlike_the_training_data_is_told_in_one_line(panel: SentencePanel, qtbot: QtBot) -> None:
+def test_a_sentence_unlike_the_training_data_is_told_in_one_line(
+    panel: SentencePanel, qtbot: QtBot
+) -> None:
     notice = panel.coverage_notice
     show(panel, covered(GESTERN, is_unlike=True))
     assert notice.isVisible()
-    assert notice.label.text() == "This model knows picture captions.", "no other model can be opened here"
+    assert notice.label.text() == "This model knows picture captions.", (
+        "no other model can be opened here"
+    )
     assert not notice.button.isVisible()
     menu = QMenu(panel)
     notice.offer(menu)
@@ -250,7 +273,10 @@ def test_a_hint_to_type_another_sentence_offers_no_bigger_models(panel: Sentence
     notice, told = panel.coverage_notice, "This looks like English. Enter a German sentence."
     notice.offer(QMenu(panel))
     for is_unlike in (False, True):
-        show(panel, replace(covered(GESTERN, is_unlike=is_unlike), hint=told, notes=("Lower-cased.", told)))
+        show(
+            panel,
+            replace(covered(GESTERN, is_unlike=is_unlike), hint=told, notes=("Lower-cased.", told)),
+        )
         assert notice.label.text() == told
         assert panel.notes.label.text() == "Lower-cased.", "it is shown once"
         assert not notice.button.isVisible()
@@ -273,7 +299,9 @@ class KnowingTranslator(FakeTranslator):
 
 
 @pytest.mark.heavy
-def test_in_the_window_the_notice_opens_the_menu_of_models(make_window: MakeWindow, qtbot: QtBot) -> None:
+def test_in_the_window_the_notice_opens_the_menu_of_models(
+    make_window: MakeWindow, qtbot: QtBot
+) -> None:
     window: MainWindow = make_window(loader=KnowingTranslator)
     sentence = window.translate_page.sentence
     assert not sentence.coverage_notice.isVisible()
@@ -299,7 +327,9 @@ def test_in_the_window_the_notice_opens_the_menu_of_models(make_window: MakeWind
 
 
 @pytest.mark.heavy
-def test_the_notice_is_about_what_was_typed_not_about_what_is_changed(make_window: MakeWindow, qtbot: QtBot) -> None:
+def test_the_notice_is_about_what_was_typed_not_about_what_is_changed(
+    make_window: MakeWindow, qtbot: QtBot
+) -> None:
     window: MainWindow = make_window(sentence="foreign text", loader=KnowingTranslator)
     page = window.translate_page
     with qtbot.waitSignal(window.translation_shown):

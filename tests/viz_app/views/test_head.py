@@ -1,4 +1,5 @@
-"""The panel of the large map: menus set settings, words around the map, the context menu, the row editor."""
+"""The panel of the large map: menus set settings, words around the map, the context menu, the row
+editor."""
 
 import sys
 from collections.abc import Iterator
@@ -11,7 +12,13 @@ from pytestqt.qtbot import QtBot
 
 from augenmerk.core.maps.roles import ROLES, SampleRoles, fitting_rows
 from augenmerk.core.model.heads import ATTENTION_KINDS, Head
-from augenmerk.core.translation.experiment import AttentionRow, Experiment, ForcedToken, GivenTarget, HeadScaled
+from augenmerk.core.translation.experiment import (
+    AttentionRow,
+    Experiment,
+    ForcedToken,
+    GivenTarget,
+    HeadScaled,
+)
 from augenmerk.core.translation.result import ExperimentResult, Translation
 from augenmerk.core.translation.translator import Translator
 from augenmerk.viz_app.extensions.presentation.presentation import caption
@@ -63,11 +70,15 @@ def switch(qtbot: QtBot, theme: Theme, state: ExperimentState) -> Iterator[Shown
     row.close()
 
 
-def changed_result(state: ExperimentState, *, target: str = "a man now is sleep|ing .") -> ExperimentResult:
+def changed_result(
+    state: ExperimentState, *, target: str = "a man now is sleep|ing ."
+) -> ExperimentResult:
     """A head is off, and a word is new."""
     assert state.translation is not None
     off = HeadScaled(Head("cross", 0, 0))
-    changed = make_translation("ein mann schläft .", target, interventions=(off, ForcedToken(2, "now")))
+    changed = make_translation(
+        "ein mann schläft .", target, interventions=(off, ForcedToken(2, "now"))
+    )
     state.submit(show_experiment(changed.experiment))
     result = ExperimentResult(changed, state.translation, state.translation.log_probabilities)
     state.accept(result)
@@ -78,7 +89,9 @@ def _click_box(qtbot: QtBot, box: QCheckBox) -> None:
     qtbot.mouseClick(box, Qt.MouseButton.LeftButton, pos=QPoint(8, box.height() // 2))
 
 
-def test_menus_and_boxes_set_the_settings(panel: HeadPanel, state: ExperimentState, qtbot: QtBot) -> None:
+def test_menus_and_boxes_set_the_settings(
+    panel: HeadPanel, state: ExperimentState, qtbot: QtBot
+) -> None:
     settings, controls = state.settings, panel.controls
     panel.scope_menu.actions_by_name["layer"].trigger()
     panel.combination_menu.actions_by_name["max"].trigger()
@@ -88,10 +101,18 @@ def test_menus_and_boxes_set_the_settings(panel: HeadPanel, state: ExperimentSta
     assert not panel.switch_button.isVisible()
     panel.scope_menu.actions_by_name["head"].trigger()
     assert not panel.combination_menu.isVisible()
-    for box in (controls.boxes["hides_wrapping"], controls.boxes["hides_punctuation"], controls.boxes["merges_words"]):
+    for box in (
+        controls.boxes["hides_wrapping"],
+        controls.boxes["hides_punctuation"],
+        controls.boxes["merges_words"],
+    ):
         _click_box(qtbot, box)
     controls.boxes["read"].click()
-    assert (settings.hides_wrapping, settings.hides_punctuation, settings.merges_words) == (True, True, False)
+    assert (settings.hides_wrapping, settings.hides_punctuation, settings.merges_words) == (
+        True,
+        True,
+        False,
+    )
     assert settings.label_mode == "read"
     panel.picture_menu.actions_by_name["lines"].trigger()
     assert lines_of(panel).isVisible()
@@ -99,7 +120,9 @@ def test_menus_and_boxes_set_the_settings(panel: HeadPanel, state: ExperimentSta
     assert settings.line_threshold == pytest.approx(0.3)
 
 
-def test_controls_follow_settings_that_somebody_else_changes(panel: HeadPanel, state: ExperimentState) -> None:
+def test_controls_follow_settings_that_somebody_else_changes(
+    panel: HeadPanel, state: ExperimentState
+) -> None:
     settings, controls = state.settings, panel.controls
     settings.hides_wrapping, settings.merges_words, settings.label_mode = True, False, "read"
     assert controls.boxes["hides_wrapping"].isChecked()
@@ -114,13 +137,19 @@ def test_controls_follow_settings_that_somebody_else_changes(panel: HeadPanel, s
     assert threshold_of(panel).value() == 40
 
 
-def test_every_option_of_the_table_is_a_box_and_an_entry_of_the_menu(panel: HeadPanel, state: ExperimentState) -> None:
+def test_every_option_of_the_table_is_a_box_and_an_entry_of_the_menu(
+    panel: HeadPanel, state: ExperimentState
+) -> None:
     boxes, actions = panel.controls.boxes, panel.controls.actions_by_name
     assert [*boxes] == [*actions] == [option.name for option in MAP_OPTIONS]
     for option in MAP_OPTIONS:
         assert boxes[option.name].toolTip() == actions[option.name].toolTip() == option.tip
         for control in (boxes[option.name], actions[option.name]):
-            others = [other.value for other in MAP_OPTIONS if other.setting == option.setting and other != option]
+            others = [
+                other.value
+                for other in MAP_OPTIONS
+                if other.setting == option.setting and other != option
+            ]
             setattr(state.settings, option.setting, others[0] if option.value else False)
             control.setChecked(True)
             assert getattr(state.settings, option.setting) == (option.value or True)
@@ -139,7 +168,9 @@ def test_a_low_panel_has_a_menu_in_place_of_the_controls(
     qtbot.wait(20)
     assert not panel.controls.isVisible()
     assert panel.controls.menu_button.isVisible()
-    assert high[1] - panel.height() > high[0] - panel.map.height() + 25, "the map loses less than the panel"
+    assert high[1] - panel.height() > high[0] - panel.map.height() + 25, (
+        "the map loses less than the panel"
+    )
     settings, actions = state.settings, panel.controls.actions_by_name
     actions["read"].trigger()
     assert settings.label_mode == "read"
@@ -177,7 +208,10 @@ def test_in_a_low_panel_the_tools_stand_beside_a_short_name(
     panel.resize(632, 495)
     qtbot.wait(20)
     assert panel.title.shown_text() == "Cross 1·1"
-    assert abs(panel.measure_menu.mapTo(panel, QPoint()).y() - panel.title.mapTo(panel, QPoint()).y()) < 10
+    assert (
+        abs(panel.measure_menu.mapTo(panel, QPoint()).y() - panel.title.mapTo(panel, QPoint()).y())
+        < 10
+    )
     changed_result(state)
     qtbot.wait(20)
     assert panel.title.shown_text().endswith("off")
@@ -213,7 +247,10 @@ def test_a_role_that_does_not_show_in_this_sentence_is_named_as_usual_only(
     names = set()
     for role in ROLES:
         state.take_roles(
-            SampleRoles({kind: ((role,) * shape[1],) * shape[0] for kind, shape in shapes.items()}, "9 pairs")
+            SampleRoles(
+                {kind: ((role,) * shape[1],) * shape[0] for kind, shape in shapes.items()},
+                "9 pairs",
+            )
         )
         rows = fitting_rows(role, state.translation, head)
         usually = f"usually {role}, not here"
@@ -224,31 +261,43 @@ def test_a_role_that_does_not_show_in_this_sentence_is_named_as_usual_only(
     assert {"usually", ""} < names
 
 
-def test_without_split_words_there_is_nothing_to_merge(panel: HeadPanel, state: ExperimentState) -> None:
+def test_without_split_words_there_is_nothing_to_merge(
+    panel: HeadPanel, state: ExperimentState
+) -> None:
     assert panel.controls.boxes["merges_words"].isVisible()
     state.show_translation(make_translation())
     assert not panel.controls.boxes["merges_words"].isVisible()
 
 
-def test_hiding_says_how_much_is_hidden_or_that_nothing_is(panel: HeadPanel, state: ExperimentState) -> None:
+def test_hiding_says_how_much_is_hidden_or_that_nothing_is(
+    panel: HeadPanel, state: ExperimentState
+) -> None:
     assert "hidden" not in panel.meaning.text()
     state.settings.hides_wrapping = state.settings.hides_punctuation = True
     view = state.maps.view()
     assert view is not None
     assert view.column_labels == ("ein", "mann", "schläft")
-    assert f"{100 * view.hidden_share:.0f}% of their attention lies on hidden tokens." in panel.meaning.text()
+    assert (
+        f"{100 * view.hidden_share:.0f}% of their attention lies on hidden tokens."
+        in panel.meaning.text()
+    )
     state.show_translation(make_translation("? !", "!"))
     assert "so nothing is hidden." in panel.meaning.text()
 
 
 @pytest.mark.parametrize("size", [(420, 300), (560, 380), (760, 620)])
-def test_what_a_row_means_is_never_cut(panel: HeadPanel, state: ExperimentState, qtbot: QtBot, size) -> None:
+def test_what_a_row_means_is_never_cut(
+    panel: HeadPanel, state: ExperimentState, qtbot: QtBot, size
+) -> None:
     changed_result(state)
     state.settings.hides_punctuation, state.settings.shown = True, "difference"
     panel.resize(*size)
     qtbot.waitUntil(lambda: panel.width() >= size[0])
     text = panel.meaning.text()
-    assert "Each row: where the model looks at the German while it predicts that English token." in text
+    assert (
+        "Each row: where the model looks at the German while it predicts that English token."
+        in text
+    )
     assert "…" not in text
     assert panel.meaning.height() >= panel.meaning.heightForWidth(panel.meaning.width())
     assert "Changed minus original" in text
@@ -286,7 +335,9 @@ def test_the_switch_is_there_for_an_experiment_with_changes_alone(
     assert "Changed minus original" not in panel.meaning.text()
 
 
-def test_a_key_goes_round_what_is_shown(switch: ShownMapsSwitch, state: ExperimentState, qtbot: QtBot) -> None:
+def test_a_key_goes_round_what_is_shown(
+    switch: ShownMapsSwitch, state: ExperimentState, qtbot: QtBot
+) -> None:
     window = switch.window()
     window.activateWindow()
     qtbot.waitUntil(window.isActiveWindow)
@@ -306,7 +357,9 @@ def test_where_nothing_pairs_the_switch_and_the_note_say_why(
     changed_result(state, target="x y z")
     state.settings.shown = "difference"
     assert "no word in common" in switch.buttons["difference"].toolTip()
-    assert "Choose two sentences" not in switch.buttons["difference"].toolTip(), "advice is for the Compare tab"
+    assert "Choose two sentences" not in switch.buttons["difference"].toolTip(), (
+        "advice is for the Compare tab"
+    )
     assert not switch.buttons["difference"].isEnabled()
     assert switch.buttons["changed"].isChecked()
     assert lacks_difference(state.maps, "cross")
@@ -319,7 +372,9 @@ def test_where_nothing_pairs_the_switch_and_the_note_say_why(
     assert panel.meaning.text().count("Changed minus original") == 1
 
 
-def test_a_head_that_is_off_says_so_and_keeps_its_map(panel: HeadPanel, state: ExperimentState, qtbot: QtBot) -> None:
+def test_a_head_that_is_off_says_so_and_keeps_its_map(
+    panel: HeadPanel, state: ExperimentState, qtbot: QtBot
+) -> None:
     view = state.maps.view()
     assert view is not None
     qtbot.mouseClick(panel.switch_button, Qt.MouseButton.LeftButton)
@@ -386,7 +441,9 @@ def test_the_context_menu_pins_and_switches(panel: HeadPanel, state: ExperimentS
     assert open_menu(panel, Pair(2, 3)) == ["Unpin"]
 
 
-def test_the_hint_below_a_narrow_map_is_a_whole_sentence(panel: HeadPanel, state: ExperimentState) -> None:
+def test_the_hint_below_a_narrow_map_is_a_whole_sentence(
+    panel: HeadPanel, state: ExperimentState
+) -> None:
     for picture in ("heatmap", "lines"):
         state.settings.picture = picture
         label = panel.pick_line.label
@@ -456,19 +513,25 @@ def test_the_line_of_what_is_pinned_or_picked_never_loses_its_number(
         assert label.fontMetrics().horizontalAdvance(text) <= width
         shown.add(text)
     assert any("…" not in text for text in shown), "all of it where there is room"
-    assert any("…" in text and " → " in text for text in shown), "words are shortened where there is less"
+    assert any("…" in text and " → " in text for text in shown), (
+        "words are shortened where there is less"
+    )
 
 
-# --- explain this weight ------------------------------------------------------------------------------------------
+# --- explain this weight --------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
 def translator(tmp_path_factory: pytest.TempPathFactory) -> Translator:
-    return Translator.load(write_untrained_checkpoint(tmp_path_factory.mktemp("model") / "tiny.safetensors"), "cpu")
+    return Translator.load(
+        write_untrained_checkpoint(tmp_path_factory.mktemp("model") / "tiny.safetensors"), "cpu"
+    )
 
 
 @pytest.fixture
-def real_panel(qtbot: QtBot, theme: Theme, translator: Translator) -> Iterator[tuple[HeadPanel, ExperimentState]]:
+def real_panel(
+    qtbot: QtBot, theme: Theme, translator: Translator
+) -> Iterator[tuple[HeadPanel, ExperimentState]]:
     """A panel of a real model; an experiment with a head off is shown."""
     state, worker = ExperimentState(), InferenceWorker(lambda *_: translator)
     panel = HeadPanel(state, ExperimentController(state, worker))
@@ -532,7 +595,9 @@ def test_the_translation_that_is_shown_is_explained(
     qtbot.waitUntil(lambda: says(result.changed))
     assert "original" not in card.text.text()
     state.settings.shown = "original"
-    qtbot.waitUntil(lambda: says(result.original) and "of the original translation" in card.text.text())
+    qtbot.waitUntil(
+        lambda: says(result.original) and "of the original translation" in card.text.text()
+    )
     state.settings.shown = "difference"
     qtbot.waitUntil(lambda: says(result.changed) and "not the difference" in card.text.text())
 
@@ -585,8 +650,14 @@ class Dots(LargeMap):
 
 
 def declared(code: str) -> MapDrawing:
-    texts = {"row": "The dots of each token", "hint": "Look at the dots", "headings": ("Left:", "Right:", "Dots:")}
-    return MapDrawing(code, 5, name="dots", tip="A dot for each weight", exported_as="as dots", **texts)
+    texts = {
+        "row": "The dots of each token",
+        "hint": "Look at the dots",
+        "headings": ("Left:", "Right:", "Dots:"),
+    }
+    return MapDrawing(
+        code, 5, name="dots", tip="A dot for each weight", exported_as="as dots", **texts
+    )
 
 
 def test_a_drawing_of_another_package_is_chosen_like_the_heatmap(

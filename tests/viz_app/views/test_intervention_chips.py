@@ -112,7 +112,9 @@ def test_each_intervention_has_a_chip_that_removes_it(
     assert OFF not in state.experiment.interventions
 
 
-def test_undo_redo_and_reset(qtbot: QtBot, chips: InterventionChips, state: ExperimentState) -> None:
+def test_undo_redo_and_reset(
+    qtbot: QtBot, chips: InterventionChips, state: ExperimentState
+) -> None:
     state.submit(toggle(OFF.head))
     state.submit(force(2, "dog"))
     qtbot.mouseClick(chips.reset_button, Qt.MouseButton.LeftButton)
@@ -124,7 +126,9 @@ def test_undo_redo_and_reset(qtbot: QtBot, chips: InterventionChips, state: Expe
     assert texts(chips) == []
 
 
-def test_a_given_translation_is_a_chip_too(qtbot: QtBot, chips: InterventionChips, state: ExperimentState) -> None:
+def test_a_given_translation_is_a_chip_too(
+    qtbot: QtBot, chips: InterventionChips, state: ExperimentState
+) -> None:
     state.submit(set_output(GivenTarget("someone rests")))
     assert texts(chips) == ["translation given"]
     qtbot.mouseClick(chips.chips[0], Qt.MouseButton.LeftButton)
@@ -135,7 +139,9 @@ def test_a_complete_group_of_heads_is_one_chip_that_is_removed_as_one(
     qtbot: QtBot, chips: InterventionChips, state: ExperimentState
 ) -> None:
     state.submit(toggle(*(head for head in state.maps.all_heads if head in HeadGroup("cross", 1))))
-    state.submit(intervene(HeadScaled(Head("encoder", 0, 0)), FeedForwardScaled(Network("decoder", 1))))
+    state.submit(
+        intervene(HeadScaled(Head("encoder", 0, 0)), FeedForwardScaled(Network("decoder", 1)))
+    )
     assert texts(chips) == ["encoder 1·1 off", "cross layer 2 off", "feed-forward decoder 2 off"]
     qtbot.mouseClick(chips.chips[1], Qt.MouseButton.LeftButton)
     assert texts(chips) == ["encoder 1·1 off", "feed-forward decoder 2 off"]
@@ -146,14 +152,18 @@ def test_a_complete_group_of_heads_is_one_chip_that_is_removed_as_one(
     assert texts(chips) == [], "the group was one step"
 
 
-def test_what_lies_beyond_the_end_is_said_to_be_not_reached(chips: InterventionChips, state: ExperimentState) -> None:
+def test_what_lies_beyond_the_end_is_said_to_be_not_reached(
+    chips: InterventionChips, state: ExperimentState
+) -> None:
     state.submit(force(30, "dog"))
     state.accept(FakeTranslator(None, "cpu").compare(state.experiment))
     assert texts(chips) == ["step 31: dog (not reached)"]
 
 
 def test_many_chips_wrap(chips: InterventionChips, state: ExperimentState, qtbot: QtBot) -> None:
-    different = [HeadScaled(Head("cross", index // 8, index % 8), index / 10) for index in range(24)]
+    different = [
+        HeadScaled(Head("cross", index // 8, index % 8), index / 10) for index in range(24)
+    ]
     state.submit(intervene(*different))
     chips.resize(400, 100)
     qtbot.waitUntil(lambda: chips._flow_area.height() > 2 * chips.chips[0].height())
@@ -161,8 +171,14 @@ def test_many_chips_wrap(chips: InterventionChips, state: ExperimentState, qtbot
     qtbot.waitUntil(lambda: chips._flow_area.height() == chips.chips[0].height())
 
 
-def test_many_chips_scroll_in_three_rows(chips: InterventionChips, state: ExperimentState, qtbot: QtBot) -> None:
-    state.submit(intervene(*(HeadScaled(Head("cross", layer, head)) for layer in range(6) for head in range(8))))
+def test_many_chips_scroll_in_three_rows(
+    chips: InterventionChips, state: ExperimentState, qtbot: QtBot
+) -> None:
+    state.submit(
+        intervene(
+            *(HeadScaled(Head("cross", layer, head)) for layer in range(6) for head in range(8))
+        )
+    )
     rows = chips._flow_area
     qtbot.waitUntil(lambda: rows.verticalScrollBar().maximum() > 0)
     one = chips.chips[0].height()
@@ -181,5 +197,9 @@ def test_a_longer_chip_is_whole_beside_the_original(
     chips.put_beside(QLabel("Original: A sentence."))
     state.submit(toggle(Head("cross", 0, 0)))
     qtbot.waitUntil(lambda: chips._flow_area.width() == chips.chips[0].width())
-    state.submit(open_experiment(state.experiment.baseline.with_interventions(HeadScaled(Head("encoder", 1, 1), 0.25))))
+    state.submit(
+        open_experiment(
+            state.experiment.baseline.with_interventions(HeadScaled(Head("encoder", 1, 1), 0.25))
+        )
+    )
     qtbot.waitUntil(lambda: chips._flow_area.width() == chips.chips[0].sizeHint().width())

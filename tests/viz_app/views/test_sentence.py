@@ -32,7 +32,9 @@ from augenmerk.viz_app.views.sentence_input import TargetLine
 from augenmerk.viz_app.widgets.labels import ElidingLabel
 from tests.viz_app.synthetic import FakeTranslator, make_result, make_translation
 
-MODEL = ModelInfo("one", Path("one.safetensors"), preset("notebook"), DeviceChoice("cpu", "requested"), 1)
+MODEL = ModelInfo(
+    "one", Path("one.safetensors"), preset("notebook"), DeviceChoice("cpu", "requested"), 1
+)
 COPY = replace(MODEL, run=preset("copy-task-small"))
 
 
@@ -83,14 +85,17 @@ def test_a_translation_that_takes_long_is_cancelled_by_escape_or_where_it_is_sai
         cancel()
         assert not state.request.is_running
         assert panel.facts.text() == facts
-        assert panel.note.text().startswith("Translating was cancelled; the previous sentence is still shown.")
+        assert panel.note.text().startswith(
+            "Translating was cancelled; the previous sentence is still shown."
+        )
         assert state.experiment.source_text == "ein mann ."
     assert escapes == [True]
     state.submit(toggle(Head("cross", 0, 0)))
     state.request.begin()
     state.cancel()
     assert (
-        panel.note.text() == f"Translating was cancelled; taken back: {display_text(HeadScaled(Head('cross', 0, 0)))}."
+        panel.note.text() == "Translating was cancelled; taken back: "
+        f"{display_text(HeadScaled(Head('cross', 0, 0)))}."
     )
     qtbot.keyClick(panel.input, Qt.Key.Key_Escape)
     assert escapes == [True, False]
@@ -108,10 +113,17 @@ def test_beside_a_changed_translation_stands_the_original_and_what_it_costs(
     state.submit(toggle(Head("cross", 0, 0)))
     result = answer(state)
     assert panel.sentence.text == "Off1 mann."
-    assert panel.original_line.whole == "Original: Ein mann. · now less probable: log-probability lower by 0.25"
+    assert (
+        panel.original_line.whole
+        == "Original: Ein mann. · now less probable: log-probability lower by 0.25"
+    )
     before = result.original.log_probability
-    assert panel.facts.text().endswith(f"of the original: {before:.2f} → {before - 0.25:.2f}".replace("-", "−"))
-    assert [selection.cursor.selectedText() for selection in panel.sentence.extraSelections()] == ["Off1"]
+    assert panel.facts.text().endswith(
+        f"of the original: {before:.2f} → {before - 0.25:.2f}".replace("-", "−")
+    )
+    assert [selection.cursor.selectedText() for selection in panel.sentence.extraSelections()] == [
+        "Off1"
+    ]
 
 
 def test_where_the_measured_sentence_does_not_fit_only_the_original_is_cut(
@@ -120,16 +132,24 @@ def test_where_the_measured_sentence_does_not_fit_only_the_original_is_cut(
     state.prepare_text("ein mann .")
     answer(state)
     state.submit(toggle(Head("cross", 0, 0)))
-    verdict, parts = "Original: Ein mann. · now less probable", "parts that increased for “mann”: cross 2·5 +0.31"
+    verdict, parts = (
+        "Original: Ein mann. · now less probable",
+        "parts that increased for “mann”: cross 2·5 +0.31",
+    )
     line = ElidingLabel("small", original_text(answer(state), parts))
     qtbot.addWidget(line)
-    expected = (f"{verdict}: log-probability lower by 0.25 · {parts}", f"{verdict}, by 0.25 · {parts}")
+    expected = (
+        f"{verdict}: log-probability lower by 0.25 · {parts}",
+        f"{verdict}, by 0.25 · {parts}",
+    )
     assert line.whole == expected[0]
     for form in expected:
         line.resize(line.fontMetrics().horizontalAdvance(form) + 1, 20)
         assert line.shown_text() == form
     line.resize(line.width() - 20, 20)
-    assert line.shown_text().startswith(f"Now less probable, by 0.25 · {parts} · Orig"), "only the original is cut"
+    assert line.shown_text().startswith(f"Now less probable, by 0.25 · {parts} · Orig"), (
+        "only the original is cut"
+    )
 
 
 def test_where_two_decimals_hide_what_a_change_costs_there_are_three(
@@ -138,8 +158,15 @@ def test_where_two_decimals_hide_what_a_change_costs_there_are_three(
     state.submit(toggle(Head("cross", 0, 0)))
     result = answer(state)
     before, *rest = result.original.log_probabilities
-    original = replace(result.original, log_probabilities=(before - sum((before, *rest)) - 1.282, *rest))
-    for change, told in ((-0.0015, "−1.282 → −1.284"), (0.0, "−1.28"), (-0.0001, "−1.28"), (-0.25, "−1.28 → −1.53")):
+    original = replace(
+        result.original, log_probabilities=(before - sum((before, *rest)) - 1.282, *rest)
+    )
+    for change, told in (
+        (-0.0015, "−1.282 → −1.284"),
+        (0.0, "−1.28"),
+        (-0.0001, "−1.28"),
+        (-0.25, "−1.28 → −1.53"),
+    ):
         now = (original.log_probabilities[0] + change, *rest)
         state.accept(replace(result, original=original, original_log_probabilities=now))
         assert panel.facts.text().endswith(f"of the original: {told}")
@@ -191,7 +218,9 @@ def test_a_forced_word_is_not_said_to_leave_the_original_as_probable_as_before(
     assert panel.original_line.whole == f"Original: {result.original.text}"
 
 
-def test_a_part_is_offered_where_the_words_stay(panel: SentencePanel, state: ExperimentState, qtbot: QtBot) -> None:
+def test_a_part_is_offered_where_the_words_stay(
+    panel: SentencePanel, state: ExperimentState, qtbot: QtBot
+) -> None:
     panel.resize(1400, 200)
     state.submit(force(1, "mann"))
     answer(state)
@@ -205,7 +234,9 @@ def test_a_part_is_offered_where_the_words_stay(panel: SentencePanel, state: Exp
     assert not suggestion.isVisible(), "until the next measurement"
 
 
-def test_beside_a_given_translation_stands_the_models_own(panel: SentencePanel, state: ExperimentState) -> None:
+def test_beside_a_given_translation_stands_the_models_own(
+    panel: SentencePanel, state: ExperimentState
+) -> None:
     state.submit(set_output(GivenTarget("someone rests")))
     answer(state)
     assert panel.sentence.text == "someone rests"
@@ -215,22 +246,29 @@ def test_beside_a_given_translation_stands_the_models_own(panel: SentencePanel, 
     result = answer(state)
     assert result.own is not None
     texts = [
-        f"{translation.log_probability:.2f}".replace("-", "−") for translation in (result.original, result.changed)
+        f"{translation.log_probability:.2f}".replace("-", "−")
+        for translation in (result.original, result.changed)
     ]
     change = " → ".join(dict.fromkeys(texts))
     assert panel.facts.text().startswith(f"log-probability {change}\n"), "what the change costs it"
-    assert panel.original_line.whole.startswith(("Now less probable: log-probability lower by ", "Equally probable"))
+    assert panel.original_line.whole.startswith(
+        ("Now less probable: log-probability lower by ", "Equally probable")
+    )
     assert panel.original_line.whole.endswith(" · The model's own: Ein mann.")
 
 
-def test_editing_the_translation_gives_it(qtbot: QtBot, panel: SentencePanel, state: ExperimentState) -> None:
+def test_editing_the_translation_gives_it(
+    qtbot: QtBot, panel: SentencePanel, state: ExperimentState
+) -> None:
     qtbot.mouseClick(panel.edit_button, Qt.MouseButton.LeftButton)
     panel.sentence.show_text("a person")
     qtbot.keyClick(panel.sentence, Qt.Key.Key_Return)
     assert state.experiment.output == GivenTarget("a person")
 
 
-def test_typing_and_undoing_are_one_history(qtbot: QtBot, panel: SentencePanel, state: ExperimentState) -> None:
+def test_typing_and_undoing_are_one_history(
+    qtbot: QtBot, panel: SentencePanel, state: ExperimentState
+) -> None:
     state.submit(force(1, "dog"))
     answer(state)
     panel.input.setFocus()
@@ -246,7 +284,9 @@ def test_typing_and_undoing_are_one_history(qtbot: QtBot, panel: SentencePanel, 
     assert panel.input.text == "ein mann . heute"
 
 
-def test_what_was_dropped_and_what_was_refused_is_said(panel: SentencePanel, state: ExperimentState) -> None:
+def test_what_was_dropped_and_what_was_refused_is_said(
+    panel: SentencePanel, state: ExperimentState
+) -> None:
     state.submit(force(1, "dog"))
     state.submit(edit_text("zwei hunde"))
     assert "step 2: dog" in panel.note.text()
@@ -287,7 +327,9 @@ def test_a_sentence_from_elsewhere_that_is_refused_gives_way_to_the_one_shown(
     assert len(panel.input.extraSelections()) == marked
 
 
-def test_picked_words_shade_the_source_words_they_look_at(panel: SentencePanel, state: ExperimentState) -> None:
+def test_picked_words_shade_the_source_words_they_look_at(
+    panel: SentencePanel, state: ExperimentState
+) -> None:
     assert state.translation is not None
     state.intents.choose_head(Head("cross", 0, 0))
     state.selection.pick_word(state.translation.target_words[0])
@@ -328,8 +370,14 @@ def test_folded_the_whole_original_stays_in_sight_beside_many_changes(
     answer(state)
     qtbot.waitUntil(line.isVisible)
     assert panel.interventions.isAncestorOf(line)
-    assert line.shown_text().replace("\n", " ") in line.text().split("\n"), "a whole form of the text"
-    state.submit(intervene(*(HeadScaled(Head("cross", 0, head)) for head in range(1, 4)), ForcedToken(1, "dog")))
+    assert line.shown_text().replace("\n", " ") in line.text().split("\n"), (
+        "a whole form of the text"
+    )
+    state.submit(
+        intervene(
+            *(HeadScaled(Head("cross", 0, head)) for head in range(1, 4)), ForcedToken(1, "dog")
+        )
+    )
     answer(state)
     qtbot.wait(50)
     assert not panel.interventions.isAncestorOf(line)
@@ -342,7 +390,9 @@ def test_folded_the_whole_original_stays_in_sight_beside_many_changes(
     panel.fit(panel.width(), 600)
     panel.rows.place_original()
     qtbot.waitUntil(lambda: line.height() < 2 * line.fontMetrics().lineSpacing())
-    assert line.shown_text().startswith("Original: a word"), "the rows of the map need the second line"
+    assert line.shown_text().startswith("Original: a word"), (
+        "the rows of the map need the second line"
+    )
 
 
 def test_an_emptied_sentence_leaves_the_end_of_the_line_and_undo_where_they_are(
@@ -368,11 +418,22 @@ def test_an_emptied_sentence_leaves_the_end_of_the_line_and_undo_where_they_are(
 @pytest.mark.parametrize(
     ("field", "told"),
     [
-        ("input", "A sentence can have at most 5,000 characters; 609 more characters were left out."),
-        ("sentence", "The translation is longer than 5,000 characters: its last 609 characters are not shown"),
+        (
+            "input",
+            "A sentence can have at most 5,000 characters; 609 more characters were left out.",
+        ),
+        (
+            "sentence",
+            (
+                "The translation is longer than 5,000 characters: its last 609 characters are not "
+                "shown"
+            ),
+        ),
     ],
 )
-def test_a_text_that_is_too_long_is_told_of_by_its_name(qtbot: QtBot, theme: Theme, field: str, told: str) -> None:
+def test_a_text_that_is_too_long_is_told_of_by_its_name(
+    qtbot: QtBot, theme: Theme, field: str, told: str
+) -> None:
     panel = SentencePanel(ExperimentState())
     qtbot.addWidget(panel)
     getattr(panel, field).show_text("x" * (MAX_CHARACTERS + 609))

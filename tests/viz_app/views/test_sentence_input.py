@@ -45,7 +45,9 @@ def test_the_field_grows_with_its_text_up_to_a_few_lines(field: SentenceInput) -
     assert heights[0] < heights[1] < heights[2] < 150
 
 
-def test_undo_and_redo_are_left_to_whoever_knows_the_experiments(qtbot: QtBot, field: SentenceInput) -> None:
+def test_undo_and_redo_are_left_to_whoever_knows_the_experiments(
+    qtbot: QtBot, field: SentenceInput
+) -> None:
     qtbot.keyClicks(field, "meins")
     with qtbot.waitSignal(field.undo_requested):
         qtbot.keyClick(field, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
@@ -75,7 +77,9 @@ def test_marks_go_as_soon_as_the_text_changes(qtbot: QtBot, field: SentenceInput
     assert ignored.format.fontStrikeOut()
     assert edited.cursor.selectedText() == "🙂"
     assert edited.format.fontStrikeOut()
-    assert edited.format.foreground().color() == current_theme().color("warm"), "the colour of changes"
+    assert edited.format.foreground().color() == current_theme().color("warm"), (
+        "the colour of changes"
+    )
     qtbot.keyClicks(field, "!")
     assert field.extraSelections() == []
     field.cancel()
@@ -95,10 +99,14 @@ def paste(field: SentenceInput, text: str) -> None:
     field.insertFromMimeData(data)
 
 
-def test_a_pasted_million_characters_are_cut_before_they_are_laid_out(qtbot: QtBot, field: SentenceInput) -> None:
+def test_a_pasted_million_characters_are_cut_before_they_are_laid_out(
+    qtbot: QtBot, field: SentenceInput
+) -> None:
     qtbot.keyClicks(field, "ab")
     sizes: list[int] = []
-    field.document().contentsChange.connect(lambda *_: sizes.append(field.document().characterCount()))
+    field.document().contentsChange.connect(
+        lambda *_: sizes.append(field.document().characterCount())
+    )
     with qtbot.waitSignal(field.shortened) as shortened:
         paste(field, "x" * 1_000_000)
     assert max(sizes) == MAX_CHARACTERS + 1, "a document ends in a mark"
@@ -107,7 +115,9 @@ def test_a_pasted_million_characters_are_cut_before_they_are_laid_out(qtbot: QtB
     field.cancel()
 
 
-def test_a_full_field_takes_no_key_but_what_is_selected_can_be_written_over(qtbot: QtBot, field: SentenceInput) -> None:
+def test_a_full_field_takes_no_key_but_what_is_selected_can_be_written_over(
+    qtbot: QtBot, field: SentenceInput
+) -> None:
     full = "w" * MAX_CHARACTERS
     field.show_text(full)
     with qtbot.waitSignal(field.shortened) as shortened:
@@ -123,7 +133,9 @@ def test_a_full_field_takes_no_key_but_what_is_selected_can_be_written_over(qtbo
     field.cancel()
 
 
-def test_an_input_method_cannot_write_more_than_there_is_room_for(qtbot: QtBot, field: SentenceInput) -> None:
+def test_an_input_method_cannot_write_more_than_there_is_room_for(
+    qtbot: QtBot, field: SentenceInput
+) -> None:
     field.show_text("w" * (MAX_CHARACTERS - 1))
     for text, num_characters in (("漢字", MAX_CHARACTERS - 1), ("漢", MAX_CHARACTERS)):
         event = QInputMethodEvent("", [])

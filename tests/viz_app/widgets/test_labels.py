@@ -20,7 +20,9 @@ def test_a_long_text_ends_in_an_ellipsis_and_a_tool_tip(qtbot: QtBot, theme: The
 
 
 def test_a_path_is_cut_in_its_middle(qtbot: QtBot, theme: Theme) -> None:
-    label = ElidingLabel("small", "~/.local/share/augenmerk/runs/notebook-1", elide=Qt.TextElideMode.ElideMiddle)
+    label = ElidingLabel(
+        "small", "~/.local/share/augenmerk/runs/notebook-1", elide=Qt.TextElideMode.ElideMiddle
+    )
     qtbot.addWidget(label)
     label.resize(120, 20)
     assert label.shown_text().startswith("~/")
@@ -59,7 +61,9 @@ def test_a_path_of_several_lines_is_seen_whole_and_needs_no_tip(qtbot: QtBot, th
     assert label.toolTip() == path
 
 
-def test_of_several_forms_the_longest_that_fits_two_lines_is_shown(qtbot: QtBot, theme: Theme) -> None:
+def test_of_several_forms_the_longest_that_fits_two_lines_is_shown(
+    qtbot: QtBot, theme: Theme
+) -> None:
     forms = ("one two three four five six seven eight nine ten", "one two three four five", "one")
     label = ElidingLabel("small", "\n".join(forms))
     qtbot.addWidget(label)
@@ -79,7 +83,9 @@ def text_label(qtbot: QtBot) -> StableHeightLabel:
     return made
 
 
-def test_it_keeps_the_height_of_the_longest_text_until_the_width_changes(text_label: StableHeightLabel) -> None:
+def test_it_keeps_the_height_of_the_longest_text_until_the_width_changes(
+    text_label: StableHeightLabel,
+) -> None:
     text_label.show_text(SHORT, 300)
     low = text_label.minimumHeight()
     text_label.show_text(LONG, 300)

@@ -61,7 +61,8 @@ def test_the_layout_wraps_its_visible_widgets_and_knows_its_height(qtbot: QtBot)
 
 
 def test_a_layout_that_was_never_placed_knows_its_least_height(qtbot: QtBot) -> None:
-    """Within a column whose height is asked for first: the text above the map was cut for lack of 16 million pixels."""
+    """Within a column whose height is asked for first: the text above the map was cut for lack of
+    16 million pixels."""
     column, row = QWidget(), QWidget()
     qtbot.addWidget(column)
     add_widgets(FlowLayout(5, row), 4)
@@ -85,13 +86,16 @@ def test_a_deleted_widget_leaves_its_place(qtbot: QtBot) -> None:
 
 
 class _Heap(ctypes.Structure):
-    _fields_ = [(name, ctypes.c_size_t) for name in ("arena", "ordblks", "smblks", "hblks", "hblkhd", "usmblks")] + [
-        (name, ctypes.c_size_t) for name in ("fsmblks", "uordblks", "fordblks", "keepcost")
-    ]
+    _fields_ = [
+        (name, ctypes.c_size_t)
+        for name in ("arena", "ordblks", "smblks", "hblks", "hblkhd", "usmblks")
+    ] + [(name, ctypes.c_size_t) for name in ("fsmblks", "uordblks", "fordblks", "keepcost")]
 
 
 @pytest.mark.heavy
-@pytest.mark.skipif(not hasattr(ctypes.pythonapi, "mallinfo2"), reason="needs glibc, to count bytes in use")
+@pytest.mark.skipif(
+    not hasattr(ctypes.pythonapi, "mallinfo2"), reason="needs glibc, to count bytes in use"
+)
 def test_layouts_that_are_gone_keep_no_memory(qapp: QApplication) -> None:
     mallinfo = ctypes.pythonapi.mallinfo2
     mallinfo.restype = _Heap

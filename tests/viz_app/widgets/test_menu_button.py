@@ -29,7 +29,9 @@ def enter(button: QToolButton) -> None:
 
 
 @pytest.mark.parametrize("name", ["menu", "choice"])
-def test_a_menu_button_looks_as_before_when_its_menu_has_closed(qtbot: QtBot, theme: Theme, name: str) -> None:
+def test_a_menu_button_looks_as_before_when_its_menu_has_closed(
+    qtbot: QtBot, theme: Theme, name: str
+) -> None:
     button = make_menu_button(name)
     qtbot.addWidget(button)
     with qtbot.waitExposed(button):
@@ -52,7 +54,9 @@ def test_a_menu_button_looks_as_before_when_its_menu_has_closed(qtbot: QtBot, th
     assert button.grab().toImage() == before
 
 
-def test_a_menu_button_under_the_mouse_still_looks_so_when_its_menu_has_closed(qtbot: QtBot, theme: Theme) -> None:
+def test_a_menu_button_under_the_mouse_still_looks_so_when_its_menu_has_closed(
+    qtbot: QtBot, theme: Theme
+) -> None:
     button = with_menu(MenuButton("menu ▾", ""))
     qtbot.addWidget(button)
     with qtbot.waitExposed(button):
@@ -63,12 +67,19 @@ def test_a_menu_button_under_the_mouse_still_looks_so_when_its_menu_has_closed(q
     assert button.underMouse()
 
 
-ENTRIES = {"linear": ("linear", "Linear"), "log": ("log", "Logarithmic"), "root": ("root", "Square root")}
+ENTRIES = {
+    "linear": ("linear", "Linear"),
+    "log": ("log", "Logarithmic"),
+    "root": ("root", "Square root"),
+}
 
 
 def make(qtbot: QtBot, *, has_arrow_keys: bool = False) -> tuple[ChoiceMenu, list[str]]:
     """A menu that shows what is chosen, and what was chosen."""
-    menu, chosen = ChoiceMenu("The scale", ENTRIES, "scale: ", has_arrow_keys=has_arrow_keys), list[str]()
+    menu, chosen = (
+        ChoiceMenu("The scale", ENTRIES, "scale: ", has_arrow_keys=has_arrow_keys),
+        list[str](),
+    )
     qtbot.addWidget(menu)
     menu.chosen.connect(chosen.append)
     menu.chosen.connect(menu.show_choice)

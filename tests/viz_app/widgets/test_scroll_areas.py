@@ -8,7 +8,9 @@ from augenmerk.viz_app.theme import Theme
 from augenmerk.viz_app.widgets.layouts import ContentHeightScrollArea, VerticalScrollArea
 
 
-def test_area_is_as_high_as_its_content_up_to_the_greatest_height(qtbot: QtBot, theme: Theme) -> None:
+def test_area_is_as_high_as_its_content_up_to_the_greatest_height(
+    qtbot: QtBot, theme: Theme
+) -> None:
     label = QLabel("word " * 40)
     label.setWordWrap(True)
     area = ContentHeightScrollArea(label, lambda: 120)
@@ -41,10 +43,14 @@ def test_keys_scroll_or_are_left_to_the_page(qtbot: QtBot, theme: Theme, takes_k
         area.show()
     qtbot.keyClick(area, Qt.Key.Key_PageDown)
     assert (area.verticalScrollBar().value() > 0) is takes_keys
-    assert area.focusPolicy() == (Qt.FocusPolicy.StrongFocus if takes_keys else Qt.FocusPolicy.NoFocus)
+    assert area.focusPolicy() == (
+        Qt.FocusPolicy.StrongFocus if takes_keys else Qt.FocusPolicy.NoFocus
+    )
 
 
-def test_a_widget_is_kept_in_sight_until_its_geometry_is_final_or_the_user_scrolls(qtbot: QtBot, theme: Theme) -> None:
+def test_a_widget_is_kept_in_sight_until_its_geometry_is_final_or_the_user_scrolls(
+    qtbot: QtBot, theme: Theme
+) -> None:
     content = QWidget()
     column = QVBoxLayout(content)
     above, kept = QLabel("above"), QLabel("kept")
@@ -67,10 +73,13 @@ def test_a_widget_is_kept_in_sight_until_its_geometry_is_final_or_the_user_scrol
 
     area.keep_in_sight(kept)
     assert is_in_sight()
-    for height, height_above in ((120, 300), (150, 300), (150, 700)):  # as figures do that lay themselves out in steps
+    # as figures do that lay themselves out in steps
+    for height, height_above in ((120, 300), (150, 300), (150, 700)):
         kept.setFixedHeight(height)
         above.setFixedHeight(height_above)
-        qtbot.waitUntil(lambda height=height, top=height_above: kept.height() == height and kept.y() > top)
+        qtbot.waitUntil(
+            lambda height=height, top=height_above: kept.height() == height and kept.y() > top
+        )
         assert is_in_sight()
     area.resize(200, 160)
     assert is_in_sight()
@@ -94,7 +103,9 @@ def test_a_widget_is_kept_in_sight_until_its_geometry_is_final_or_the_user_scrol
     assert bar.value() == scrolled_to, "the user looks at something else now"
 
 
-def test_a_wider_area_needs_no_scroll_bar_for_the_width_of_its_scroll_bar(qtbot: QtBot, theme: Theme) -> None:
+def test_a_wider_area_needs_no_scroll_bar_for_the_width_of_its_scroll_bar(
+    qtbot: QtBot, theme: Theme
+) -> None:
     label = QLabel("word " * 30)
     label.setWordWrap(True)
     area = ContentHeightScrollArea(label, lambda: 40)

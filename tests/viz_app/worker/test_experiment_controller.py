@@ -21,7 +21,12 @@ from augenmerk.viz_app.state.experiment_editor import (
     toggle,
 )
 from augenmerk.viz_app.state.experiment_state import ExperimentState, Progress, RequestState
-from augenmerk.viz_app.worker.inference import ExperimentController, Failure, InferenceWorker, Request
+from augenmerk.viz_app.worker.inference import (
+    ExperimentController,
+    Failure,
+    InferenceWorker,
+    Request,
+)
 from augenmerk.viz_app.worker.jobs import JobScope, LoadJob, OpenTranslator, TraceJob
 from tests.viz_app.synthetic import FakeTranslator
 
@@ -57,7 +62,9 @@ def shown(state: ExperimentState) -> str:
     return state.translation.text if state.translation is not None else ""
 
 
-def test_what_is_asked_for_is_computed_and_shown(qtbot: QtBot, controller: ExperimentController) -> None:
+def test_what_is_asked_for_is_computed_and_shown(
+    qtbot: QtBot, controller: ExperimentController
+) -> None:
     state = controller.state
     state.submit(edit_text("Ein Mann ."))
     assert state.request.is_running
@@ -104,7 +111,9 @@ class EndlessTranslator(FakeTranslator):
 
     has_stopped = False
 
-    def compare(self, experiment: Experiment, *, should_stop=lambda: False, **options) -> ExperimentResult:  # type: ignore[no-untyped-def]
+    def compare(
+        self, experiment: Experiment, *, should_stop=lambda: False, **options
+    ) -> ExperimentResult:  # type: ignore[no-untyped-def]
         """Waits until it is stopped."""
         if experiment.source_text.startswith("Endless"):
             self.experiments.append(experiment)
@@ -163,18 +172,24 @@ def test_an_opened_experiment_whose_given_target_is_refused_shows_the_plain_sent
     assert "the given translation. There is no word in the given translation." in state.notice
 
 
-def test_another_model_is_asked_for_what_fits_it(qtbot: QtBot, controller: ExperimentController) -> None:
+def test_another_model_is_asked_for_what_fits_it(
+    qtbot: QtBot, controller: ExperimentController
+) -> None:
     state = controller.state
     state.submit(edit_text("Ein Mann ."))
     state.submit(intervene(HeadScaled(HEAD), HeadScaled(Head("cross", 2, 7))))
     qtbot.waitUntil(lambda: shown(state) == "Off2 mann.")
-    state.submit(open_experiment(state.experiment.with_interventions(HeadScaled(Head("cross", 5, 0)))))
+    state.submit(
+        open_experiment(state.experiment.with_interventions(HeadScaled(Head("cross", 5, 0))))
+    )
     qtbot.waitUntil(lambda: bool(state.notice))
     assert state.experiment.heads_off == {HEAD, Head("cross", 2, 7)}
     assert "cross 6·1 off" in state.notice
 
 
-def test_beside_a_given_target_stands_the_models_own(qtbot: QtBot, controller: ExperimentController) -> None:
+def test_beside_a_given_target_stands_the_models_own(
+    qtbot: QtBot, controller: ExperimentController
+) -> None:
     state = controller.state
     state.submit(edit_text("Ein Mann ."))
     qtbot.waitUntil(lambda: shown(state) == "Ein mann.")
@@ -208,13 +223,18 @@ class Halves:
     scope: ClassVar[JobScope] = "model"
 
     def run(
-        self, translator: OpenTranslator, progress: Callable[[Progress], None], should_stop: Callable[[], bool]
+        self,
+        translator: OpenTranslator,
+        progress: Callable[[Progress], None],
+        should_stop: Callable[[], bool],
     ) -> str:
         progress(Progress(1, 2, "half", partial="half"))
         return "whole"
 
 
-def test_a_question_tells_how_far_it_is_to_whoever_shows_it(qtbot: QtBot, controller: ExperimentController) -> None:
+def test_a_question_tells_how_far_it_is_to_whoever_shows_it(
+    qtbot: QtBot, controller: ExperimentController
+) -> None:
     awaiting, results, partials = RequestState(), [], []
     texts: list[str] = []
     awaiting.progressed.connect(lambda value: texts.append(value.text if value else ""))

@@ -1,4 +1,5 @@
-"""Requests to the worker's thread: who goes first, who gives way, and what is never heard of again."""
+"""Requests to the worker's thread: who goes first, who gives way, and what is never heard of
+again."""
 
 import gc
 import threading
@@ -19,7 +20,14 @@ from augenmerk.core.translation.result import ExperimentResult, TranslationStopp
 from augenmerk.viz_app.state.experiment_state import ExperimentRequest, Progress
 from augenmerk.viz_app.state.model_info import ModelInfo
 from augenmerk.viz_app.worker.inference import Failure, InferenceWorker, Request
-from augenmerk.viz_app.worker.jobs import ExperimentJob, Job, JobInterrupted, JobScope, LoadJob, OpenTranslator
+from augenmerk.viz_app.worker.jobs import (
+    ExperimentJob,
+    Job,
+    JobInterrupted,
+    JobScope,
+    LoadJob,
+    OpenTranslator,
+)
 from tests.viz_app.synthetic import FakeTranslator
 
 Tell = Callable[[Progress], None]
@@ -80,7 +88,14 @@ class Asker:
 
     def ask(self, job: Job) -> Request:
         return self._worker.submit(
-            Request(job, self, self._on_result, self.failures.append, self._on_progress, self._on_superseded)
+            Request(
+                job,
+                self,
+                self._on_result,
+                self.failures.append,
+                self._on_progress,
+                self._on_superseded,
+            )
         )
 
     def translate(self, text: str) -> Request:
@@ -88,7 +103,11 @@ class Asker:
 
     @property
     def texts(self) -> list[str]:
-        return [result.changed.source_text for result in self.results if isinstance(result, ExperimentResult)]
+        return [
+            result.changed.source_text
+            for result in self.results
+            if isinstance(result, ExperimentResult)
+        ]
 
     def _on_result(self, result: object) -> None:
         self.threads.add(threading.current_thread())
@@ -138,15 +157,19 @@ def test_callbacks_run_in_the_gui_thread(qtbot: QtBot, worker: InferenceWorker) 
     assert asker.threads == {threading.main_thread()}
 
 
-def test_an_answer_that_is_on_its_way_is_superseded_too(qtbot: QtBot, worker: InferenceWorker) -> None:
-    """Else what was asked for before would be shown, and nothing would tell that another answer is awaited."""
+def test_an_answer_that_is_on_its_way_is_superseded_too(
+    qtbot: QtBot, worker: InferenceWorker
+) -> None:
+    """Else what was asked for before would be shown, and nothing would tell that another answer is
+    awaited."""
     asker, other = Asker(worker), Asker(worker)
     asker.ask(LoadJob(None))
     qtbot.waitUntil(lambda: len(asker.results) == 1)
     asker.translate("eins")
     other.translate("zwei")
     deadline = time.monotonic() + 10
-    while worker._outcomes.qsize() < 2:  # both are answered; no event is processed meanwhile, so none is delivered
+    # both are answered; no event is processed meanwhile, so none is delivered
+    while worker._outcomes.qsize() < 2:
         assert time.monotonic() < deadline
         time.sleep(0.001)
     asker.translate("drei")
@@ -157,7 +180,9 @@ def test_an_answer_that_is_on_its_way_is_superseded_too(qtbot: QtBot, worker: In
     assert not worker._requests._answered, "nothing is kept that was delivered"
 
 
-def test_a_newer_experiment_of_the_same_owner_supersedes_the_others(qtbot: QtBot, gated: InferenceWorker) -> None:
+def test_a_newer_experiment_of_the_same_owner_supersedes_the_others(
+    qtbot: QtBot, gated: InferenceWorker
+) -> None:
     asker = Asker(gated)
     asker.ask(LoadJob(None))
     asker.translate("eins")
@@ -170,7 +195,9 @@ def test_a_newer_experiment_of_the_same_owner_supersedes_the_others(qtbot: QtBot
     assert asker.texts == ["vier"]
 
 
-def test_experiments_of_two_owners_leave_each_other_alone(qtbot: QtBot, gated: InferenceWorker) -> None:
+def test_experiments_of_two_owners_leave_each_other_alone(
+    qtbot: QtBot, gated: InferenceWorker
+) -> None:
     one, other = Asker(gated), Asker(gated)
     one.ask(LoadJob(None))
     one.translate("eins")
@@ -180,7 +207,9 @@ def test_experiments_of_two_owners_leave_each_other_alone(qtbot: QtBot, gated: I
     assert one.num_superseded == other.num_superseded == 0
 
 
-def test_a_model_that_does_not_open_leaves_the_earlier_one(qtbot: QtBot, worker: InferenceWorker) -> None:
+def test_a_model_that_does_not_open_leaves_the_earlier_one(
+    qtbot: QtBot, worker: InferenceWorker
+) -> None:
     asker = Asker(worker)
     asker.ask(LoadJob(Path("good.safetensors")))
     qtbot.waitUntil(lambda: len(asker.results) == 1)
@@ -197,8 +226,11 @@ def test_a_model_that_does_not_open_leaves_the_earlier_one(qtbot: QtBot, worker:
     qtbot.waitUntil(lambda: asker.texts == ["Ein Mann"])
 
 
-def test_a_model_that_was_superseded_while_it_opened_is_not_in_use(qtbot: QtBot, qapp: QApplication) -> None:
-    """The window never heard of it: had it stayed after the next did not open, the two would speak of two models."""
+def test_a_model_that_was_superseded_while_it_opened_is_not_in_use(
+    qtbot: QtBot, qapp: QApplication
+) -> None:
+    """The window never heard of it: had it stayed after the next did not open, the two would speak
+    of two models."""
     gate, opening = threading.Event(), threading.Event()
 
     def load(path: Path | None, device: str) -> FakeTranslator:
@@ -232,7 +264,8 @@ def test_a_model_that_is_open_is_told_of_though_another_was_asked_for_meanwhile(
     asker = Asker(worker)
     asker.ask(LoadJob(Path("first.safetensors")))
     deadline = time.monotonic() + 10
-    while not worker._outcomes.qsize():  # it is open; no event is processed meanwhile, so none is delivered
+    # it is open; no event is processed meanwhile, so none is delivered
+    while not worker._outcomes.qsize():
         assert time.monotonic() < deadline
         time.sleep(0.001)
     asker.ask(LoadJob(Path("broken.safetensors")))
@@ -251,7 +284,9 @@ def test_without_a_model_a_question_is_refused(qtbot: QtBot, worker: InferenceWo
 
 
 @pytest.mark.allow_log_warnings
-def test_an_unexpected_error_keeps_its_traceback_and_the_thread_lives_on(qtbot: QtBot, worker: InferenceWorker) -> None:
+def test_an_unexpected_error_keeps_its_traceback_and_the_thread_lives_on(
+    qtbot: QtBot, worker: InferenceWorker
+) -> None:
     asker = Asker(worker)
     asker.ask(LoadJob(None))
     asker.translate("BOOM")
@@ -321,7 +356,9 @@ def test_a_newer_experiment_ends_the_one_in_hand(qtbot: QtBot) -> None:
 
 
 @pytest.mark.heavy
-def test_an_experiment_goes_before_a_long_job_which_then_goes_on(qtbot: QtBot, worker: InferenceWorker) -> None:
+def test_an_experiment_goes_before_a_long_job_which_then_goes_on(
+    qtbot: QtBot, worker: InferenceWorker
+) -> None:
     asker = Asker(worker)
     asker.ask(LoadJob(None))
     asker.ask(Counting(400))
@@ -335,7 +372,9 @@ def test_an_experiment_goes_before_a_long_job_which_then_goes_on(qtbot: QtBot, w
     assert Counting.started[1] > 0
 
 
-def test_a_question_about_a_result_goes_before_one_about_the_model(qtbot: QtBot, worker: InferenceWorker) -> None:
+def test_a_question_about_a_result_goes_before_one_about_the_model(
+    qtbot: QtBot, worker: InferenceWorker
+) -> None:
     asker = Asker(worker)
     asker.ask(LoadJob(None))
     asker.ask(Counting())
@@ -358,7 +397,9 @@ def test_nothing_is_heard_of_a_cancelled_request(qtbot: QtBot, worker: Inference
     assert asker.num_superseded == 0
 
 
-def test_another_model_makes_every_question_pointless(qtbot: QtBot, worker: InferenceWorker) -> None:
+def test_another_model_makes_every_question_pointless(
+    qtbot: QtBot, worker: InferenceWorker
+) -> None:
     asker = Asker(worker)
     asker.ask(LoadJob(None))
     asker.ask(Counting())
@@ -369,7 +410,9 @@ def test_another_model_makes_every_question_pointless(qtbot: QtBot, worker: Infe
 
 
 @pytest.mark.heavy
-def test_a_model_that_does_not_open_leaves_jobs_going(qtbot: QtBot, worker: InferenceWorker) -> None:
+def test_a_model_that_does_not_open_leaves_jobs_going(
+    qtbot: QtBot, worker: InferenceWorker
+) -> None:
     asker = Asker(worker)
     asker.ask(LoadJob(None))
     asker.ask(Counting(100))

@@ -47,7 +47,10 @@ def _finished(reason: str = "stopped") -> TrainingFinished:
 
 def _body(num_events: int) -> Callable[..., TrainingFinished]:
     def body(
-        request: TrainingRequest, on_event: OnEvent, should_stop: ShouldStop, on_save_failed: OnSaveFailed
+        request: TrainingRequest,
+        on_event: OnEvent,
+        should_stop: ShouldStop,
+        on_save_failed: OnSaveFailed,
     ) -> TrainingFinished:
         for number in range(num_events):
             on_event(PhaseStarted(f"phase {number}"))
@@ -66,7 +69,9 @@ def test_training_events_come_in_order_and_in_handfuls(qtbot: QtBot) -> None:
     run.start()
     qtbot.waitUntil(lambda: sum(map(len, handfuls)) == 500)
     assert len(handfuls) <= 3
-    assert [event for handful in handfuls for event in handful] == [PhaseStarted(f"phase {n}") for n in range(500)]
+    assert [event for handful in handfuls for event in handful] == [
+        PhaseStarted(f"phase {n}") for n in range(500)
+    ]
     assert DRAIN_INTERVAL_MS >= 200
     assert run.is_running
     run.stop()
@@ -98,11 +103,16 @@ def test_failure_carries_what_the_error_proposes(qtbot: QtBot) -> None:
     run = TrainingRun(_request(), body=body)
     with qtbot.waitSignal(run.finished) as finished:
         run.start()
-    assert finished.args == [TrainingFailure("The loss became nan.", "", proposal, Path("last.safetensors"))]
+    assert finished.args == [
+        TrainingFailure("The loss became nan.", "", proposal, Path("last.safetensors"))
+    ]
 
 
 def _failing_save_body(
-    request: TrainingRequest, on_event: OnEvent, should_stop: ShouldStop, on_save_failed: OnSaveFailed
+    request: TrainingRequest,
+    on_event: OnEvent,
+    should_stop: ShouldStop,
+    on_save_failed: OnSaveFailed,
 ) -> TrainingFinished:
     failure = SaveFailed(Path("last.safetensors"), "No space left.", 7)
     on_event(failure)
@@ -143,7 +153,10 @@ def test_training_hears_how_it_is_to_stop(qtbot: QtBot) -> None:
     heard: list[object] = []
 
     def body(
-        request: TrainingRequest, on_event: OnEvent, should_stop: ShouldStop, on_save_failed: OnSaveFailed
+        request: TrainingRequest,
+        on_event: OnEvent,
+        should_stop: ShouldStop,
+        on_save_failed: OnSaveFailed,
     ) -> TrainingFinished:
         while not (how := should_stop()):
             time.sleep(0.005)
@@ -169,7 +182,9 @@ def test_waiting_for_a_stopped_training_delivers_its_end(qapp: QApplication) -> 
 
 
 @pytest.mark.training
-def test_a_run_on_other_data_than_its_initial_model_had_is_resumed_with_its_own_vocabulary(tmp_path: Path) -> None:
+def test_a_run_on_other_data_than_its_initial_model_had_is_resumed_with_its_own_vocabulary(
+    tmp_path: Path,
+) -> None:
     run = text_run(num_epochs=1, sample_size=0)
     record(run, tmp_path / "first", stop_after=2)
     initial = load_checkpoint(tmp_path / "first" / LAST)
@@ -184,7 +199,9 @@ def test_a_run_on_other_data_than_its_initial_model_had_is_resumed_with_its_own_
     )
     threads = torch.get_num_threads()
     try:
-        finished = _read_and_train(request, lambda event: None, lambda: False, lambda failure: "stop")
+        finished = _read_and_train(
+            request, lambda event: None, lambda: False, lambda failure: "stop"
+        )
     finally:
         torch.set_num_threads(threads)
     assert finished.reason == "completed"

@@ -14,11 +14,15 @@ from ...widgets.buttons import flat_button
 from ...widgets.labels import ElidingLabel, label
 from ...widgets.layouts import column_of, row_of
 
-HINT = "This report stays on this computer. It helps to find the cause: copy it when you report the problem."
+HINT = (
+    "This report stays on this computer. It helps to find the cause: copy it when you report the "
+    "problem."
+)
 
 
 class CrashNotice(QFrame):
-    """One line, with buttons to see, copy and delete the reports, and one that does nothing but close it.
+    """One line, with buttons to see, copy and delete the reports, and one that does nothing but
+    close it.
 
     Attributes:
         text: the message.
@@ -47,7 +51,9 @@ class CrashNotice(QFrame):
         self.delete_button.clicked.connect(self._delete)
         self.close_button.clicked.connect(self._dismiss)
         buttons = (self.view_button, self.copy_button, self.delete_button, self.close_button)
-        row_of((self.text, 1), *buttons, margins=(PANEL_MARGIN, 4, PANEL_MARGIN - 6, 4), within=self)
+        row_of(
+            (self.text, 1), *buttons, margins=(PANEL_MARGIN, 4, PANEL_MARGIN - 6, 4), within=self
+        )
 
     @property
     def report(self) -> str:
@@ -96,7 +102,13 @@ class CrashNotice(QFrame):
             button.clicked.connect(act)
             buttons.append(button)
         margins = PANEL_MARGIN, PANEL_MARGIN, PANEL_MARGIN, PANEL_MARGIN
-        column_of(label("muted", HINT, wraps=True), (text, 1), row_of(1, *buttons), margins=margins, within=dialog)
+        column_of(
+            label("muted", HINT, wraps=True),
+            (text, 1),
+            row_of(1, *buttons),
+            margins=margins,
+            within=dialog,
+        )
         dialog.setWindowModality(Qt.WindowModality.NonModal)
         dialog.resize(820, 520)
         return dialog

@@ -1,4 +1,7 @@
-"""Experiments as Python and as shell commands, which run the same experiment to the last bit. No torch."""
+"""Experiments as Python and as shell commands, which run the same experiment to the last bit.
+
+No torch.
+"""
 
 import shlex
 from dataclasses import fields, is_dataclass
@@ -25,7 +28,9 @@ from augenmerk.core.translation.experiment import (
     SourceWordReplaced,
 )
 
-COUNTED_FROM_0 = "# Layers, heads, rows, steps and words are counted from 0 here, and from 1 in the window.\n"
+COUNTED_FROM_0 = (
+    "# Layers, heads, rows, steps and words are counted from 0 here, and from 1 in the window.\n"
+)
 
 
 def to_python(experiment: Experiment, checkpoint: Path | str | None = None) -> str:
@@ -33,21 +38,30 @@ def to_python(experiment: Experiment, checkpoint: Path | str | None = None) -> s
 
     Args:
         experiment: any.
-        checkpoint: the file of the model. The bundled one, by its path or as None, is omitted: its path belongs to this
-            machine.
+        checkpoint: the file of the model. The bundled one, by its path or as None, is omitted: its
+            path belongs to this machine.
     """
     interventions = [_in_python(intervention) for intervention in experiment.interventions]
     names = {"Experiment", "Translator", type(experiment.output).__name__}
     names |= {type(intervention).__name__ for intervention in experiment.interventions}
-    parts = (getattr(intervention, name) for intervention in experiment.interventions for name in vars(intervention))
+    parts = (
+        getattr(intervention, name)
+        for intervention in experiment.interventions
+        for name in vars(intervention)
+    )
     names |= {type(part).__name__ for part in parts if isinstance(part, Head | Network)}
     arguments = [_text_in_python(experiment.source_text), _in_python(experiment.output)]
     if interventions:
-        arguments.append("(\n" + "".join(f"        {intervention},\n" for intervention in interventions) + "    )")
+        arguments.append(
+            "(\n"
+            + "".join(f"        {intervention},\n" for intervention in interventions)
+            + "    )"
+        )
     return (
         f"from augenmerk import {', '.join(sorted(names))}\n\n"
         + (COUNTED_FROM_0 if interventions else "")
-        + f"translator = Translator.load({'' if is_bundled_model(checkpoint) else _text_in_python(str(checkpoint))})\n"
+        + "translator = "
+        f"Translator.load({'' if is_bundled_model(checkpoint) else _text_in_python(str(checkpoint))})\n"
         + "experiment = Experiment(\n"
         + "".join(f"    {argument},\n" for argument in arguments)
         + ")\n"
@@ -65,7 +79,9 @@ def _in_python(value: object) -> str:
     if not is_dataclass(value):
         return repr(value)
     arguments = {field.name: _in_python(getattr(value, field.name)) for field in fields(value)}
-    named = (f"{name}={text}" if name == "length_penalty" else text for name, text in arguments.items())
+    named = (
+        f"{name}={text}" if name == "length_penalty" else text for name, text in arguments.items()
+    )
     return f"{type(value).__name__}({', '.join(named)})"
 
 
@@ -85,12 +101,15 @@ def to_command(experiment: Experiment, checkpoint: Path | str | None = None) -> 
         checkpoint: as for `to_python`.
 
     Raises:
-        ExperimentError: a text holds a null character or a lone surrogate, which no command can be given.
+        ExperimentError: a text holds a null character or a lone surrogate, which no command can be
+            given.
     """
     options = [*_output_options(experiment.output)]
     off = [scaling for scaling in experiment.scalings if scaling.factor == 0]
     for option, kind in (("--head-off", HeadScaled), ("--feed-forward-off", FeedForwardScaled)):
-        if parts := [_part_in_command(scaling.part) for scaling in off if isinstance(scaling, kind)]:
+        if parts := [
+            _part_in_command(scaling.part) for scaling in off if isinstance(scaling, kind)
+        ]:
             options += [option, *parts]
     for intervention in experiment.interventions:
         if intervention not in off:
@@ -142,7 +161,10 @@ def _intervention_options(intervention: Intervention) -> list[str]:
         case CausalMaskLifted():
             return ["--lift-mask"]
         case AttentionRow(head, row, weights):
-            return ["--set-row", f"{_part_in_command(head)}:{row + 1}={','.join(map(_number, weights))}"]
+            return [
+                "--set-row",
+                f"{_part_in_command(head)}:{row + 1}={','.join(map(_number, weights))}",
+            ]
         case ForcedToken(step, token):
             is_never_a_word = token.startswith(WORD_MARK) or token in MARKS
             return ["--force" if is_never_a_word else "--force-token", f"{step + 1}={token}"]
@@ -162,6 +184,7 @@ def _part_in_command(part: Head | Network) -> str:
 def _check_can_be_typed(command: str) -> None:
     if "\0" in command or any("\ud800" <= character <= "\udfff" for character in command):
         raise ExperimentError(
-            "This experiment has a null character or an invalid character (lone surrogate) in one of its texts, which "
-            "no command can hold. Type that text again, or copy the experiment as Python."
+            "This experiment has a null character or an invalid character (lone surrogate) in "
+            "one of its texts, which no command can hold. Type that text again, or copy the "
+            "experiment as Python."
         )

@@ -1,4 +1,7 @@
-"""Saving, opening and copying the current experiment; opening the model that a file was made with."""
+"""Saving, opening and copying the current experiment.
+
+Opening the model that a file was made with.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -55,7 +58,9 @@ class FindModelJob(Job):
     paths: Sequence[Path]
     scope: ClassVar[JobScope] = "model"
 
-    def run(self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop) -> Path | None:
+    def run(
+        self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop
+    ) -> Path | None:
         """The first checkpoint with the digest, or None."""
         from augenmerk.core.checkpoint.file import find_checkpoint
 
@@ -63,13 +68,16 @@ class FindModelJob(Job):
 
 
 class ExperimentDocuments(QObject):
-    """The current experiment as a file, as Python, as a command. An opened file is shown with its own model.
+    """The current experiment as a file, as Python, as a command.
+
+    An opened file is shown with its own model.
 
     Signals:
         done(str): a short message that something was saved or copied.
         failed(Failure): a file was not opened; a dialog shows the reason.
         lesson_read(Lesson, Path): a file holds a lesson, which the receiver shows.
-        model_requested(Path | None): the model of an opened experiment must be opened; None for the bundled one.
+        model_requested(Path | None): the model of an opened experiment must be opened; None for the
+            bundled one.
     """
 
     done = Signal(str)
@@ -78,10 +86,19 @@ class ExperimentDocuments(QObject):
     model_requested = Signal(object)
 
     def __init__(
-        self, state: ExperimentState, worker: InferenceWorker, preferences: Preferences, window: QWidget
+        self,
+        state: ExperimentState,
+        worker: InferenceWorker,
+        preferences: Preferences,
+        window: QWidget,
     ) -> None:
         super().__init__(window)
-        self._state, self._worker, self._preferences, self._window = state, worker, preferences, window
+        self._state, self._worker, self._preferences, self._window = (
+            state,
+            worker,
+            preferences,
+            window,
+        )
         self._newest: SavedExperiment | None = None
         self._not_found: set[str] = set()
 
@@ -95,7 +112,7 @@ class ExperimentDocuments(QObject):
             lambda: recent.menuAction().setEnabled(bool(self._preferences.recent_experiments.paths))
         )
 
-    # --- saving --------------------------------------------------------------------------------------------------
+    # --- saving -----------------------------------------------------------------------------------
 
     def ask_where_to_save(self) -> None:
         """Asks for a file and saves the experiment in it."""
@@ -126,21 +143,28 @@ class ExperimentDocuments(QObject):
     def _copy(self, write: Callable[[Experiment, Path | None], str], done: str) -> None:
         model = self._state.model
         try:
-            QGuiApplication.clipboard().setText(write(self._state.experiment, model.path if model else None))
+            QGuiApplication.clipboard().setText(
+                write(self._state.experiment, model.path if model else None)
+            )
         except AugenmerkError as error:
             show_failure(self._window, "The experiment was not copied", Failure.of(error))
             return
         self.done.emit(done)
 
-    # --- opening -------------------------------------------------------------------------------------------------
+    # --- opening ----------------------------------------------------------------------------------
 
     def ask_what_to_open(self) -> None:
         """Asks for a file and opens it."""
         folder = self._preferences.recent_experiments.folder
-        ask_what_to_open(self._window, "Open an experiment", folder, self.open, ";;".join(FORMATS.values()))
+        ask_what_to_open(
+            self._window, "Open an experiment", folder, self.open, ";;".join(FORMATS.values())
+        )
 
     def open(self, path: Path) -> None:
-        """Shows the experiment or lesson of a file; a dialog reports a failure, and the screen stays unchanged."""
+        """Shows the experiment or lesson of a file.
+
+        A dialog reports a failure, and the screen stays unchanged.
+        """
         try:
             read = read_for_window(self._state, path)
         except ExperimentFileError as error:
@@ -156,7 +180,8 @@ class ExperimentDocuments(QObject):
             self.show(read, path)
 
     def show(self, saved: SavedExperiment, path: Path | None, *, is_scene: bool = False) -> None:
-        """Shows an experiment with its model, which is searched among recent models and next to the file.
+        """Shows an experiment with its model, which is searched among recent models and next to the
+        file.
 
         Without an open model, the search starts once there is one.
 
@@ -169,14 +194,18 @@ class ExperimentDocuments(QObject):
         digest = saved.model.digest
         model = state.model
         self._newest = saved
-        state.with_next_model = partial(self.show, saved, path, is_scene=is_scene) if model is None else None
+        state.with_next_model = (
+            partial(self.show, saved, path, is_scene=is_scene) if model is None else None
+        )
         if model is None or digest in (model.digest, NO_DIGEST):
             self._show(saved, is_scene)
             return
         if digest in self._not_found:
             self._show_with_current_model(saved, is_scene)
             return
-        neighbours = sorted(path.absolute().parent.glob("*.safetensors")) if path is not None else []
+        neighbours = (
+            sorted(path.absolute().parent.glob("*.safetensors")) if path is not None else []
+        )
         paths = list(dict.fromkeys((*self._preferences.recent_models.paths, *neighbours)))
 
         def use(checkpoint: Path | None) -> None:
@@ -189,32 +218,44 @@ class ExperimentDocuments(QObject):
                 self._not_found.add(digest)
                 self._show_with_current_model(saved, is_scene)
 
-        self._worker.submit(Request(FindModelJob(digest, paths), self, on_result=use, on_error=self._refuse))
+        self._worker.submit(
+            Request(FindModelJob(digest, paths), self, on_result=use, on_error=self._refuse)
+        )
 
     def _show_with_its_model(self, saved: SavedExperiment, is_scene: bool) -> None:
-        """Shows the experiment unless another model was opened; the opening of a model translates it."""
+        """Shows the experiment unless another model was opened.
+
+        The opening of a model translates it.
+        """
         model = self._state.model
         if model is not None and model.digest == saved.model.digest:
             self._show(saved, is_scene, asks=False)
 
     def _show_with_current_model(self, saved: SavedExperiment, is_scene: bool) -> None:
         self._show(saved, is_scene)
-        has_same_name = self._state.model is not None and self._state.model.title == saved.model.name
+        has_same_name = (
+            self._state.model is not None and self._state.model.title == saved.model.name
+        )
         which = "another version of the model" if has_same_name else "the model"
         self._state.report(
-            f"This experiment was made with {which} “{saved.model.name}”, which is neither a recent model nor next to "
-            "the file. It is shown with the current model. " + self._misfits(saved)
+            f"This experiment was made with {which} “{saved.model.name}”, which is neither a "
+            "recent model nor next to the file. It is shown with the current model. "
+            + self._misfits(saved)
         )
 
     def _show(self, saved: SavedExperiment, is_scene: bool, *, asks: bool = True) -> None:
         self._state.intents.view_next = partial(apply_view, self._state, saved.view)
         is_first = self._state.result is None and not self._state.editor.can_undo
-        self._state.submit(open_experiment(saved.experiment, forgets_history=is_first or is_scene), asks=asks)
+        self._state.submit(
+            open_experiment(saved.experiment, forgets_history=is_first or is_scene), asks=asks
+        )
         if misfits := self._misfits(saved):
             self._state.report(misfits)
 
     def _misfits(self, saved: SavedExperiment) -> str:
-        """Sentences on the heads of the view that the model lacks, and the tabs that the window lacks; else empty."""
+        """Sentences on the heads of the view that the model lacks, and the tabs that the window
+        lacks; else empty.
+        """
         model = self._state.model
         heads = heads_missing(saved.view, model.run.model) if model is not None else ""
         return " ".join(filter(None, (heads, tabs_missing(saved.view))))
@@ -226,7 +267,11 @@ class ExperimentDocuments(QObject):
 
     def _fill_recent(self, menu: QMenu) -> None:
         menu.clear()
-        add_files(menu, {path: path.stem for path in self._preferences.recent_experiments.paths}, self.open)
+        add_files(
+            menu,
+            {path: path.stem for path in self._preferences.recent_experiments.paths},
+            self.open,
+        )
 
 
 EXPERIMENT_COMMANDS = (
@@ -234,8 +279,15 @@ EXPERIMENT_COMMANDS = (
         "Save experiment…", ExperimentDocuments.ask_where_to_save, keys=("Ctrl+E",), group="Files"
     ),
     Command[ExperimentDocuments](
-        "Open experiment…", ExperimentDocuments.ask_what_to_open, keys=("Ctrl+Shift+O",), group="Files"
+        "Open experiment…",
+        ExperimentDocuments.ask_what_to_open,
+        keys=("Ctrl+Shift+O",),
+        group="Files",
     ),
-    Command[ExperimentDocuments]("Copy as Python", ExperimentDocuments.copy_as_python, group="Files"),
-    Command[ExperimentDocuments]("Copy as command line", ExperimentDocuments.copy_as_command_line, group="Files"),
+    Command[ExperimentDocuments](
+        "Copy as Python", ExperimentDocuments.copy_as_python, group="Files"
+    ),
+    Command[ExperimentDocuments](
+        "Copy as command line", ExperimentDocuments.copy_as_command_line, group="Files"
+    ),
 )

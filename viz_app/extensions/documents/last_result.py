@@ -1,6 +1,8 @@
-"""The result on the screen when the window closes: the first picture of the next start needs no torch.
+"""The result on the screen when the window closes: the first picture of the next start needs no
+torch.
 
-A text file: the SHA-256 of the rest in hexadecimal digits, then the dataclasses as JSON, arrays in base64.
+A text file: the SHA-256 of the rest in hexadecimal digits, then the dataclasses as JSON, arrays in
+base64.
 """
 
 import hashlib
@@ -41,7 +43,9 @@ _READERS: dict[Any, Callable[[Any], Any]] = {
 
 
 def write_last_result(path: Path, result: ExperimentResult, model: ModelInfo) -> None:
-    """Writes a result of a model that was read from a file, atomically; one that is too large removes the file.
+    """Writes a result of a model that was read from a file, atomically.
+
+    One that is too large removes the file.
 
     Raises:
         StorageError: the file cannot be written.
@@ -49,7 +53,9 @@ def write_last_result(path: Path, result: ExperimentResult, model: ModelInfo) ->
     """
     assert model.path is not None
     stored = _to_json(result) | ({} if result.is_changed else {"changed": None})
-    content = json.dumps({"key": _key(model.path), "result": stored, "model": model}, default=_to_json).encode("ascii")
+    content = json.dumps(
+        {"key": _key(model.path), "result": stored, "model": model}, default=_to_json
+    ).encode("ascii")
     if len(content) + _DIGITS > MAX_BYTES:
         path.unlink(missing_ok=True)
         return
@@ -58,7 +64,9 @@ def write_last_result(path: Path, result: ExperimentResult, model: ModelInfo) ->
 
 
 def read_last_result(path: Path, model_path: Path) -> tuple[ExperimentResult, ModelInfo] | None:
-    """The result that this version wrote for this file of a model, and the model; None if there is none.
+    """The result that this version wrote for this file of a model, and the model.
+
+    None if there is none.
 
     Raises:
         Exception: of any kind; the file is damaged or cannot be read.
@@ -73,7 +81,9 @@ def read_last_result(path: Path, model_path: Path) -> tuple[ExperimentResult, Mo
     if values["key"] != _key(model_path):
         return None
     stored = values["result"]
-    result = _from_json(ExperimentResult, stored | {"changed": stored["changed"] or stored["original"]})
+    result = _from_json(
+        ExperimentResult, stored | {"changed": stored["changed"] or stored["original"]}
+    )
     if stored["changed"] is None:
         result = replace(result, changed=result.original)
     result.check()
@@ -81,7 +91,9 @@ def read_last_result(path: Path, model_path: Path) -> tuple[ExperimentResult, Mo
     maps = result.changed.maps
     roles = model.roles
     shapes = {kind: maps.of_kind(kind).shape[:2] for kind in ATTENTION_KINDS}
-    if shapes != attention_shapes(model.run.model) or not (roles is None or roles.fits(model.run.model)):
+    if shapes != attention_shapes(model.run.model) or not (
+        roles is None or roles.fits(model.run.model)
+    ):
         raise ValueError("it is of another model")
     return result, model
 
@@ -91,7 +103,9 @@ def _checksum(content: bytes) -> bytes:
 
 
 def _key(model_path: Path) -> list[str | int]:
-    """Version, and the file of the model as it is now: reading all of it would take as long as a translation."""
+    """Version, and the file of the model as it is now: reading all of it would take as long as a
+    translation.
+    """
     status = model_path.stat()
     return [__version__, str(model_path.absolute()), status.st_size, status.st_mtime_ns]
 
@@ -99,7 +113,10 @@ def _key(model_path: Path) -> list[str | int]:
 def _to_json(value: Any) -> Any:
     """Values that JSON has, for a value that it lacks; those in them may be missing too."""
     if isinstance(value, np.ndarray):
-        return {"shape": value.shape, "data": b64encode(value.astype("<f4").tobytes()).decode("ascii")}
+        return {
+            "shape": value.shape,
+            "data": b64encode(value.astype("<f4").tobytes()).decode("ascii"),
+        }
     if isinstance(value, Experiment):
         return experiment_to_json(value)
     if isinstance(value, Intervention):
@@ -118,16 +135,27 @@ def _from_json(kind: Any, value: Any) -> Any:
         return _READERS[kind](value)
     if isinstance(kind, type) and is_dataclass(kind):
         hints = get_type_hints(kind)
-        return kind(**{name: _from_json(hints[name], field_value) for name, field_value in value.items()})
+        return kind(
+            **{name: _from_json(hints[name], field_value) for name, field_value in value.items()}
+        )
     if NoneType in arguments:
         return None if value is None else _from_json(arguments[0], value)
     if origin is np.ndarray:
         return np.frombuffer(b64decode(value["data"]), "<f4").reshape(value["shape"])
     if origin is dict:
-        return {_from_json(arguments[0], key): _from_json(arguments[1], item) for key, item in value.items()}
+        return {
+            _from_json(arguments[0], key): _from_json(arguments[1], item)
+            for key, item in value.items()
+        }
     if origin is tuple:
         kinds = [arguments[0]] * len(value) if arguments[1:] == (...,) else arguments
-        return tuple(_from_json(item_kind, item) for item_kind, item in zip(kinds, value, strict=True))
-    if not (value in arguments if origin is Literal else type(value) in ((int, float) if kind is float else (kind,))):
+        return tuple(
+            _from_json(item_kind, item) for item_kind, item in zip(kinds, value, strict=True)
+        )
+    if not (
+        value in arguments
+        if origin is Literal
+        else type(value) in ((int, float) if kind is float else (kind,))
+    ):
         raise TypeError(f"{value!r} is not {kind}")
     return value

@@ -23,7 +23,9 @@ class DocumentsPart(WindowPart):
 
     def __init__(self, window: Any) -> None:
         super().__init__(window)
-        self.documents = ExperimentDocuments(window.state, window.worker, window.preferences, window)
+        self.documents = ExperimentDocuments(
+            window.state, window.worker, window.preferences, window
+        )
         self.session = KeptSession(window.state, window.preferences, window)
         window.commands.add(self.documents, EXPERIMENT_COMMANDS)
         self.documents.done.connect(window.top_bar.show_notice)
@@ -45,7 +47,10 @@ class DocumentsPart(WindowPart):
         self.documents.open(path)
 
     def restore(self, *, shows_screen: bool) -> bool:
-        """Restores the experiment; if none was kept, the sentence that older versions kept alone."""
+        """Restores the experiment.
+
+        If none was kept, the sentence that older versions kept alone.
+        """
         if not shows_screen:
             return False
         if self.session.restore():

@@ -1,4 +1,7 @@
-"""Experiment and lesson files, checked for contents that the window can show; the view as values of a file. No Qt."""
+"""Experiment and lesson files, checked for contents that the window can show.
+
+The view as values of a file. No Qt.
+"""
 
 import re
 from collections.abc import Callable, Mapping
@@ -14,12 +17,29 @@ from augenmerk.core.extensions.lessons.lesson_file import Lesson, Scene, read_do
 from augenmerk.core.model.heads import ATTENTION_KINDS, Head, heads_of
 from augenmerk.core.quantities import counted
 from augenmerk.core.resources import resource_path
-from augenmerk.core.translation.experiment import Experiment, ForcedToken, GivenTarget, SourceWordReplaced
-from augenmerk.core.translation.experiment_file import SUFFIX, ModelReference, SavedExperiment, kind_of_file
+from augenmerk.core.translation.experiment import (
+    Experiment,
+    ForcedToken,
+    GivenTarget,
+    SourceWordReplaced,
+)
+from augenmerk.core.translation.experiment_file import (
+    SUFFIX,
+    ModelReference,
+    SavedExperiment,
+    kind_of_file,
+)
 
 from ...state.experiment_state import ExperimentState
 from ...state.map_view import Pair, Pointer, PointerStyle, PointerTarget
-from ...state.map_view_settings import EXTENSIBLE, FIT, MAX_CELL_PX, MapViewSettings, Zoom, choices_of
+from ...state.map_view_settings import (
+    EXTENSIBLE,
+    FIT,
+    MAX_CELL_PX,
+    MapViewSettings,
+    Zoom,
+    choices_of,
+)
 from ...state.sentence_text import MAX_CHARACTERS
 from ...state.tab_contents import declared_contents, missing_tab
 from ...state.tabs import Content
@@ -37,15 +57,28 @@ SHIPPED_LESSONS = "lessons"
 def saved_experiment(state: ExperimentState) -> SavedExperiment:
     """The current experiment, its view and its model."""
     model = state.model
-    reference = ModelReference(model.title, model.digest or NO_DIGEST) if model else ModelReference("none", NO_DIGEST)
+    reference = (
+        ModelReference(model.title, model.digest or NO_DIGEST)
+        if model
+        else ModelReference("none", NO_DIGEST)
+    )
     return SavedExperiment(state.experiment, reference, view_values(state))
 
 
-def with_contents(saved: SavedExperiment, state: ExperimentState, page: str | None = None) -> SavedExperiment:
-    """The same with the present content of one part of the window, if that is an analysis tab; None for all tabs."""
+def with_contents(
+    saved: SavedExperiment, state: ExperimentState, page: str | None = None
+) -> SavedExperiment:
+    """The same with the present content of one part of the window, if that is an analysis tab.
+
+    None for all tabs.
+    """
     contents = declared_contents()
     view = {name: value for name, value in saved.view.items() if name not in contents}
-    content = {name: value for name, value in _contents(state).items() if page is None or name.startswith(f"{page}_")}
+    content = {
+        name: value
+        for name, value in _contents(state).items()
+        if page is None or name.startswith(f"{page}_")
+    }
     return replace(saved, view=view | content)
 
 
@@ -54,11 +87,16 @@ def _contents(state: ExperimentState) -> dict[str, Any]:
 
 
 def view_values(state: ExperimentState) -> dict[str, Any]:
-    """Map options, zoom, the chosen heads, the pinned cell, contents of missing tabs; positions count from 0."""
+    """Map options, zoom, the chosen heads, the pinned cell, contents of missing tabs.
+
+    Positions count from 0.
+    """
     settings, selection = state.settings, state.selection
     values: dict[str, Any] = {name: getattr(settings, name) for name in OPTIONS}
     values["zoom"] = settings.zoom
-    values["several"] = tuple(sorted((head.kind, head.layer, head.head) for head in settings.several))
+    values["several"] = tuple(
+        sorted((head.kind, head.layer, head.head) for head in settings.several)
+    )
     values["head"] = (selection.head.kind, selection.head.layer, selection.head.head)
     if selection.pinned is not None:
         values["pinned"] = (selection.pinned.query, selection.pinned.key)
@@ -81,13 +119,16 @@ def check_view(state: ExperimentState, values: Mapping[str, Any]) -> None:
             _READERS[name](value)
         elif not missing_tab(name):
             known = ", ".join(sorted((*OPTIONS, *_READERS, *contents)))
-            raise ExperimentFileError(f"view.{name} is unknown to this version. Use one of {known}.")
+            raise ExperimentFileError(
+                f"view.{name} is unknown to this version. Use one of {known}."
+            )
 
 
 def apply_view(state: ExperimentState, values: Mapping[str, Any]) -> None:
     """Applies a view checked by `check_view`; the pinned cell follows with the next result.
 
-    Options that the view omits stay as the user chose them. Scenes of lessons omit none: see `read_for_window`.
+    Options that the view omits stay as the user chose them. Scenes of lessons omit none: see
+    `read_for_window`.
     """
     state.opened = frozenset(values)
     for name in declared_contents().keys() & values:
@@ -113,8 +154,16 @@ def apply_view(state: ExperimentState, values: Mapping[str, Any]) -> None:
 
 
 def shows(state: ExperimentState, saved: SavedExperiment) -> bool:
-    """True if the screen has this experiment and view. Entries that the view lacks may have any value."""
-    view = {"pinned": None, "pointer": None, **({"several": ()} if "head" in saved.view else {}), **saved.view}
+    """True if the screen has this experiment and view.
+
+    Entries that the view lacks may have any value.
+    """
+    view = {
+        "pinned": None,
+        "pointer": None,
+        **({"several": ()} if "head" in saved.view else {}),
+        **saved.view,
+    }
     shown = view_values(state) | _contents(state)
     has_view = all(shown.get(name) == value for name, value in view.items())
     return has_view and state.editor.step.restored().experiment == saved.experiment
@@ -129,19 +178,27 @@ def heads_missing(values: Mapping[str, Any], config: ModelConfig) -> str:
     names = ", ".join(sorted(display_text(head.short_name) for head in missing))
     return (
         f"The view has heads that this model lacks: {names}. Its encoder has "
-        f"{counted(config.num_encoder_layers, 'layer')} of "
-        f"{counted(config.num_heads, 'head')}, its decoder {counted(config.num_decoder_layers, 'layer')} of "
+        f"{counted(config.num_encoder_layers, 'layer')} of {counted(config.num_heads, 'head')}, "
+        f"its decoder {counted(config.num_decoder_layers, 'layer')} of "
         f"{counted(config.decoder_heads, 'head')}. Another head is shown."
     )
 
 
 def tabs_missing(values: Mapping[str, Any]) -> str:
-    """A sentence naming the tabs of contents in a checked view that are not installed; empty if there are none."""
-    names = sorted({missing_tab(name) for name in values if name not in (*OPTIONS, *_READERS)} - {""})
+    """A sentence naming the tabs of contents in a checked view that are not installed.
+
+    Empty if there are none.
+    """
+    names = sorted(
+        {missing_tab(name) for name in values if name not in (*OPTIONS, *_READERS)} - {""}
+    )
     if not names:
         return ""
     tabs = ", ".join(f"“{name}”" for name in names)
-    return f"The file has contents of tabs that are not installed here: {tabs}. Saving it again keeps them."
+    return (
+        f"The file has contents of tabs that are not installed here: {tabs}. Saving it again "
+        "keeps them."
+    )
 
 
 def _check_option(name: str, value: object, choices: tuple[object, ...]) -> None:
@@ -160,7 +217,9 @@ def _check_content(name: str, value: object, content: Content) -> None:
         _check_option(name, value, choices)
     elif isinstance(default, str):
         if not isinstance(value, str) or len(value) > MAX_CHARACTERS:
-            raise ExperimentFileError(f"view.{name} is not a text of at most {MAX_CHARACTERS:,} characters.")
+            raise ExperimentFileError(
+                f"view.{name} is not a text of at most {MAX_CHARACTERS:,} characters."
+            )
     elif isinstance(default, float):
         if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
             raise ExperimentFileError(f"view.{name} is {value!r}. Use a number from 0 to 1.")
@@ -181,10 +240,15 @@ OLD_FIT = -1.0
 
 def _zoom(value: object) -> Zoom:
     is_flag = isinstance(value, bool)
-    if isinstance(value, int | float) and not is_flag and (value in (FIT, OLD_FIT) or 0 < value <= MAX_CELL_PX):
+    if (
+        isinstance(value, int | float)
+        and not is_flag
+        and (value in (FIT, OLD_FIT) or 0 < value <= MAX_CELL_PX)
+    ):
         return max(float(value), FIT)
     raise ExperimentFileError(
-        f"view.zoom is {value!r}. Use the height of a cell, at most {MAX_CELL_PX:g}, or {FIT:g} for the whole map."
+        f"view.zoom is {value!r}. Use the height of a cell, at most {MAX_CELL_PX:g}, or {FIT:g} "
+        "for the whole map."
     )
 
 
@@ -193,7 +257,9 @@ def _head(value: object, name: str) -> Head:
         kind = next((kind for kind in ATTENTION_KINDS if kind == value[0]), None)
         if kind is not None:
             return Head(kind, value[1], value[2])
-    raise ExperimentFileError(f"view.{name} is {value!r}. Use a kind, a layer and a head counted from 0.")
+    raise ExperimentFileError(
+        f"view.{name} is {value!r}. Use a kind, a layer and a head counted from 0."
+    )
 
 
 def _pair(value: object) -> Pair:
@@ -209,7 +275,9 @@ def _pointer(value: object) -> Pointer:
         if target is not None and style is not None:
             return Pointer(target, style)
     targets, styles = (", ".join(get_args(choices)) for choices in (PointerTarget, PointerStyle))
-    raise ExperimentFileError(f"view.pointer is {value!r}. Use one of {targets}, and one of {styles}.")
+    raise ExperimentFileError(
+        f"view.pointer is {value!r}. Use one of {targets}, and one of {styles}."
+    )
 
 
 def _are_positions(values: tuple[object, ...]) -> bool:
@@ -223,11 +291,14 @@ _READERS: dict[str, Callable[[object], object]] = {
     "several": _several,
     "zoom": _zoom,
 }
-"""Entries of a view that are not options: each function returns the value, or raises `ExperimentFileError`."""
+"""Entries of a view that are not options: each function returns the value, or raises
+`ExperimentFileError`."""
 
 
 def is_experiment(path: Path) -> bool:
-    """True if a file is an experiment, by its content, or by its name if the content is unreadable or unclear."""
+    """True if a file is an experiment, by its content, or by its name if the content is unreadable
+    or unclear.
+    """
     try:
         kind = kind_of_file(path)
     except ExperimentFileError:
@@ -249,17 +320,20 @@ def read_lesson(state: ExperimentState, path: Path) -> Lesson:
 
 
 def read_for_window(state: ExperimentState, path: Path) -> SavedExperiment | Lesson:
-    """The experiment or lesson of a file. Raises `ExperimentFileError`, naming the file, if it cannot be shown.
+    """The experiment or lesson of a file.
 
-    Options that a scene of a lesson omits get their defaults, since its texts describe what everybody sees. Those that
-    an experiment omits stay as the user chose them.
+    Raises `ExperimentFileError`, naming the file, if it cannot be shown.
+
+    Options that a scene of a lesson omits get their defaults, since its texts describe what
+    everybody sees. Those that an experiment omits stay as the user chose them.
     """
     read = read_document(path)
     try:
         _check(state, read)
     except ExperimentFileError as error:
         raise ExperimentFileError(
-            f"{path} cannot be shown. {error} Nothing was opened; correct the file, or choose another."
+            f"{path} cannot be shown. {error} Nothing was opened; correct the file, or choose "
+            "another."
         ) from error
     if isinstance(read, Lesson):
         return replace(read, scenes=tuple(map(_with_all_options, read.scenes)))
@@ -269,7 +343,9 @@ def read_for_window(state: ExperimentState, path: Path) -> SavedExperiment | Les
 def _with_all_options(scene: Scene) -> Scene:
     """The scene with the defaults of the options that its view omits."""
     defaults: dict[str, Any] = {
-        field.name: field.default for field in fields(MapViewSettings) if field.name in (*OPTIONS, "zoom")
+        field.name: field.default
+        for field in fields(MapViewSettings)
+        if field.name in (*OPTIONS, "zoom")
     }
     if scene.saved.view.get("several"):
         defaults["scope"] = "chosen"
@@ -304,8 +380,8 @@ def check_length(experiment: Experiment) -> None:
     for name, text in texts:
         if len(text) > MAX_CHARACTERS:
             raise ExperimentFileError(
-                f"Its {name} has {len(text):,} characters; the window allows {MAX_CHARACTERS:,}. Shorten it, or use "
-                "the command line."
+                f"Its {name} has {len(text):,} characters; the window allows {MAX_CHARACTERS:,}. "
+                "Shorten it, or use the command line."
             )
 
 

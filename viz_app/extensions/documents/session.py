@@ -8,7 +8,11 @@ from PySide6.QtCore import QObject, QTimer
 from augenmerk.core.errors import AugenmerkError
 from augenmerk.core.resources import bundled_model_path
 from augenmerk.core.storage import write_text
-from augenmerk.core.translation.experiment_file import SavedExperiment, read_experiment_file, write_experiment_file
+from augenmerk.core.translation.experiment_file import (
+    SavedExperiment,
+    read_experiment_file,
+    write_experiment_file,
+)
 
 from ...own_files import free_aside, restoring
 from ...preferences import Preferences
@@ -26,7 +30,9 @@ logger = logging.getLogger(__name__)
 
 
 class KeptSession(QObject):
-    """Writes the current experiment to a file of its own, and restores it. Failures are only logged.
+    """Writes the current experiment to a file of its own, and restores it.
+
+    Failures are only logged.
 
     Attributes:
         timer: starts with a result; at its end the session is saved.
@@ -42,7 +48,8 @@ class KeptSession(QObject):
     def keep(self) -> None:
         """Saves the experiment on the screen, unless the next start reopens another model.
 
-        Does not wait for the disk, as the user may be typing; an incomplete file is set aside at the next start.
+        Does not wait for the disk, as the user may be typing; an incomplete file is set aside at
+        the next start.
         """
         self.timer.stop()
         model = self._state.model
@@ -51,7 +58,9 @@ class KeptSession(QObject):
             return
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            write_experiment_file(with_contents(saved_experiment(self._state), self._state), path, durable=False)
+            write_experiment_file(
+                with_contents(saved_experiment(self._state), self._state), path, durable=False
+            )
         except (AugenmerkError, OSError) as error:
             logger.info("The session was not kept: %s", error)
 
@@ -82,12 +91,16 @@ class KeptSession(QObject):
         return saved
 
     def set_damaged_aside(self, model_path: Path | None) -> None:
-        """Sets files aside that cannot be read, at a start that restores nothing: its session will replace the others.
+        """Sets files aside that cannot be read, at a start that restores nothing: its session will
+        replace the others.
 
         Args:
             model_path: of the model that this start opens; None for the bundled one.
         """
-        path, result_path = self._preferences.own_file(SESSION), self._preferences.own_file(LAST_RESULT)
+        path, result_path = (
+            self._preferences.own_file(SESSION),
+            self._preferences.own_file(LAST_RESULT),
+        )
         with restoring(path):
             if path.exists():
                 self._read(path)
@@ -97,7 +110,12 @@ class KeptSession(QObject):
     def keep_result(self) -> None:
         """Saves the result on the screen, unless the next start reopens another model."""
         model, result = self._state.model, self._state.current
-        if model is None or model.path is None or result is None or self._preferences.is_stand_in(model.path):
+        if (
+            model is None
+            or model.path is None
+            or result is None
+            or self._preferences.is_stand_in(model.path)
+        ):
             return
         try:
             write_last_result(self._preferences.own_file(LAST_RESULT), result, model)
@@ -105,7 +123,8 @@ class KeptSession(QObject):
             logger.info("The result was not kept: %s", error)
 
     def restore_result(self, model_path: Path | None) -> None:
-        """Shows the previous session's result if it is that of the restored experiment with this model.
+        """Shows the previous session's result if it is that of the restored experiment with this
+        model.
 
         An unreadable file is set aside; any other is replaced at the end of the session.
         """
@@ -121,7 +140,10 @@ class KeptSession(QObject):
                 raise
 
     def earlier_sentence(self) -> str:
-        """The sentence kept by an older version; empty if there is none or it is too long, which sets it aside."""
+        """The sentence kept by an older version.
+
+        Empty if there is none or it is too long, which sets it aside.
+        """
         text = self._preferences.sentence
         if len(text) <= MAX_CHARACTERS:
             return text

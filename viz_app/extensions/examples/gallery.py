@@ -24,7 +24,8 @@ class Example:
         text: the sentence.
         see: a hint in one line; empty if only `in_app` has one.
         head: the head to look at.
-        target, source: a word of the translation and one of the sentence, the cell of which is pinned.
+        target, source: a word of the translation and one of the sentence, the cell of which is
+            pinned.
         is_failure: whether the translation is wrong.
         off: a feed-forward network that is switched off, or None.
         in_app: a hint at parts of the app that a page lacks; may be empty.
@@ -48,7 +49,9 @@ class Example:
     @property
     def experiment(self) -> Experiment:
         """The sentence, with the network switched off."""
-        return Experiment(self.text, interventions=() if self.off is None else (FeedForwardScaled(self.off),))
+        return Experiment(
+            self.text, interventions=() if self.off is None else (FeedForwardScaled(self.off),)
+        )
 
 
 def gallery() -> tuple[Example, ...]:
@@ -70,7 +73,8 @@ def _read_gallery(path: Path, _: int) -> tuple[Example, ...]:
     try:
         entries = tomllib.loads(path.read_text(encoding="utf-8"))["example"]
         return tuple(
-            Example(**{**entry, "head": _head(entry["head"]), "off": _network(entry.get("off"))}) for entry in entries
+            Example(**{**entry, "head": _head(entry["head"]), "off": _network(entry.get("off"))})
+            for entry in entries
         )
     except (tomllib.TOMLDecodeError, KeyError, TypeError, ValueError) as error:
         raise GalleryError(f"{path}: it cannot be read: {error}. Restore the file.") from error
@@ -78,7 +82,9 @@ def _read_gallery(path: Path, _: int) -> tuple[Example, ...]:
 
 def _head(name: str) -> Head:
     kind, layer, head = name.split(":")
-    return Head(next(known for known in ATTENTION_KINDS if known == kind), int(layer) - 1, int(head) - 1)
+    return Head(
+        next(known for known in ATTENTION_KINDS if known == kind), int(layer) - 1, int(head) - 1
+    )
 
 
 def _network(name: str | None) -> Network | None:
@@ -91,4 +97,7 @@ def _network(name: str | None) -> Network | None:
 def copy_examples(num_symbols: int) -> tuple[str, ...]:
     """Sequences of the symbols 1 to `num_symbols` for the copy task; each begins with 1."""
     patterns = (range(2, 11), (9, 2, 8, 3, 7, 4, 6, 5, 10), (7, 7, 3, 3, 5, 5, 2, 2, 4))
-    return tuple(" ".join(["1", *(str((symbol - 1) % num_symbols + 1) for symbol in row)]) for row in patterns)
+    return tuple(
+        " ".join(["1", *(str((symbol - 1) % num_symbols + 1) for symbol in row)])
+        for row in patterns
+    )

@@ -76,7 +76,9 @@ class GalleryPopup(Popup):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Arrows walk from one to the next; Enter chooses, as in a menu."""
         step = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1}.get(Qt.Key(event.key()))
-        focused = next((index for index, button in enumerate(self.buttons) if button.hasFocus()), None)
+        focused = next(
+            (index for index, button in enumerate(self.buttons) if button.hasFocus()), None
+        )
         if focused is not None and event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             self.buttons[focused].click()
         elif step is None or focused is None:
@@ -90,7 +92,9 @@ class GalleryPopup(Popup):
 
 
 class ExamplesMenu(MenuButton):
-    """Offers sentences that suit the model, next to the field of a sentence: by topic, or in a plain list."""
+    """Offers sentences that suit the model, next to the field of a sentence: by topic, or in a
+    plain list.
+    """
 
     def __init__(self, panel: SentencePanel) -> None:
         super().__init__("Examples ▾", "Choose an example")
@@ -109,7 +113,9 @@ class ExamplesMenu(MenuButton):
         self._state.model_changed.connect(self._on_model)
 
     def open_gallery(self) -> None:
-        """Offers the examples by topic; the chosen one is translated, and its head and cell are shown.
+        """Offers the examples by topic.
+
+        The chosen one is translated, and its head and cell are shown.
 
         Not for another model, as the hints may not hold there.
         """
@@ -147,7 +153,9 @@ class ExamplesMenu(MenuButton):
         if model.run.is_copy_task:
             self._offer(copy_examples(model.run.data.copy_symbols))
         else:
-            self._offer(example_sentences() if language_names(model.run)[0] == EXAMPLES_LANGUAGE else ())
+            self._offer(
+                example_sentences() if language_names(model.run)[0] == EXAMPLES_LANGUAGE else ()
+            )
 
     def _offer(self, sentences: tuple[str, ...]) -> None:
         """Offers other examples.
@@ -160,7 +168,9 @@ class ExamplesMenu(MenuButton):
         if (sentences, is_bundled) == (self._sentences, self._is_bundled):
             return
         is_old_example = text in self._sentences and text not in sentences
-        is_untouched = is_old_example and text != self._panel.requested_text and self._field.is_committed
+        is_untouched = (
+            is_old_example and text != self._panel.requested_text and self._field.is_committed
+        )
         self._sentences, self._is_bundled = sentences, is_bundled
         plain = menu = QMenu(self)
         if is_bundled and sentences == example_sentences() and gallery():
@@ -189,7 +199,9 @@ def _button(example: Example) -> QToolButton:
     button.setCursor(Qt.CursorShape.PointingHandCursor)
     button.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
     see = label("warm" if example.is_failure else "small", example.hint, wraps=True)
-    column_of(ElidingLabel("number", example.text), see, spacing=0, margins=(MARGIN,) * 4, within=button)
+    column_of(
+        ElidingLabel("number", example.text), see, spacing=0, margins=(MARGIN,) * 4, within=button
+    )
     return button
 
 

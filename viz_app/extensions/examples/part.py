@@ -28,4 +28,6 @@ class ExamplesPart(WindowPart):
             ExamplesMenu(panel)
 
 
-GALLERY = Command[ExamplesPart]("Gallery of examples", lambda part: part.menu.open_gallery(), group=SENTENCE)
+GALLERY = Command[ExamplesPart](
+    "Gallery of examples", lambda part: part.menu.open_gallery(), group=SENTENCE
+)

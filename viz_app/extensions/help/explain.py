@@ -1,4 +1,6 @@
-"""Explains the terms of the interface, as in `glossary.py`: in tool tips, and by “What is this?” (F1)."""
+"""Explains the terms of the interface, as in `glossary.py`: in tool tips, and by “What is this?”
+(F1).
+"""
 
 import re
 from collections.abc import Callable
@@ -7,7 +9,15 @@ from html import escape
 
 from PySide6.QtCore import QEvent, QObject, QPoint
 from PySide6.QtGui import QCursor, QHelpEvent, Qt, QWhatsThisClickedEvent
-from PySide6.QtWidgets import QAbstractButton, QApplication, QGroupBox, QLabel, QToolTip, QWhatsThis, QWidget
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QApplication,
+    QGroupBox,
+    QLabel,
+    QToolTip,
+    QWhatsThis,
+    QWidget,
+)
 
 from ...theme import current_theme
 from .glossary import Entry, glossary
@@ -50,12 +60,14 @@ def _whole(term: str) -> str:
 class TermExplainer(QObject):
     """Explains in every window of the application, for as long as it lives.
 
-    A widget's terms are those of its text, its name for screen readers, and its tool tip. A widget that paints its text
-    names them in the dynamic property "terms" or by a method `terms_at(point)`. If a widget has none, those of its
-    parent count. “What is this?” begins with the purpose of the widget: its property "explanation", or its tool tip.
+    A widget's terms are those of its text, its name for screen readers, and its tool tip. A widget
+    that paints its text names them in the dynamic property "terms" or by a method
+    `terms_at(point)`. If a widget has none, those of its parent count. “What is this?” begins with
+    the purpose of the widget: its property "explanation", or its tool tip.
 
-    Qt passes requests for tips that no widget answers to the window. So only windows are watched: a filter of the
-    application would be called for each event of each widget, hundreds of times for each letter typed.
+    Qt passes requests for tips that no widget answers to the window. So only windows are watched: a
+    filter of the application would be called for each event of each widget, hundreds of times for
+    each letter typed.
     """
 
     def __init__(self, parent: QWidget) -> None:
@@ -73,7 +85,9 @@ class TermExplainer(QObject):
         """Shows a term in the middle of its window; a click or a key hides it."""
         window = self.parent()
         assert isinstance(window, QWidget)
-        QWhatsThis.showText(window.mapToGlobal(window.rect().center()), self._as_shown(as_html([entry])), window)
+        QWhatsThis.showText(
+            window.mapToGlobal(window.rect().center()), self._as_shown(as_html([entry])), window
+        )
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Tool tips of labels without one, and “What is this?”."""
@@ -95,7 +109,10 @@ class TermExplainer(QObject):
         return bool(html)
 
     def _watch_window(self, _before: QWidget | None, now: QWidget | None) -> None:
-        """Watches the window of the focused widget, dialogs too; installing a filter again changes nothing."""
+        """Watches the window of the focused widget, dialogs too.
+
+        Installing a filter again changes nothing.
+        """
         if now is not None:
             now.window().installEventFilter(self)
 
@@ -106,7 +123,9 @@ class TermExplainer(QObject):
         entries = entries_in(own_text(widget))
         if not entries or max(map(len, widget.text().splitlines()), default=0) > MAX_TIPPED:
             return False
-        QToolTip.showText(position, "\n".join(f"{entry.title}: {entry.text}" for entry in entries), widget)
+        QToolTip.showText(
+            position, "\n".join(f"{entry.title}: {entry.text}" for entry in entries), widget
+        )
         return True
 
     def _as_shown(self, html: str) -> str:
@@ -171,7 +190,9 @@ def explanation_of(widget: QWidget, position: QPoint) -> str:
 
 
 def at_scale(html: str) -> str:
-    """The text in the size of the interface's: Qt shows it in a window that takes no size from the style sheet."""
+    """The text in the size of the interface's: Qt shows it in a window that takes no size from the
+    style sheet.
+    """
     return f'<div style="font-size: {current_theme().pixel_size("body")}px">{html}</div>'
 
 

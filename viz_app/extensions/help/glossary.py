@@ -1,4 +1,5 @@
-"""The terms of the interface with their explanations, read from `resources/learn/LANGUAGE/glossary.md`. No Qt.
+"""The terms of the interface with their explanations, read from
+`resources/learn/LANGUAGE/glossary.md`. No Qt.
 
 An entry in that file:
 
@@ -57,7 +58,9 @@ def parse_glossary(text: str) -> tuple[Entry, ...]:
             else:
                 sentences.append(line)
         if not terms or not sentences:
-            raise GlossaryError(f"The entry {heading!r} is incomplete. Write a term and its meaning.")
+            raise GlossaryError(
+                f"The entry {heading!r} is incomplete. Write a term and its meaning."
+            )
         entries.append(Entry(terms, " ".join(sentences), fields["formula"], fields["learn"]))
     return tuple(entries)
 

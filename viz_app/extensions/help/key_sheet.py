@@ -23,7 +23,13 @@ def key_lines(commands: Iterable[Command[Any]]) -> list[tuple[str, list[tuple[st
             line = command.line or command.title.removesuffix("…").partition(" (")[0]
             groups.setdefault(command.group, {}).setdefault(line, []).extend(keys)
     return [
-        (group, [(shown_keys(sorted(dict.fromkeys(keys), key=_place_on_line)), line) for line, keys in lines.items()])
+        (
+            group,
+            [
+                (shown_keys(sorted(dict.fromkeys(keys), key=_place_on_line)), line)
+                for line, keys in lines.items()
+            ],
+        )
         for group, lines in groups.items()
     ]
 
@@ -35,9 +41,14 @@ def _place_on_line(key: Key) -> tuple[str, bool]:
 
 
 class ShortcutSheet(QDialog):
-    """All keys by group, in the fewest columns that fit the window's height; it scrolls up and down."""
+    """All keys by group, in the fewest columns that fit the window's height.
 
-    def __init__(self, groups: Sequence[tuple[str, Sequence[tuple[str, str]]]], parent: QWidget | None = None) -> None:
+    It scrolls up and down.
+    """
+
+    def __init__(
+        self, groups: Sequence[tuple[str, Sequence[tuple[str, str]]]], parent: QWidget | None = None
+    ) -> None:
         """`groups`: a name, and keys with their actions."""
         super().__init__(parent)
         self.setWindowTitle("Keyboard")
@@ -45,15 +56,22 @@ class ShortcutSheet(QDialog):
         self.setSizeGripEnabled(False)
         room = (parent.window() if parent is not None else self).size()
         contents = [_in_columns(groups, num_columns) for num_columns in range(1, MAX_COLUMNS + 1)]
-        narrow = [content for content in contents if content.sizeHint().width() <= room.width()] or contents[:1]
-        content = next((content for content in narrow if content.sizeHint().height() <= room.height()), narrow[-1])
+        narrow = [
+            content for content in contents if content.sizeHint().width() <= room.width()
+        ] or contents[:1]
+        content = next(
+            (content for content in narrow if content.sizeHint().height() <= room.height()),
+            narrow[-1],
+        )
         size = content.sizeHint()
         column_of(VerticalScrollArea(content, takes_keys=True), within=self)
         beside = scaled(SCROLL_BAR_WIDTH) if size.height() > room.height() else 0
         self.resize(min(size.width() + beside, room.width()), min(size.height(), room.height()))
 
 
-def _in_columns(groups: Sequence[tuple[str, Sequence[tuple[str, str]]]], num_columns: int) -> QWidget:
+def _in_columns(
+    groups: Sequence[tuple[str, Sequence[tuple[str, str]]]], num_columns: int
+) -> QWidget:
     """Groups one after the other, in columns of about the same height."""
     content = QWidget()
     columns = QHBoxLayout(content)

@@ -71,7 +71,9 @@ class CommandPalette(QDialog):
         if event.type() == QEvent.Type.KeyPress and isinstance(event, QKeyEvent):
             if event.key() in (Qt.Key.Key_Up, Qt.Key.Key_Down):
                 step = 1 if event.key() == Qt.Key.Key_Down else -1
-                self.results.setCurrentRow(min(max(self.results.currentRow() + step, 0), self.results.count() - 1))
+                self.results.setCurrentRow(
+                    min(max(self.results.currentRow() + step, 0), self.results.count() - 1)
+                )
                 return True
             if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
                 self._run()

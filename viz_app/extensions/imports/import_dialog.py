@@ -1,4 +1,6 @@
-"""The dialogs that import a model of another project, from files or from Hugging Face, and their jobs."""
+"""The dialogs that import a model of another project, from files or from Hugging Face, and their
+jobs.
+"""
 
 import re
 from collections.abc import Callable
@@ -24,7 +26,12 @@ from augenmerk.core.extensions.readers.foreign_files import REPOSITORY
 from augenmerk.core.process import collector_paused
 from augenmerk.core.quantities import counted, duration
 from augenmerk.core.storage import writable
-from augenmerk.core.text.languages import UNDETERMINED, language_code, language_in_words, language_name
+from augenmerk.core.text.languages import (
+    UNDETERMINED,
+    language_code,
+    language_in_words,
+    language_name,
+)
 
 from ...preferences import Preferences
 from ...state.experiment_state import Progress
@@ -65,7 +72,8 @@ class ImportJob(ModelFreeJob):
         data: a folder with Multi30k, for models whose vocabularies are rebuilt from it.
         languages: codes of source and target; None for those in the files.
         num_heads: for models whose files lack it, which are refused without it.
-        half_precision: weights in 16 or 32 bits; None as in `core.extensions.readers.model.ImportOptions`.
+        half_precision: weights in 16 or 32 bits; None as in
+            `core.extensions.readers.model.ImportOptions`.
     """
 
     source: str | Path
@@ -76,7 +84,10 @@ class ImportJob(ModelFreeJob):
     half_precision: bool | None = None
 
     def work(self, progress: Tell, should_stop: ShouldStop) -> tuple[Path, str]:
-        """The saved file, and its description. See `ModelFreeJob.work`. A stopped import leaves no new file."""
+        """The saved file, and its description.
+
+        See `ModelFreeJob.work`. A stopped import leaves no new file.
+        """
         progress(Progress(0, 0, "Preparing"))
         with collector_paused():
             from augenmerk.core.errors import ImportStoppedError
@@ -95,7 +106,9 @@ class ImportJob(ModelFreeJob):
                     half_precision=self.half_precision,
                 ),
                 on_phase=lambda text: progress(Progress(0, 0, text)),
-                on_download=lambda name, done, total: progress(Progress(done, total, f"Downloading {name}")),
+                on_download=lambda name, done, total: progress(
+                    Progress(done, total, f"Downloading {name}")
+                ),
                 should_stop=should_stop,
             )
             if should_stop():
@@ -112,7 +125,9 @@ class ImportJob(ModelFreeJob):
 def _about(summary: "ImportSummary", num_bytes: int) -> str:
     """A one-line description of the written file."""
     why = ", as 16 cannot hold them" if summary.precision_note else ""
-    return f"Imported {summary.name}: {num_bytes / 1e6:,.1f} MB, weights in {summary.bits} bits{why}"
+    return (
+        f"Imported {summary.name}: {num_bytes / 1e6:,.1f} MB, weights in {summary.bits} bits{why}"
+    )
 
 
 WIDTH_PX = 560
@@ -130,7 +145,8 @@ class ImportDialog(QDialog):
     Attributes:
         about: the known facts about it.
         data, heads_edit: the Multi30k folder, and the number of heads; for a PyTorch file alone.
-        source_edit, target_language_edit: codes or English names of the languages, if the files do not name them.
+        source_edit, target_language_edit: codes or English names of the languages, if the files do
+            not name them.
         precision: the number of bits stored per weight, and the size of the file.
         target: the file to write.
         import_button, cancel_button: begins; stops a running job, or closes.
@@ -138,13 +154,18 @@ class ImportDialog(QDialog):
         problem: the reason why it was not imported.
 
     Signals:
-        imported(Path, str): the file of the model, and a description; empty if it was imported earlier.
+        imported(Path, str): the file of the model, and a description; empty if it was imported
+            earlier.
     """
 
     imported = Signal(object, str)
 
     def __init__(
-        self, source: Path | None, worker: InferenceWorker, preferences: Preferences, parent: QWidget | None = None
+        self,
+        source: Path | None,
+        worker: InferenceWorker,
+        preferences: Preferences,
+        parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
         self._source, self._worker, self._preferences = source, worker, preferences
@@ -159,9 +180,17 @@ class ImportDialog(QDialog):
         self.about = label("muted", wraps=True)
         self.status = label("small")
         self.problem = label("warm", wraps=True)
-        self.problem.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)  # it may name lines to run
-        self.data, self.target = FileField("Choose…", self._choose_data), FileField("Change…", self._choose_target)
-        self.heads_edit, self.source_edit, self.target_language_edit = QLineEdit(), QLineEdit(), QLineEdit()
+        # it may name lines to run
+        self.problem.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.data, self.target = (
+            FileField("Choose…", self._choose_data),
+            FileField("Change…", self._choose_target),
+        )
+        self.heads_edit, self.source_edit, self.target_language_edit = (
+            QLineEdit(),
+            QLineEdit(),
+            QLineEdit(),
+        )
         self.import_button, self.cancel_button = QPushButton("Import"), QPushButton("Cancel")
         self.progress = ProgressLine()
         self._fields = QWidget()
@@ -185,18 +214,25 @@ class ImportDialog(QDialog):
             self._request.cancel()
         super().reject()
 
-    # --- the model -----------------------------------------------------------------------------------------------
+    # --- the model --------------------------------------------------------------------------------
 
     def _introduce(self, source: Path) -> None:
         self.setWindowTitle(f"Import {source.name}")
-        self.target.propose(free_target(self._preferences, source, source.stem if source.is_file() else source.name))
+        self.target.propose(
+            free_target(self._preferences, source, source.stem if source.is_file() else source.name)
+        )
         self._show_about()
         if source.is_dir():
             self.import_button.setEnabled(False)  # until it is recognized
             self.status.setText("Looking at the files…")
             self.status.show()
             self._request = self._worker.submit(
-                Request(InspectJob(source), self, on_result=self._on_summary, on_error=self._on_not_recognized)
+                Request(
+                    InspectJob(source),
+                    self,
+                    on_result=self._on_summary,
+                    on_error=self._on_not_recognized,
+                )
             )
         else:
             self._form.setRowVisible(self.heads_edit, True)
@@ -208,11 +244,15 @@ class ImportDialog(QDialog):
         if source is None:
             return
         text = (
-            f"{source}\n\nA model of another project is imported once, into a checkpoint of Augenmerk. The original "
-            "stays unchanged."
+            f"{source}\n"
+            "\n"
+            "A model of another project is imported once, into a checkpoint of Augenmerk. The "
+            "original stays unchanged."
         )
         chosen = _PRECISIONS[self.precision.choice]
-        self.about.setText(text if summary is None else f"{text}\n\n{describe(summary.stored_as(chosen))}")
+        self.about.setText(
+            text if summary is None else f"{text}\n\n{describe(summary.stored_as(chosen))}"
+        )
 
     def _on_precision(self, name: str) -> None:
         self.precision.show_choice(name)
@@ -228,10 +268,15 @@ class ImportDialog(QDialog):
         self.status.hide()
         self.import_button.setEnabled(True)
         if summary.misses_languages:
-            self._show_languages("its code, such as de, or its English name; the files do not name it")
-            for code, edit in zip(summary.languages, (self.source_edit, self.target_language_edit), strict=True):
+            self._show_languages(
+                "its code, such as de, or its English name; the files do not name it"
+            )
+            for code, edit in zip(
+                summary.languages, (self.source_edit, self.target_language_edit), strict=True
+            ):
                 edit.setText("" if code == UNDETERMINED else code)
-        (self.source_edit if summary.misses_languages else self.import_button).setFocus()  # Enter imports
+        # Enter imports
+        (self.source_edit if summary.misses_languages else self.import_button).setFocus()
         self._fit()
 
     def _on_not_recognized(self, failure: Failure) -> None:
@@ -247,13 +292,17 @@ class ImportDialog(QDialog):
 
     def _choose_data(self) -> None:
         mode = QFileDialog.FileMode.Directory
-        ask_what_to_open(self, "The folder with Multi30k", self.data.path, self.data.take, mode=mode)
+        ask_what_to_open(
+            self, "The folder with Multi30k", self.data.path, self.data.take, mode=mode
+        )
 
     def _choose_target(self) -> None:
         formats = {SUFFIX.removeprefix("."): f"Models (*{SUFFIX})"}
-        ask_where_to_save(self, "Save the imported model", self.target.path or Path(), self.target.take, formats)
+        ask_where_to_save(
+            self, "Save the imported model", self.target.path or Path(), self.target.take, formats
+        )
 
-    # --- importing -----------------------------------------------------------------------------------------------
+    # --- importing --------------------------------------------------------------------------------
 
     def _begin(self) -> None:
         source = self.source
@@ -269,8 +318,8 @@ class ImportDialog(QDialog):
         for text, code, edit in zip(typed, codes, edits, strict=True):
             if text and code is None:
                 self._show_problem(
-                    f"{text!r} is not a language. Enter a code such as de, deu or pt-BR, or the English name of the "
-                    "language."
+                    f"{text!r} is not a language. Enter a code such as de, deu or pt-BR, or the "
+                    "English name of the language."
                 )
                 edit.setFocus()
                 return
@@ -326,7 +375,7 @@ class ImportDialog(QDialog):
         if not is_running:  # the previous problem leaves its space, so that Cancel stays in place
             self._fit()
 
-    # --- looks ---------------------------------------------------------------------------------------------------
+    # --- looks ------------------------------------------------------------------------------------
 
     def _lay_out(self) -> None:
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
@@ -364,7 +413,10 @@ class ImportDialog(QDialog):
         """Fits the height to the current texts."""
         self._column.activate()
         width = max(self.width(), WIDTH_PX)
-        self.resize(width, max(self._column.totalHeightForWidth(width), self._column.totalMinimumSize().height()))
+        self.resize(
+            width,
+            max(self._column.totalHeightForWidth(width), self._column.totalMinimumSize().height()),
+        )
 
 
 class FileField(QWidget):
@@ -412,7 +464,9 @@ def add_row(form: QFormLayout, row: int, name: str, field: QWidget) -> None:
 
 
 def describe(summary: "ImportSummary") -> str:
-    """A model's format, languages, size and cost of importing, and notes on settings that are not applied."""
+    """A model's format, languages, size and cost of importing, and notes on settings that are not
+    applied.
+    """
     source, target = map(language_in_words, summary.languages)
     parts = [summary.format, f"{source} to {target}"]
     if summary.target_codes:
@@ -425,8 +479,8 @@ def describe(summary: "ImportSummary") -> str:
     elif summary.half_precision is None:
         sizes = f"{full} on the disk, or {half} if the weights in the file have 16 bits"
     memory = (
-        f"Importing it needs {max(summary.memory_bytes / _GIGABYTE, 0.1):.1f} GB of memory and {sizes}, and takes "
-        f"about {duration(summary.seconds)}."
+        f"Importing it needs {max(summary.memory_bytes / _GIGABYTE, 0.1):.1f} GB of memory and "
+        f"{sizes}, and takes about {duration(summary.seconds)}."
     )
     return "\n".join([" · ".join(parts), memory, *summary.notes])
 
@@ -435,8 +489,8 @@ def precision_entries(summary: "ImportSummary | None") -> dict[str, tuple[str, s
     """The entries of the menu for 16 or 32 bits.
 
     Args:
-        summary: with automatic precision; None before the inspection, and for a single file, which is only read when it
-            is imported.
+        summary: with automatic precision; None before the inspection, and for a single file, which
+            is only read when it is imported.
     """
     large = _megabytes(_LARGE_BYTES)
     if summary is None:
@@ -461,7 +515,10 @@ def precision_entries(summary: "ImportSummary | None") -> dict[str, tuple[str, s
         why = f"as 32 take over {large}"
     return {
         "auto": (f"Automatic: {auto}", f"Automatic: {auto}, {why}"),
-        "half": (f"16 bits, {half}", f"16 bits, {half}{'' if summary.has_half_precision else f': {_ROUNDED}'}"),
+        "half": (
+            f"16 bits, {half}",
+            f"16 bits, {half}{'' if summary.has_half_precision else f': {_ROUNDED}'}",
+        ),
         "full": (f"32 bits, {full}", f"32 bits, {full}"),
     }
 
@@ -471,7 +528,9 @@ def _megabytes(num_bytes: float) -> str:
 
 
 def free_target(preferences: Preferences, source: str | Path | None, name: str) -> Path:
-    """A path for the imported model: that of an earlier import of the source, else a new file in the models folder."""
+    """A path for the imported model: that of an earlier import of the source, else a new file in
+    the models folder.
+    """
     if source is not None and (before := preferences.imports.file_of(source)) is not None:
         return before
     folder = preferences.models_folder
@@ -488,10 +547,10 @@ PAIRS = ("de-en", "en-de", "de-fr", "fr-de", "de-es", "es-de", "de-it", "it-de",
 _PAIR = re.compile(r"opus-mt-(?:tc-(?:big|base|bible-big)-|tatoeba-)?[A-Za-z_]+-[A-Za-z_]+$")
 _LIST_HEIGHT_PX = 190
 _ABOUT = (
-    "OPUS-MT models translate any text, one pair of languages each; they have about 75 million parameters: a file of "
-    "150 MB in 16 bits, or 300 MB in 32, and 0.9 GB of memory to import one. "
-    "The model is fetched from Hugging Face once and saved as a file that Augenmerk opens; nothing you type is sent. "
-    "An interrupted download resumes."
+    "OPUS-MT models translate any text, one pair of languages each; they have about 75 million "
+    "parameters: a file of 150 MB in 16 bits, or 300 MB in 32, and 0.9 GB of memory to import "
+    "one. The model is fetched from Hugging Face once and saved as a file that Augenmerk opens; "
+    "nothing you type is sent. An interrupted download resumes."
 )
 
 
@@ -500,10 +559,13 @@ class HubDialog(ImportDialog):
 
     Attributes:
         pairs: the list of pairs.
-        name_edit: the name of the repository. If it names no language pair, fields for the languages appear.
+        name_edit: the name of the repository. If it names no language pair, fields for the
+            languages appear.
     """
 
-    def __init__(self, worker: InferenceWorker, preferences: Preferences, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, worker: InferenceWorker, preferences: Preferences, parent: QWidget | None = None
+    ) -> None:
         super().__init__(None, worker, preferences, parent)
         self.setWindowTitle("Open a model from Hugging Face")
         self.about.setText(_ABOUT)
@@ -540,16 +602,23 @@ class HubDialog(ImportDialog):
     def _on_name(self) -> None:
         name = self.source
         self.import_button.setEnabled(name is not None)
-        self.import_button.setText("Open" if name is not None and self._imported_before(name) else "Import")
+        self.import_button.setText(
+            "Open" if name is not None and self._imported_before(name) else "Import"
+        )
         is_pair_unknown = name is not None and _PAIR.search(name) is None
         if self.source_edit.isHidden() == is_pair_unknown:
-            self._show_languages("its code or English name, if the files do not name it" if is_pair_unknown else "")
+            self._show_languages(
+                "its code or English name, if the files do not name it" if is_pair_unknown else ""
+            )
             self._fit()
         file_name = name.rpartition("/")[2] if name is not None else "model"
         self.target.propose(free_target(self._preferences, name, file_name))
 
     def _begin(self) -> None:
-        """Opens a model that was imported earlier, unless another target was chosen; else imports it."""
+        """Opens a model that was imported earlier, unless another target was chosen.
+
+        Else imports it.
+        """
         name = self.source
         if name is None or not self.import_button.isEnabled():
             return

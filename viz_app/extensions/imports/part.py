@@ -13,7 +13,8 @@ from .import_dialog import HubDialog, ImportDialog
 
 
 class ImportPart(WindowPart):
-    """Imports models of other projects when they are opened, and models at Hugging Face by their names.
+    """Imports models of other projects when they are opened, and models at Hugging Face by their
+    names.
 
     Attributes:
         dialog: the one that imports a model, or None.
@@ -77,7 +78,9 @@ class ImportPart(WindowPart):
             self.window.loader.open(None)
 
 
-FROM_HUB = Command[ImportPart]("Open a model from Hugging Face…", ImportPart.choose_name, group="Files")
+FROM_HUB = Command[ImportPart](
+    "Open a model from Hugging Face…", ImportPart.choose_name, group="Files"
+)
 
 
 def _changed(path: Path) -> float:

@@ -1,4 +1,7 @@
-"""Changes that chapters make to the experiment: on entry, by a button, after a prediction. No Qt."""
+"""Changes that chapters make to the experiment: on entry, by a button, after a prediction.
+
+No Qt.
+"""
 
 import random
 from collections.abc import Callable, Mapping
@@ -49,7 +52,8 @@ def move_row(state: ExperimentState, value: str) -> None:
 
     Args:
         state: the experiment.
-        value: the tokens that name the row and the key, such as `with:im`; `pinned` for the pinned cell.
+        value: the tokens that name the row and the key, such as `with:im`; `pinned` for the pinned
+            cell.
     """
     translation = state.translation
     head = state.selection.head
@@ -59,7 +63,11 @@ def move_row(state: ExperimentState, value: str) -> None:
     if value != "pinned":
         queries, keys = pair_tokens(translation, head.kind)
         query, _, key = value.partition(":")
-        pair = Pair(queries.index(query), keys.index(key)) if query in queries and key in keys else None
+        pair = (
+            Pair(queries.index(query), keys.index(key))
+            if query in queries and key in keys
+            else None
+        )
     if pair is not None and (head.kind != "decoder" or pair.key <= pair.query):
         state.selection.pinned = pair
         num_keys = translation.maps.of_kind(head.kind).shape[-1]
@@ -72,7 +80,11 @@ def find_networks(state: ExperimentState, value: str) -> tuple[Network, ...]:
         return ()
     side, _, number = value.partition(":")
     networks = networks_of(state.model.run.model)
-    return tuple(network for network in networks if network.side == side and number in ("", str(network.layer + 1)))
+    return tuple(
+        network
+        for network in networks
+        if network.side == side and number in ("", str(network.layer + 1))
+    )
 
 
 def switch_networks_off(state: ExperimentState, value: str) -> None:
@@ -81,12 +93,17 @@ def switch_networks_off(state: ExperimentState, value: str) -> None:
 
 
 def pin(state: ExperimentState, value: str) -> None:
-    """`strongest`: the largest weight of the chosen head between real tokens; `row`: that set by hand; or `none`."""
+    """`strongest`: the largest weight of the chosen head between real tokens.
+
+    `row`: that set by hand; or `none`.
+    """
     if value == "row" and (rows := state.experiment.attention_rows):
         state.selection.pinned = Pair(rows[-1].row, int(np.argmax(rows[-1].weights)))
         return
     translation = state.translation if value == "strongest" else None
-    state.selection.pinned = strongest_pair(translation, state.selection.head) if translation is not None else None
+    state.selection.pinned = (
+        strongest_pair(translation, state.selection.head) if translation is not None else None
+    )
 
 
 def type_text(state: ExperimentState, value: str) -> None:
@@ -179,7 +196,8 @@ class ChapterActions:
     def perform(self, actions: Mapping[str, str]) -> None:
         """Performs the listed actions in order, skipping unknown names.
 
-        Heads and cells cannot be found in maps that an earlier action has just replaced: `go_on` does the rest.
+        Heads and cells cannot be found in maps that an earlier action has just replaced: `go_on`
+        does the rest.
         """
         self._left = dict(actions)
         with self._own.trying():
@@ -208,7 +226,10 @@ def _is_found_in_maps(name: str, value: str) -> bool:
 
 
 def shuffled(text: str, seed: str) -> str:
-    """The words of a text in another order, always the same for a seed; the last sign stays at the end."""
+    """The words of a text in another order, always the same for a seed.
+
+    The last sign stays at the end.
+    """
     sign = text[-1:] if text[-1:] in ".!?" else ""
     words = text.removesuffix(sign).split() if sign else text.split()
     if len(set(words)) < 2:
@@ -224,9 +245,11 @@ def find_head(state: ExperimentState, name: str) -> Head | None:
     """The head of this name; None if the model has no such head.
 
     Args:
-        state: provides the maps. The search uses those without interventions, so that it always finds the same head.
-        name: `kind:layer:head`, counted from 1; `chosen`; `clearest`, of the cross-attention; or a role such as
-            `aligner` or, of one kind, `encoder:previous`, for the clearest head with this role.
+        state: provides the maps. The search uses those without interventions, so that it always
+            finds the same head.
+        name: `kind:layer:head`, counted from 1; `chosen`; `clearest`, of the cross-attention; or a
+            role such as `aligner` or, of one kind, `encoder:previous`, for the clearest head with
+            this role.
     """
     translation = state.original
     if translation is None:
@@ -247,7 +270,9 @@ def find_head(state: ExperimentState, name: str) -> Head | None:
         ]
         return max(candidates, key=lambda candidate: candidate[0])[1] if candidates else None
     kind, layer, head = name.split(":")
-    named = Head(next(known for known in ATTENTION_KINDS if known == kind), int(layer) - 1, int(head) - 1)
+    named = Head(
+        next(known for known in ATTENTION_KINDS if known == kind), int(layer) - 1, int(head) - 1
+    )
     num_layers, num_heads = state.maps.shape(named.kind)
     return named if named.layer < num_layers and named.head < num_heads else None
 
@@ -255,7 +280,8 @@ def find_head(state: ExperimentState, name: str) -> Head | None:
 def strongest_pair(translation: Translation, head: Head) -> Pair:
     """A query and key with a large weight in a head, without start and end if there are others.
 
-    Of the weights nearly as large as the largest, it is that of the longest query: articles say little.
+    Of the weights nearly as large as the largest, it is that of the longest query: articles say
+    little.
     """
     weights = translation.maps.of_kind(head.kind)[head.layer, head.head].copy()
     num_queries, num_keys = weights.shape
@@ -266,5 +292,9 @@ def strongest_pair(translation: Translation, head: Head) -> Pair:
         if head.kind == "encoder":
             weights[0] = -1
     queries = translation.source_tokens if head.kind == "encoder" else translation.predicted_tokens
-    pairs = [Pair(int(query), int(key)) for query, key in np.argwhere(weights >= NEARLY * weights.max())]
-    return max(pairs, key=lambda pair: (len(queries[pair.query]), float(weights[pair.query, pair.key])))
+    pairs = [
+        Pair(int(query), int(key)) for query, key in np.argwhere(weights >= NEARLY * weights.max())
+    ]
+    return max(
+        pairs, key=lambda pair: (len(queries[pair.query]), float(weights[pair.query, pair.key]))
+    )

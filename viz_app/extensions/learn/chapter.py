@@ -1,6 +1,9 @@
-"""Chapters as text: Markdown with directives, read from `resources/learn/LANGUAGE/NN-name.md`. No Qt.
+"""Chapters as text: Markdown with directives, read from `resources/learn/LANGUAGE/NN-name.md`.
 
-The English files determine the chapters and their order; in other languages a chapter has the same name.
+No Qt.
+
+The English files determine the chapters and their order; in other languages a chapter has the same
+name.
 
 A chapter consists of its title, its claim, and then paragraphs and directives, in this form:
 
@@ -24,10 +27,11 @@ A chapter consists of its title, its claim, and then paragraphs and directives, 
     **softmax(QKᵀ) V**
     :::
 
-Words in braces are values of the displayed experiment (`values`). `parts` names the modules of the model that the
-chapter is about (`core.extensions.info.size`), or `all`. `begin` lists the actions on entering the chapter, `try` those
-of a button (`actions`). `figure` names a live figure (`figures.registry`), `predict` a
-question whose answer is computed (`checks`). A `textbook` text is folded until the reader opens it.
+Words in braces are values of the displayed experiment (`values`). `parts` names the modules of the
+model that the chapter is about (`core.extensions.info.size`), or `all`. `begin` lists the actions
+on entering the chapter, `try` those of a button (`actions`). `figure` names a live figure
+(`figures.registry`), `predict` a question whose answer is computed (`checks`). A `textbook` text is
+folded until the reader opens it.
 """
 
 import logging
@@ -163,24 +167,31 @@ def languages() -> tuple[str, ...]:
         folders = sorted(path for path in resource_path("learn").iterdir() if path.is_dir())
     except OSError:
         return (LANGUAGE,)
-    others = [path.name for path in folders if path.name != LANGUAGE and any(path.glob(CHAPTER_FILES))]
+    others = [
+        path.name for path in folders if path.name != LANGUAGE and any(path.glob(CHAPTER_FILES))
+    ]
     return (LANGUAGE, *others)
 
 
 def read_chapters(language: str = LANGUAGE) -> tuple[Chapter, ...]:
     """All chapters, in the order of their files' names; empty if the texts are missing.
 
-    Chapters without a text in this language, or with an invalid one, are in English; so are all in an unknown language.
+    Chapters without a text in this language, or with an invalid one, are in English; so are all in
+    an unknown language.
 
     Raises:
         ChapterError: an English text is not in the form described above.
     """
     language = language if language in languages() else LANGUAGE
-    return tuple(_in_language(path, language) for path in sorted(chapters_folder().glob(CHAPTER_FILES)))
+    return tuple(
+        _in_language(path, language) for path in sorted(chapters_folder().glob(CHAPTER_FILES))
+    )
 
 
 def _in_language(path: Path, language: str) -> Chapter:
-    """The chapter of an English file, in another language if available, even under an earlier number."""
+    """The chapter of an English file, in another language if available, even under an earlier
+    number.
+    """
     own = next(chapters_folder(language).glob(f"[0-9][0-9]{path.name[2:]}"), None)
     if language != LANGUAGE and own is not None:
         try:
@@ -201,7 +212,9 @@ def read_chapter(path: Path) -> Chapter:
 
 @cache
 def _read(path: Path, lines: tuple[str, ...]) -> Chapter:
-    """The chapter of these lines, interpreted once: the palette names all chapters whenever it opens."""
+    """The chapter of these lines, interpreted once: the palette names all chapters whenever it
+    opens.
+    """
     return _Reader(path, lines).read()
 
 
@@ -219,7 +232,9 @@ class _Reader:
 
     def read(self) -> Chapter:
         title = self._heading("# ", "a title, such as “# One weight, end to end”")
-        claim = self._heading("> ", "a claim, such as “> A head compares one query with every key.”")
+        claim = self._heading(
+            "> ", "a claim, such as “> A head compares one query with every key.”"
+        )
         while self._next < len(self._lines):
             line = self._take()
             if line.startswith(MARK):
@@ -239,7 +254,11 @@ class _Reader:
         if not line.startswith(start):
             raise self._error(f"it has {line!r}", expected)
         text = line.removeprefix(start).strip()
-        while start == "> " and self._next < len(self._lines) and self._lines[self._next].startswith(start):
+        while (
+            start == "> "
+            and self._next < len(self._lines)
+            and self._lines[self._next].startswith(start)
+        ):
             text += " " + self._take().removeprefix(start).strip()
         return text
 
@@ -255,13 +274,19 @@ class _Reader:
         try:
             words = shlex.split(text)
         except ValueError as error:
-            raise self._error(f"the directive {text.strip()!r} has {error}", "quotation marks in pairs") from error
+            raise self._error(
+                f"the directive {text.strip()!r} has {error}", "quotation marks in pairs"
+            ) from error
         name, *arguments = words or [""]
         match name:
             case "parts":
                 if unknown := set(arguments).difference(MODULES, ["all"]):
-                    raise self._error(f"there is a part {min(unknown)!r}", f"all, or of {', '.join(MODULES)}")
-                self._parts = tuple(part for part in MODULES if part in arguments or "all" in arguments)
+                    raise self._error(
+                        f"there is a part {min(unknown)!r}", f"all, or of {', '.join(MODULES)}"
+                    )
+                self._parts = tuple(
+                    part for part in MODULES if part in arguments or "all" in arguments
+                )
             case "begin":
                 self._begin |= self._options(arguments)
             case "figure":
@@ -269,14 +294,23 @@ class _Reader:
                 figure = EARLIER_FIGURES.get(figure, figure)
                 self._figures.append(Figure(figure, self._options(arguments[1:])))
             case "try":
-                self._blocks.append(Try(self._first(arguments, "a label"), self._options(arguments[1:])))
+                self._blocks.append(
+                    Try(self._first(arguments, "a label"), self._options(arguments[1:]))
+                )
             case "predict":
-                self._blocks.append(self._predict(self._first(arguments, "a check"), self._options(arguments[1:])))
+                self._blocks.append(
+                    self._predict(self._first(arguments, "a check"), self._options(arguments[1:]))
+                )
             case "textbook":
                 title = self._first(arguments, "a title")
-                self._blocks.append(Textbook(title, _paragraphs(self._lines_inside("a textbook text"))))
+                self._blocks.append(
+                    Textbook(title, _paragraphs(self._lines_inside("a textbook text")))
+                )
             case _:
-                raise self._error(f"there is a directive {name!r}", "parts, begin, figure, try, predict or textbook")
+                raise self._error(
+                    f"there is a directive {name!r}",
+                    "parts, begin, figure, try, predict or textbook",
+                )
 
     def _first(self, arguments: Sequence[str], what: str) -> str:
         if not arguments or "=" in arguments[0]:
@@ -288,7 +322,9 @@ class _Reader:
         for argument in arguments:
             name, equals, value = argument.partition("=")
             if not name or (equals and not value) or name in options:
-                raise self._error(f"there is an option {argument!r}", "name or name=value, each name once")
+                raise self._error(
+                    f"there is an option {argument!r}", "name or name=value, each name once"
+                )
             options[name] = value
         return options
 
@@ -307,12 +343,17 @@ class _Reader:
             if line.startswith("- "):
                 name, colon, text = line.removeprefix("- ").partition(": ")
                 if not colon or name in choices:
-                    raise self._error(f"there is a choice {line!r}", "“- name: text”, each name once")
+                    raise self._error(
+                        f"there is a choice {line!r}", "“- name: text”, each name once"
+                    )
                 choices[name] = text.strip()
             else:
                 question.append(line)
         if len(choices) < 2:
-            raise self._error(f"a question has {len(choices)} choices", "two or more lines such as “- rises: It rises”")
+            raise self._error(
+                f"a question has {len(choices)} choices",
+                "two or more lines such as “- rises: It rises”",
+            )
         return Predict(check, options, Paragraph("\n".join(question).strip()), choices)
 
     def _error(self, problem: str, expected: str) -> ChapterError:

@@ -5,7 +5,16 @@ from functools import partial
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QHideEvent, QKeyEvent, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QBoxLayout, QButtonGroup, QFrame, QLabel, QPushButton, QRadioButton, QToolButton, QWidget
+from PySide6.QtWidgets import (
+    QBoxLayout,
+    QButtonGroup,
+    QFrame,
+    QLabel,
+    QPushButton,
+    QRadioButton,
+    QToolButton,
+    QWidget,
+)
 
 from ...heatmap.head_grid import FOLDED, UNFOLDED
 from ...theme import GAP, current_theme, scaled
@@ -61,7 +70,9 @@ class PredictView(QFrame):
 
     answered, judged = Signal(), Signal()
 
-    def __init__(self, predict: Predict, context: LearnContext, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, predict: Predict, context: LearnContext, parent: QWidget | None = None
+    ) -> None:
         super().__init__(parent)
         self._predict, self._context = predict, context
         self._state = context.state
@@ -88,7 +99,15 @@ class PredictView(QFrame):
             choices.addWidget(button)
         choices.addWidget(self.look)
         heading = label("heading", "Predict, then look")
-        column_of(heading, self.question, choices, self.verdict, spacing=6, margins=(14, 10, 14, 12), within=self)
+        column_of(
+            heading,
+            self.question,
+            choices,
+            self.verdict,
+            spacing=6,
+            margins=(14, 10, 14, 12),
+            within=self,
+        )
         self.request.changed.connect(self._on_request, max_args=0)
         self._state.result_changed.connect(self._on_result, max_args=0)
         self.refresh()
@@ -104,7 +123,9 @@ class PredictView(QFrame):
         return next((name for name, button in self.choices.items() if button.isChecked()), None)
 
     def refresh(self) -> None:
-        """Fills in the values of the question, unless the sentence is the one that *Look* has typed."""
+        """Fills in the values of the question, unless the sentence is the one that *Look* has
+        typed.
+        """
         if self._shows_looked_text:
             return
         before = self._asked
@@ -154,10 +175,16 @@ class PredictView(QFrame):
     @property
     def _has_head(self) -> bool:
         """True if the question applies to the chosen head."""
-        return self._predict.options.get("kind", self._state.selection.head.kind) == self._state.selection.head.kind
+        return (
+            self._predict.options.get("kind", self._state.selection.head.kind)
+            == self._state.selection.head.kind
+        )
 
     def _allow(self) -> None:
-        """Offers *Look*. It stays enabled during the computation: Qt would move the focus to another part."""
+        """Offers *Look*.
+
+        It stays enabled during the computation: Qt would move the focus to another part.
+        """
         is_ready = self._is_askable and self._has_head and self.chosen is not None
         if not is_ready and self.look.hasFocus():
             self.choices[self.chosen or next(iter(self.choices))].setFocus()
@@ -183,7 +210,10 @@ class PredictView(QFrame):
             self._ask()
 
     def _ask(self) -> None:
-        """Computes the wanted answer once the sentence is translated. Each new result interrupts the computation."""
+        """Computes the wanted answer once the sentence is translated.
+
+        Each new result interrupts the computation.
+        """
         if not self._is_wanted or self._state.request.is_running or self.request.is_running:
             return
         judge = partial(self._judge, self._asked)
@@ -194,7 +224,9 @@ class PredictView(QFrame):
             self._context.controller.ask(job, self.request, judge)
 
     def _judge(self, asked: Question, answer: object) -> None:
-        """Shows the verdict, unless another head, sentence or chapter was chosen in the meantime."""
+        """Shows the verdict, unless another head, sentence or chapter was chosen in the
+        meantime.
+        """
         if not self._is_wanted or asked != self._asked:
             return
         self._found = self._check.judge(self._state, asked, answer)
@@ -217,7 +249,10 @@ class PredictView(QFrame):
 
     @property
     def _shuffled_text(self) -> str | None:
-        """The sentence that *Look*, or the same experiment, types instead of the one asked about; None for others."""
+        """The sentence that *Look*, or the same experiment, types instead of the one asked about.
+
+        None for others.
+        """
         seed = self._predict.options.get("shuffle")
         return shuffled(self._asked.text, seed) if seed is not None else None
 
@@ -303,7 +338,11 @@ class ChapterText(QWidget):
         self.back_button.hide()
         self.back_button.clicked.connect(context.own.restore)
         content = column_of(
-            self.title, self._text(chapter.claim, "claim"), spacing=10, margins=(4, 0, 14, 10), within=self
+            self.title,
+            self._text(chapter.claim, "claim"),
+            spacing=10,
+            margins=(4, 0, 14, 10),
+            within=self,
         )
         buttons: FlowLayout | None = None
         last_buttons: FlowLayout | None = None
@@ -319,7 +358,11 @@ class ChapterText(QWidget):
                 buttons.addWidget(self._try(block))
                 continue
             buttons = None
-            content.addWidget(self._text(block, "reading") if isinstance(block, Paragraph) else self._question(block))
+            content.addWidget(
+                self._text(block, "reading")
+                if isinstance(block, Paragraph)
+                else self._question(block)
+            )
         if last_buttons is not None:
             last_buttons.addWidget(self.back_button)
         content.addLayout(self.end)
@@ -340,7 +383,11 @@ class ChapterText(QWidget):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Return presses a button, as Space does."""
         focused = self.focusWidget()
-        if event.key() in RETURN_KEYS and isinstance(focused, QPushButton | QToolButton) and focused.hasFocus():
+        if (
+            event.key() in RETURN_KEYS
+            and isinstance(focused, QPushButton | QToolButton)
+            and focused.hasFocus()
+        ):
             focused.click()
         else:
             super().keyPressEvent(event)
@@ -354,7 +401,9 @@ class ChapterText(QWidget):
         return self.predictions[-1]
 
     def _add_textbook(self, block: Textbook) -> None:
-        textbook = TextbookView(block.title, [self._text(paragraph, "reading") for paragraph in block.paragraphs])
+        textbook = TextbookView(
+            block.title, [self._text(paragraph, "reading") for paragraph in block.paragraphs]
+        )
         self.textbooks.append(textbook)
         self.end.insertWidget(self.end.count() - 1, textbook.button)
 
@@ -384,7 +433,13 @@ class ChapterView(QWidget):
 
     next_wanted = Signal()
 
-    def __init__(self, chapter: Chapter, context: LearnContext, next_title: str, parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        chapter: Chapter,
+        context: LearnContext,
+        next_title: str,
+        parent: QWidget | None = None,
+    ) -> None:
         """`next_title`: of the following chapter; empty if this is the last."""
         super().__init__(parent)
         self.chapter, self._context = chapter, context
@@ -417,7 +472,8 @@ class ChapterView(QWidget):
     def enter(self) -> None:
         """Prepares the chapter's experiment with the reader's sentence when the reader opens it."""
         self._has_begun = False
-        self._actions.perform({"reset": ""})  # or those of the chapter's sentence would be reported as dropped
+        # or those of the chapter's sentence would be reported as dropped
+        self._actions.perform({"reset": ""})
         self._context.own.restore()
         self._actions.forget()
         self._begin()
@@ -463,11 +519,15 @@ class ChapterView(QWidget):
         self._share_later()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Keeps text and figures as wide as their widest part, because they do not scroll sideways."""
+        """Keeps text and figures as wide as their widest part, because they do not scroll
+        sideways.
+        """
         if event.type() == QEvent.Type.LayoutRequest:
             for area in (self._text_area, self._figure_area):
                 if (content := area.widget()) is not None:
-                    area.setMinimumWidth(content.minimumSizeHint().width() + scaled(SCROLL_BAR_WIDTH))
+                    area.setMinimumWidth(
+                        content.minimumSizeHint().width() + scaled(SCROLL_BAR_WIDTH)
+                    )
             self._fit_heights()
         return super().eventFilter(watched, event)
 
@@ -477,7 +537,9 @@ class ChapterView(QWidget):
         own_bar = bar.width() if bar is not None and bar.isVisible() else 0
         self._is_stacked = self.width() + own_bar < scaled(STACKED)
         self._row.setDirection(
-            QBoxLayout.Direction.TopToBottom if self._is_stacked else QBoxLayout.Direction.LeftToRight
+            QBoxLayout.Direction.TopToBottom
+            if self._is_stacked
+            else QBoxLayout.Direction.LeftToRight
         )
         take_out(self.next_button)
         # the button to the next chapter comes last
@@ -486,17 +548,27 @@ class ChapterView(QWidget):
         self._fit_heights()
 
     def _fit_heights(self) -> None:
-        """Gives text and figures their whole height if they are below each other; then only the window scrolls."""
+        """Gives text and figures their whole height if they are below each other.
+
+        Then only the window scrolls.
+        """
         for figure in self.figures:
             if figure.takes_height:
-                least = max(scaled(FIGURE_HEIGHT_STACKED), figure.column.totalMinimumHeightForWidth(self.width()))
+                least = max(
+                    scaled(FIGURE_HEIGHT_STACKED),
+                    figure.column.totalMinimumHeightForWidth(self.width()),
+                )
                 figure.setMinimumHeight(least if self._is_stacked else 0)
         for area in (self._text_area, self._figure_area):
             content = area.widget()
             height = 0
             if self._is_stacked and content is not None:
                 width = self.width()
-                height = content.heightForWidth(width) if content.hasHeightForWidth() else content.sizeHint().height()
+                height = (
+                    content.heightForWidth(width)
+                    if content.hasHeightForWidth()
+                    else content.sizeHint().height()
+                )
             area.setMinimumHeight(height)
 
     def _share_later(self) -> None:
@@ -504,7 +576,9 @@ class ChapterView(QWidget):
         QTimer.singleShot(0, self, self._share_height)
 
     def _share_height(self) -> None:
-        """Gives each figure an equal part of the page's height, after the smallest size of a map if there is one."""
+        """Gives each figure an equal part of the page's height, after the smallest size of a map if
+        there is one.
+        """
         self._fit_heights()
         height = self._figure_area.height() - scaled(GAP) * (len(self.figures) - 1)
         if self._is_stacked:
@@ -519,7 +593,9 @@ class ChapterView(QWidget):
             figure.set_available_height(height // len(others))
 
     def _begin(self) -> None:
-        """Performs the first actions once there is a result, which they search for heads and cells."""
+        """Performs the first actions once there is a result, which they search for heads and
+        cells.
+        """
         if not self._has_begun and self._state.translation is not None:
             self._has_begun = True
             self._actions.perform(self.chapter.begin)

@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING, Any, Final
 from psygnal import Signal
 
 from augenmerk.core.counting import display_text
-from augenmerk.core.extensions.info.size import Module, SizeRow, preset_vocabulary_sizes, size_rows, total
+from augenmerk.core.extensions.info.size import (
+    Module,
+    SizeRow,
+    preset_vocabulary_sizes,
+    size_rows,
+    total,
+)
 from augenmerk.core.extensions.run_settings.presets import preset
 from augenmerk.core.model.heads import Head
 from augenmerk.core.quantities import counted, number, percent_in_words
@@ -42,7 +48,8 @@ if TYPE_CHECKING:  # torch belongs to the worker thread
 MANY_TIMES = 1e6
 MAX_WORDS_SHOWN = 14
 SAME_LOG_RATIO = math.log(1.05)
-"""Probabilities this near to each other, in nats, are “about as probable” in words: their ratio is written as 1.0."""
+"""Probabilities this near to each other, in nats, are “about as probable” in words: their ratio is
+written as 1.0."""
 SAME_WEIGHT, SAME_LOG_PROBABILITY, SAME_LOSS = 0.005, 0.01, 0.001
 
 
@@ -65,8 +72,8 @@ class Question:
     def following(self, state: ExperimentState, about: frozenset[str]) -> "Question":
         """The question about the sentence and head shown; `about` as in `Check`.
 
-        The pair follows the pinned one only while nothing is changed. A change can reorder or replace the words, and
-        the question keeps its word.
+        The pair follows the pinned one only while nothing is changed. A change can reorder or
+        replace the words, and the question keeps its word.
         """
         result = state.result
         shown = state.maps.translation
@@ -160,7 +167,8 @@ def _judge_runs(state: ExperimentState, question: Question, answer: None) -> Ver
     return Verdict(
         "decoder" if num_steps > 1 else "once",
         f"The encoder runs once and reads all {num_source} {source} tokens. The decoder runs "
-        f"{counted(num_steps, 'time')}: each {target} token depends on those before it. The last one is the end mark.",
+        f"{counted(num_steps, 'time')}: each {target} token depends on those before it. The last "
+        "one is the end mark.",
     )
 
 
@@ -170,7 +178,12 @@ def _judge_tokens(state: ExperimentState, question: Question, answer: None) -> V
     num_tokens = len(translation.source_tokens)
     split = [word for word in translation.source_words if word.end - word.start > 1]
     added = num_tokens - sum(word.end - word.start for word in translation.source_words)
-    sentences = [f"The encoder reads {num_tokens} tokens for {counted(num_words, 'word')}, punctuation marks included."]
+    sentences = [
+        (
+            f"The encoder reads {num_tokens} tokens for {counted(num_words, 'word')}, punctuation "
+            "marks included."
+        )
+    ]
     if split:
         pieces = ", ".join(f"{word.text} ({word.end - word.start} pieces)" for word in split)
         sentences.append(f"Words in pieces: {pieces}.")
@@ -182,52 +195,77 @@ def _judge_tokens(state: ExperimentState, question: Question, answer: None) -> V
 
 def _with_temperature(state: ExperimentState, question: Question) -> RunJob:
     assert question.head is not None
-    return _given_and(state, SoftmaxTemperature(question.head, float(question.options["temperature"])))
+    return _given_and(
+        state, SoftmaxTemperature(question.head, float(question.options["temperature"]))
+    )
 
 
-def _judge_largest_weight(state: ExperimentState, question: Question, answer: tuple[Translation, ...]) -> Verdict:
+def _judge_largest_weight(
+    state: ExperimentState, question: Question, answer: tuple[Translation, ...]
+) -> Verdict:
     head, pinned = question.head, question.pinned
     assert head is not None
     assert pinned is not None
     # a made-up word has other pieces
     row = pair_in(answer[0], _original(state), head.kind, pinned, "predicted") or pinned
-    rows = (translation.maps.of_kind(head.kind)[head.layer, head.head, row.query] for translation in answer)
+    rows = (
+        translation.maps.of_kind(head.kind)[head.layer, head.head, row.query]
+        for translation in answer
+    )
     before, after = (float(weights.max()) for weights in rows)
     choice = _direction(after - before, SAME_WEIGHT)
     return Verdict(
         choice,
-        f"The weight went from {percent_in_words(before)} to {percent_in_words(after)}. Divided scores lie closer "
-        "together, so the weights become more even.",
+        f"The weight went from {percent_in_words(before)} to {percent_in_words(after)}. Divided "
+        "scores lie closer together, so the weights become more even.",
     )
 
 
 def _shuffled(state: ExperimentState, question: Question) -> RunJob:
-    return RunJob((Experiment(question.text), Experiment(shuffled(question.text, question.options["shuffle"]))))
+    return RunJob(
+        (
+            Experiment(question.text),
+            Experiment(shuffled(question.text, question.options["shuffle"])),
+        )
+    )
 
 
-def _judge_shuffled(state: ExperimentState, question: Question, answer: tuple[Translation, ...]) -> Verdict:
+def _judge_shuffled(
+    state: ExperimentState, question: Question, answer: tuple[Translation, ...]
+) -> Verdict:
     before, after = answer
     has_same_words = Counter(before.predicted_ids) == Counter(after.predicted_ids)
-    choice = "same" if before.predicted_ids == after.predicted_ids else "order" if has_same_words else "words"
+    choice = (
+        "same"
+        if before.predicted_ids == after.predicted_ids
+        else "order"
+        if has_same_words
+        else "words"
+    )
     because = {
         "same": "The positions were added to other words. This changed the log-probability from "
         f"{number(before.log_probability)} to {number(after.log_probability)}, but no word.",
         "order": "The positions were added to other words, and the order of the output follows.",
         "words": "The positions were added to other words: for the model, this is another sentence.",
     }[choice]
-    return Verdict(choice, f"“{after.source_text}” becomes “{after.text}” (before: “{before.text}”). {because}")
+    return Verdict(
+        choice, f"“{after.source_text}” becomes “{after.text}” (before: “{before.text}”). {because}"
+    )
 
 
-def _judge_mask(state: ExperimentState, question: Question, answer: tuple[Translation, ...]) -> Verdict:
+def _judge_mask(
+    state: ExperimentState, question: Question, answer: tuple[Translation, ...]
+) -> Verdict:
     masked, lifted = answer
     num_more = sum(
-        after > before for before, after in zip(masked.log_probabilities, lifted.log_probabilities, strict=True)
+        after > before
+        for before, after in zip(masked.log_probabilities, lifted.log_probabilities, strict=True)
     )
     change = lifted.log_probability - masked.log_probability
     return Verdict(
         _direction(change, SAME_LOG_PROBABILITY),
-        f"{_compared(change)} {_share(num_more, len(masked.log_probabilities))} became more probable. In training, the "
-        "decoder never saw later tokens.",
+        f"{_compared(change)} {_share(num_more, len(masked.log_probabilities))} became more "
+        "probable. In training, the decoder never saw later tokens.",
     )
 
 
@@ -235,9 +273,13 @@ def _without_word(state: ExperimentState, question: Question) -> RunJob:
     return _given_and(state, SourceWordRemoved(place_to_remove(_original(state)) or 0))
 
 
-def _judge_cross_shape(state: ExperimentState, question: Question, answer: tuple[Translation, ...]) -> Verdict:
+def _judge_cross_shape(
+    state: ExperimentState, question: Question, answer: tuple[Translation, ...]
+) -> Verdict:
     before, after = (translation.maps.cross.shape[-2:] for translation in answer)
-    has_fewer_rows, has_fewer_columns = (now < then for now, then in zip(after, before, strict=True))
+    has_fewer_rows, has_fewer_columns = (
+        now < then for now, then in zip(after, before, strict=True)
+    )
     if has_fewer_rows and has_fewer_columns:
         choice = "both"
     elif has_fewer_rows:
@@ -247,8 +289,9 @@ def _judge_cross_shape(state: ExperimentState, question: Question, answer: tuple
     source, target = state.languages
     return Verdict(
         choice,
-        f"Each map had {before[0]} rows and {before[1]} columns, and now has {after[0]} and {after[1]}. Rows are "
-        f"queries, one for each {target} token. Columns are keys, one for each {source} token.",
+        f"Each map had {before[0]} rows and {before[1]} columns, and now has {after[0]} and "
+        f"{after[1]}. Rows are queries, one for each {target} token. Columns are keys, one for "
+        f"each {source} token.",
     )
 
 
@@ -266,7 +309,9 @@ def _with_second_choice(state: ExperimentState, question: Question) -> RunJob:
     return _original_and(state, ForcedToken(step, original.alternatives[step][1].entry))
 
 
-def _judge_second_choice(state: ExperimentState, question: Question, answer: tuple[Translation, ...]) -> Verdict:
+def _judge_second_choice(
+    state: ExperimentState, question: Question, answer: tuple[Translation, ...]
+) -> Verdict:
     before, after = answer
     step = unsure_step(before)
     assert step is not None
@@ -278,9 +323,12 @@ def _judge_second_choice(state: ExperimentState, question: Question, answer: tup
     change = after.log_probability - before.log_probability
     because = {
         "same": f"The words after “{after.predicted_tokens[step]}” do not depend on this choice.",
-        "other": "Each token is chosen given all tokens before it, so one choice can change all that follow.",
+        "other": "Each token is chosen given all tokens before it, so one choice can change all "
+        "that follow.",
     }[choice]
-    return Verdict(choice, f"{_compared(change, 'The new', 'the old one')} It is “{after.text}” {because}")
+    return Verdict(
+        choice, f"{_compared(change, 'The new', 'the old one')} It is “{after.text}” {because}"
+    )
 
 
 def _share(number: int, among: int) -> str:
@@ -296,9 +344,16 @@ def _compared(change: float, which: str = "The whole", than: str = "before") -> 
     else:
         ratio = math.exp(abs(change))
         times = (
-            f"{ratio:.1f}" if ratio < 10 else f"{ratio:.0f}" if ratio < 1000 else f"about {float(f'{ratio:.2g}'):,.0f}"
+            f"{ratio:.1f}"
+            if ratio < 10
+            else f"{ratio:.0f}"
+            if ratio < 1000
+            else f"about {float(f'{ratio:.2g}'):,.0f}"
         )
-    return f"{which} translation is {times} times {'more' if change > 0 else 'less'} probable than {than}."
+    return (
+        f"{which} translation is {times} times {'more' if change > 0 else 'less'} probable than "
+        f"{than}."
+    )
 
 
 WITHOUT_HEAD = {
@@ -308,13 +363,19 @@ WITHOUT_HEAD = {
 }
 
 
-def _judge_without_chosen(state: ExperimentState, question: Question, answer: tuple[Translation, ...]) -> Verdict:
+def _judge_without_chosen(
+    state: ExperimentState, question: Question, answer: tuple[Translation, ...]
+) -> Verdict:
     before, after = answer
     assert question.head is not None
     if before.predicted_ids == after.predicted_ids:
         change = after.log_probability - before.log_probability
-        return Verdict("same", f"{_compared(change)} {WITHOUT_HEAD[_direction(change, SAME_LOG_RATIO)]}")
-    because = f"Without {display_text(question.head.short_name)}, the translation becomes “{after.text}”"
+        return Verdict(
+            "same", f"{_compared(change)} {WITHOUT_HEAD[_direction(change, SAME_LOG_RATIO)]}"
+        )
+    because = (
+        f"Without {display_text(question.head.short_name)}, the translation becomes “{after.text}”"
+    )
     return Verdict("other", f"{because} No other head makes up for it.")
 
 
@@ -324,16 +385,24 @@ def _without_head(state: ExperimentState, question: Question) -> RunJob:
 
 
 def _without_networks(state: ExperimentState, question: Question) -> RunJob:
-    return _original_and(state, *map(FeedForwardScaled, find_networks(state, question.options["network-off"])))
+    return _original_and(
+        state, *map(FeedForwardScaled, find_networks(state, question.options["network-off"]))
+    )
 
 
-def _judge_without_networks(state: ExperimentState, question: Question, answer: tuple[Translation, ...]) -> Verdict:
+def _judge_without_networks(
+    state: ExperimentState, question: Question, answer: tuple[Translation, ...]
+) -> Verdict:
     before, after = answer
     if before.predicted_ids == after.predicted_ids:
         because = "Attention alone suffices here; for most captions it does not."
-        return Verdict("same", f"{_compared(after.log_probability - before.log_probability)} {because}")
+        return Verdict(
+            "same", f"{_compared(after.log_probability - before.log_probability)} {because}"
+        )
     words = after.text.split()
-    shown = after.text if len(words) <= MAX_WORDS_SHOWN else f"{' '.join(words[:MAX_WORDS_SHOWN])} …"
+    shown = (
+        after.text if len(words) <= MAX_WORDS_SHOWN else f"{' '.join(words[:MAX_WORDS_SHOWN])} …"
+    )
     num_before, num_after = map(_num_repeated, answer)
     because = f"“{before.text}” becomes “{shown}”"
     if num_after > num_before:
@@ -342,7 +411,9 @@ def _judge_without_networks(state: ExperimentState, question: Question, answer: 
     return Verdict("other", f"{because} {NETWORKS}")
 
 
-NETWORKS = "Attention only mixes vectors of other positions; the networks compute something new from each."
+NETWORKS = (
+    "Attention only mixes vectors of other positions; the networks compute something new from each."
+)
 
 
 def _num_repeated(translation: Translation) -> int:
@@ -355,10 +426,12 @@ def _judge_smoothing(state: ExperimentState, question: Question, smoothing: Smoo
     right = smoothing.target.max()
     other = smoothing.target[smoothing.target > 0].min()
     return Verdict(
-        "rises" if smoothing.smoothed_loss[-1] > smoothing.smoothed_loss[best] + SAME_LOSS else "falls",
-        f"With smoothing, the loss is smallest at the odds of the target: {right:.3f} to {other:.3f}, or "
-        f"{smoothing.odds[best]:.0f} to 1. A surer model has a larger loss: {smoothing.smoothed_loss[-1]:.3f} at "
-        f"{smoothing.odds[-1]:.0f} to 1.",
+        "rises"
+        if smoothing.smoothed_loss[-1] > smoothing.smoothed_loss[best] + SAME_LOSS
+        else "falls",
+        f"With smoothing, the loss is smallest at the odds of the target: {right:.3f} to "
+        f"{other:.3f}, or {smoothing.odds[best]:.0f} to 1. A surer model has a larger loss: "
+        f"{smoothing.smoothed_loss[-1]:.3f} at {smoothing.odds[-1]:.0f} to 1.",
     )
 
 
@@ -371,7 +444,8 @@ def _judge_decided(state: ExperimentState, question: Question, lens: "LogitLens"
     early = num_steps - late
     return Verdict(
         "last" if late > num_steps / 2 else "earlier",
-        f"{early} of {num_steps} tokens take the lead before the last of the {num_layers} layers and keep it. "
+        f"{early} of {num_steps} tokens take the lead before the last of the {num_layers} layers "
+        "and keep it. "
         f"{'Later layers do not overturn them.' if early else 'Until then, other tokens lead.'}",
     )
 
@@ -383,15 +457,22 @@ def _judge_largest_part(state: ExperimentState, question: Question, answer: None
     parts = part_sizes(size_rows(run.model, *sizes, 1, 1))
     return Verdict(
         max(parts, key=lambda name: parts[name]),
-        f"Tables of tokens and positions and the output have {parts['tokens']:,} parameters, attention "
-        f"{parts['attention']:,}, feed-forward {parts['feed-forward']:,}. Each table has a vector for every token.",
+        f"Tables of tokens and positions and the output have {parts['tokens']:,} parameters, "
+        f"attention {parts['attention']:,}, feed-forward {parts['feed-forward']:,}. Each table "
+        "has a vector for every token.",
     )
 
 
 def part_sizes(rows: tuple[SizeRow, ...]) -> dict[str, int]:
     """Parameters of a model's tables and output ("tokens"), attention, and networks."""
     modules: dict[str, tuple[Module, ...]] = {
-        "tokens": ("source embedding", "source positions", "target embedding", "target positions", "output"),
+        "tokens": (
+            "source embedding",
+            "source positions",
+            "target embedding",
+            "target positions",
+            "output",
+        ),
         "attention": ("encoder self-attention", "decoder self-attention", "cross-attention"),
         "feed-forward": ("encoder feed-forward", "decoder feed-forward"),
     }
@@ -419,13 +500,21 @@ CHECKS: Final[dict[str, Check]] = {
     "num-tokens": Check(frozenset({"more", "same", "fewer"}), _judge_tokens),
     "shuffled-words": Check(frozenset({"same", "order", "words"}), _judge_shuffled, _shuffled),
     "chosen-head": Check(frozenset({"yes", "no"}), _judge_head, about=frozenset({"head"})),
-    "lifted-mask": Check(RISE_OR_FALL, _judge_mask, lambda state, question: _given_and(state, CausalMaskLifted())),
+    "lifted-mask": Check(
+        RISE_OR_FALL, _judge_mask, lambda state, question: _given_and(state, CausalMaskLifted())
+    ),
     "cross-shape": Check(frozenset({"rows", "columns", "both"}), _judge_cross_shape, _without_word),
-    "largest-weight": Check(RISE_OR_FALL, _judge_largest_weight, _with_temperature, frozenset({"head", "query"})),
+    "largest-weight": Check(
+        RISE_OR_FALL, _judge_largest_weight, _with_temperature, frozenset({"head", "query"})
+    ),
     "second-choice": Check(SAME_OR_OTHER, _judge_second_choice, _with_second_choice),
     "without-head": Check(SAME_OR_OTHER, _judge_without_chosen, _without_head, frozenset({"head"})),
-    "without-networks": Check(frozenset({"same", "repeats", "other"}), _judge_without_networks, _without_networks),
-    "smoothing": Check(frozenset({"rises", "falls"}), _judge_smoothing, lambda state, question: SmoothingJob()),
+    "without-networks": Check(
+        frozenset({"same", "repeats", "other"}), _judge_without_networks, _without_networks
+    ),
+    "smoothing": Check(
+        frozenset({"rises", "falls"}), _judge_smoothing, lambda state, question: SmoothingJob()
+    ),
     "largest-part": Check(frozenset({"tokens", "attention", "feed-forward"}), _judge_largest_part),
     "decided-at": Check(frozenset({"last", "earlier"}), _judge_decided, _DecidedJob.of),
 }

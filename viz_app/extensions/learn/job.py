@@ -29,15 +29,21 @@ class RunJob(Job):
 
     experiments: Sequence[Experiment]
 
-    def run(self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop) -> tuple[Translation, ...]:
+    def run(
+        self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop
+    ) -> tuple[Translation, ...]:
         """See `Job.run`."""
-        return tuple(translator.run_many(map(translator.compile, self.experiments), should_stop=should_stop))
+        return tuple(
+            translator.run_many(map(translator.compile, self.experiments), should_stop=should_stop)
+        )
 
 
 class LogitPartsJob(TranslationJob):
     """The parts of each word's logit."""
 
-    def run(self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop) -> tuple[WordParts, ...]:
+    def run(
+        self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop
+    ) -> tuple[WordParts, ...]:
         """See `Job.run`."""
         from augenmerk.core.extensions.analyses.logit_attribution import logit_parts
 
@@ -51,8 +57,8 @@ class HeadPoint:
     Attributes:
         head: the head.
         clarity: of its map in this sentence, from 0 to 1.
-        effect: the log-probability of the translation without the head minus the one with it, in nats; below 0 if the
-            head helps.
+        effect: the log-probability of the translation without the head minus the one with it, in
+            nats; below 0 if the head helps.
     """
 
     head: Head
@@ -61,16 +67,23 @@ class HeadPoint:
 
 
 class HeadPointsJob(TranslationJob):
-    """A point for each head. Its effect is measured with the head off and the same tokens (Michel et al. 2019)."""
+    """A point for each head.
 
-    def run(self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop) -> tuple[HeadPoint, ...]:
+    Its effect is measured with the head off and the same tokens (Michel et al. 2019).
+    """
+
+    def run(
+        self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop
+    ) -> tuple[HeadPoint, ...]:
         """See `Job.run`."""
         from augenmerk.core.model.heads import heads_of
 
         heads = heads_of(translator.model.config)
         whole = self.translation
         off = [whole.experiment.with_interventions(HeadScaled(head)) for head in heads]
-        scores = translator.score_many(whole, list(map(translator.compile, off)), should_stop=should_stop)
+        scores = translator.score_many(
+            whole, list(map(translator.compile, off)), should_stop=should_stop
+        )
         clear = {kind: clarity(whole.maps.of_kind(kind)) for kind in ATTENTION_KINDS}
         effects = (sum(log_probabilities) - whole.log_probability for log_probabilities in scores)
         return tuple(
@@ -108,7 +121,9 @@ class BeamTreeJob(Job):
     source_text: str
     beam: Beam
 
-    def run(self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop) -> "BeamTree":
+    def run(
+        self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop
+    ) -> "BeamTree":
         """See `Job.run`."""
         from augenmerk.core.extensions.analyses.beam_tree import beam_tree
 
@@ -117,11 +132,15 @@ class BeamTreeJob(Job):
 
 @dataclass(frozen=True)
 class PositionsJob(Job):
-    """Vectors of positions: [100, 20] sinusoidal ones, and [at most 100, D] those of the model's source side."""
+    """Vectors of positions: [100, 20] sinusoidal ones, and [at most 100, D] those of the model's
+    source side.
+    """
 
     scope: ClassVar[JobScope] = "model"
 
-    def run(self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop) -> tuple[FloatArray, FloatArray]:
+    def run(
+        self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop
+    ) -> tuple[FloatArray, FloatArray]:
         """See `Job.run`."""
         from augenmerk.core.model.layers import sinusoidal_table
 
@@ -137,7 +156,8 @@ class Smoothing:
     Attributes:
         target: [5], the distribution that the loss compares with.
         odds: [N], how much more probable than each of the others the right word is made.
-        smoothed_loss, plain_loss: [N], the Kullback–Leibler divergence from the smoothed and from the plain target.
+        smoothed_loss, plain_loss: [N], the Kullback–Leibler divergence from the smoothed and from
+            the plain target.
     """
 
     target: FloatArray
@@ -156,9 +176,13 @@ class SmoothingJob(Job):
         """See `Job.run`."""
         from augenmerk.core.extensions.training.loss import smoothed_distribution
 
-        target, plain = (smoothed_distribution(2, 5, smoothing, 0).numpy() for smoothing in (SMOOTHING, 0.0))
+        target, plain = (
+            smoothed_distribution(2, 5, smoothing, 0).numpy() for smoothing in (SMOOTHING, 0.0)
+        )
         odds = np.linspace(1, MAX_ODDS, 400)
-        losses = [_divergences(distribution.astype(np.float64), odds) for distribution in (target, plain)]
+        losses = [
+            _divergences(distribution.astype(np.float64), odds) for distribution in (target, plain)
+        ]
         return Smoothing(read_only(target), odds, *losses)
 
 

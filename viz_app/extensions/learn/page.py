@@ -6,7 +6,14 @@ from functools import partial
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QButtonGroup, QFrame, QGridLayout, QPushButton, QStackedWidget, QWidget
+from PySide6.QtWidgets import (
+    QButtonGroup,
+    QFrame,
+    QGridLayout,
+    QPushButton,
+    QStackedWidget,
+    QWidget,
+)
 
 from augenmerk.core.extensions.info.size import Module
 from augenmerk.core.resources import bundled_model_path
@@ -65,7 +72,10 @@ class LearnPage(QWidget):
         *,
         language: str = LANGUAGE,
     ) -> None:
-        """`window_state`: the experiment of the Translate page; `language`: the code of that of the texts."""
+        """`window_state`: the experiment of the Translate page.
+
+        `language`: the code of that of the texts.
+        """
         super().__init__(parent)
         self._language = language if language in languages() else LANGUAGE
         self._window_state = window_state
@@ -102,7 +112,9 @@ class LearnPage(QWidget):
         self.list.chosen.connect(self.open_chapter)
         self.list.part_chosen.connect(self.open_part)
         self.list.language_menu.chosen.connect(self.show_language)
-        self.sentence.input.text_committed.connect(lambda text, is_asked: self.own.take(text, asks_again=is_asked))
+        self.sentence.input.text_committed.connect(
+            lambda text, is_asked: self.own.take(text, asks_again=is_asked)
+        )
         self.own.changed.connect(self._offer_sentence)
         self.own.replaced.connect(self.sentence.input.show_text)
         self.state.result_changed.connect(self._on_result, max_args=0)
@@ -128,7 +140,9 @@ class LearnPage(QWidget):
             return
         if index not in self._views:
             following = self.chapters[index + 1].title if index + 1 < len(self.chapters) else ""
-            context = LearnContext(self.state, self.controller, self.own, self._window_state, open_part=self.open_part)
+            context = LearnContext(
+                self.state, self.controller, self.own, self._window_state, open_part=self.open_part
+            )
             view = ChapterView(self.chapters[index], context, following, self._stack)
             view.next_wanted.connect(partial(self.open_chapter, index + 1))
             self._views[index] = view
@@ -153,13 +167,19 @@ class LearnPage(QWidget):
 
     def open_named(self, name: str) -> None:
         """Goes to a chapter by its name; an unknown one changes nothing."""
-        index = next((index for index, chapter in enumerate(self.chapters) if chapter.name == name), None)
+        index = next(
+            (index for index, chapter in enumerate(self.chapters) if chapter.name == name), None
+        )
         if index is not None:
             self.open_chapter(index)
 
     def open_part(self, module: Module) -> None:
         """Goes to the most specific chapter about a part of the model."""
-        about = [(len(chapter.parts), index) for index, chapter in enumerate(self.chapters) if module in chapter.parts]
+        about = [
+            (len(chapter.parts), index)
+            for index, chapter in enumerate(self.chapters)
+            if module in chapter.parts
+        ]
         if about:
             self.open_chapter(min(about)[1])
 
@@ -169,7 +189,9 @@ class LearnPage(QWidget):
         model = self.state.model
         large_map = view.large_map if view is not None else None
         title = self.chapters[self._place].title if self.chapters else ""
-        return ExportSource(self, self.state, large_map, model.title if model is not None else "", title)
+        return ExportSource(
+            self, self.state, large_map, model.title if model is not None else "", title
+        )
 
     def shutdown(self) -> None:
         """Ends the chapters' work and the thread of the bundled model."""
@@ -178,7 +200,9 @@ class LearnPage(QWidget):
         self._worker.close()
 
     def show_alone(self, name: str) -> QWidget:
-        """Opens a chapter in the widget that holds all of them, which another part of the window may borrow."""
+        """Opens a chapter in the widget that holds all of them, which another part of the window
+        may borrow.
+        """
         self.begin()
         self.open_named(name)
         return self._stack
@@ -195,7 +219,11 @@ class LearnPage(QWidget):
             self._has_asked = True
             self.own.begin()
             self._message.show_text("Opening the bundled model…")
-            self._worker.submit(Request(LoadJob(None, "cpu"), self.state, on_result=self._begin, on_error=self._refuse))
+            self._worker.submit(
+                Request(
+                    LoadJob(None, "cpu"), self.state, on_result=self._begin, on_error=self._refuse
+                )
+            )
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """A small page shows the numbers of chapters alone."""
@@ -214,7 +242,8 @@ class LearnPage(QWidget):
         is_other = other is not None and not other.is_bundled
         if other is not None and is_other:
             self.model_note.setText(
-                f"Learn uses the bundled model, {bundled_model_path().stem}; {other.title} is open on the other pages."
+                f"Learn uses the bundled model, {bundled_model_path().stem}; {other.title} is "
+                "open on the other pages."
             )
         self.model_note.setVisible(is_other)
 
@@ -234,7 +263,11 @@ class LearnPage(QWidget):
         self.failed.emit(failure)
 
     def _on_result(self) -> None:
-        if self.state.result is not None and self._stack.currentWidget() is self._message and self.chapters:
+        if (
+            self.state.result is not None
+            and self._stack.currentWidget() is self._message
+            and self.chapters
+        ):
             self.open_chapter(self._place)
 
 
@@ -242,7 +275,9 @@ WIDTH, NARROW_WIDTH = 238, 86
 
 
 class ChapterList(QFrame):
-    """A button for each chapter and, below them, each lesson; a narrow list shows only numbers, two in a row.
+    """A button for each chapter and, below them, each lesson.
+
+    A narrow list shows only numbers, two in a row.
 
     Attributes:
         buttons: in the order of the chapters.
@@ -289,7 +324,14 @@ class ChapterList(QFrame):
         self._area = VerticalScrollArea(self._content)
         self._content.installEventFilter(self)
         menu = (self.language_menu, 0, Qt.AlignmentFlag.AlignHCenter)
-        column_of((self._area, 1000), (self.diagram, 1), menu, spacing=0, margins=(6, 8, 6, 8), within=self)
+        column_of(
+            (self._area, 1000),
+            (self.diagram, 1),
+            menu,
+            spacing=0,
+            margins=(6, 8, 6, 8),
+            within=self,
+        )
         self.show_chapters(chapters, language)
 
     def show_chapters(self, chapters: Sequence[Chapter], language: str) -> None:
@@ -321,7 +363,9 @@ class ChapterList(QFrame):
         self._name_buttons()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """The drawing of the model gets the height that the buttons leave, also after their number or size changed."""
+        """The drawing of the model gets the height that the buttons leave, also after their number
+        or size changed.
+        """
         if event.type() == QEvent.Type.LayoutRequest:
             self._area.setMaximumHeight(self._content.sizeHint().height())
         return super().eventFilter(watched, event)
@@ -344,9 +388,13 @@ class ChapterList(QFrame):
         for group in (self.buttons, [self._lessons_heading], self.lesson_buttons):
             for index, widget in enumerate(group):
                 span = num_columns if widget is self._lessons_heading else 1
-                self._grid.addWidget(widget, row + index // num_columns, index % num_columns, 1, span)
+                self._grid.addWidget(
+                    widget, row + index // num_columns, index % num_columns, 1, span
+                )
             row += math.ceil(len(group) / num_columns)
-        for number, (button, chapter) in enumerate(zip(self.buttons, self._chapters, strict=True), start=1):
+        for number, (button, chapter) in enumerate(
+            zip(self.buttons, self._chapters, strict=True), start=1
+        ):
             button.setText(str(number) if self._is_narrow else f"{number}  {chapter.title}")
             button.setToolTip(chapter.title)
             button.setAccessibleName(f"Chapter {number}: {chapter.title}")

@@ -44,7 +44,10 @@ class LearnPart(WindowPage, ViewProvider):
         window = self.window
         preferences = self.window.preferences
         page = LearnPage(
-            window.worker.sibling(window), window.state, window.pages.stack, language=preferences.learn_language
+            window.worker.sibling(window),
+            window.state,
+            window.pages.stack,
+            language=preferences.learn_language,
         )
         page.language_chosen.connect(lambda code: setattr(preferences, "learn_language", code))
         page.failed.connect(window.failed)
@@ -94,7 +97,11 @@ class LearnPart(WindowPage, ViewProvider):
     def view_in_sight(self) -> str:
         """The open chapter."""
         page = self.widget
-        return f"chapter {page.chapters[page.place].name}" if page is not None and page.chapters else ""
+        return (
+            f"chapter {page.chapters[page.place].name}"
+            if page is not None and page.chapters
+            else ""
+        )
 
     def shutdown(self, *, waits: bool) -> None:
         """See `WindowPart`."""

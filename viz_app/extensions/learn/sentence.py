@@ -19,7 +19,8 @@ class OwnSentence:
         text: of the reader's sentence.
 
     Signals (psygnal):
-        changed(): the reader's sentence, the sentence in use, or the sentence or model of the Translate page changed.
+        changed(): the reader's sentence, the sentence in use, or the sentence or model of the
+            Translate page changed.
         replaced(str): this text, which was not typed, is the sentence now: show it in the input.
     """
 
@@ -48,7 +49,11 @@ class OwnSentence:
     @property
     def offered(self) -> str:
         """The sentence of the Translate page if it differs; else empty."""
-        text = self._window_state.experiment.source_text.strip() if self._window_state is not None else ""
+        text = (
+            self._window_state.experiment.source_text.strip()
+            if self._window_state is not None
+            else ""
+        )
         return text if text != self.text else ""
 
     @property
@@ -112,7 +117,10 @@ class OwnSentence:
         self._end_check("it could not be translated")
 
     def _update(self) -> None:
-        """Makes another sentence in use the reader's. One that undo brings back stays the chapter's."""
+        """Makes another sentence in use the reader's.
+
+        One that undo brings back stays the chapter's.
+        """
         text = self._state.experiment.source_text
         if text != self.text:
             if self._is_trying:
@@ -122,7 +130,10 @@ class OwnSentence:
         self.changed.emit()
 
     def _offer(self) -> None:
-        """Reports a change of the Translate page. Unlike `changed.emit`, a connected method keeps no object alive."""
+        """Reports a change of the Translate page.
+
+        Unlike `changed.emit`, a connected method keeps no object alive.
+        """
         self.changed.emit()
 
     def _check_language(self) -> None:
@@ -145,5 +156,6 @@ class OwnSentence:
                 self._state.submit(edit_text(FIRST_EXAMPLE))
             self.replaced.emit(FIRST_EXAMPLE)
             self._state.report(
-                f"The sentence from Translate cannot be used here: {problem}. An example is shown instead."
+                f"The sentence from Translate cannot be used here: {problem}. An example is "
+                "shown instead."
             )

@@ -19,7 +19,11 @@ UNKNOWN, NO_BREAK = "…", "\u00a0"
 
 def place_to_remove(translation: Translation) -> int | None:
     """The index of the last source word with a letter or digit; None if it is the only one."""
-    words = [index for index, word in enumerate(translation.source_words) if any(map(str.isalnum, word.text))]
+    words = [
+        index
+        for index, word in enumerate(translation.source_words)
+        if any(map(str.isalnum, word.text))
+    ]
     return words[-1] if len(words) > 1 else None
 
 
@@ -41,7 +45,10 @@ def unsure_step(translation: Translation) -> int | None:
     gaps = {
         step: first.probability - second.probability
         for step, (first, second, *_) in enumerate(translation.alternatives)
-        if all(candidate.entry.startswith(WORD_MARK) and candidate.token.isalpha() for candidate in (first, second))
+        if all(
+            candidate.entry.startswith(WORD_MARK) and candidate.token.isalpha()
+            for candidate in (first, second)
+        )
     }
     return min(gaps, key=lambda step: gaps[step], default=None)
 
@@ -76,8 +83,12 @@ def plain(tokens: Iterable[str]) -> tuple[str, ...]:
     return tuple(token.replace(WORD_MARK, "") for token in tokens)
 
 
-def pair_tokens(translation: Translation, kind: AttentionKind) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The tokens that name the queries (tokens predicted or, in the encoder, read) and the keys of a kind's maps."""
+def pair_tokens(
+    translation: Translation, kind: AttentionKind
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The tokens that name the queries (tokens predicted or, in the encoder, read) and the keys of
+    a kind's maps.
+    """
     queries = translation.source_tokens if kind == "encoder" else translation.predicted_tokens
     keys = translation.read_tokens if kind == "decoder" else translation.source_tokens
     return plain(queries), plain(keys)
@@ -103,7 +114,9 @@ def _pinned_weight(state: ExperimentState, translation: Translation) -> str:
 
 
 def _query(state: ExperimentState, shown: Translation) -> str:
-    """The token predicted in the pinned row, and the one that the original predicts there if it differs."""
+    """The token predicted in the pinned row, and the one that the original predicts there if it
+    differs.
+    """
     now = _pinned_tokens(state, shown)[0]
     before = now if state.original is None else _pinned_tokens(state, state.original)[0]
     return now if before in (now, UNKNOWN) else f"{now} (before the change: {before})"
@@ -114,9 +127,14 @@ def _weight_claim(state: ExperimentState, shown: Translation) -> str:
     chosen = state.selection.head
     pinned = state.selection.pinned
     key = _pinned_tokens(state, shown)[1]
-    is_set = any(row.head == chosen and pinned and row.row == pinned.query for row in state.experiment.attention_rows)
+    is_set = any(
+        row.head == chosen and pinned and row.row == pinned.query
+        for row in state.experiment.attention_rows
+    )
     claim = f"**{key}** gets **{_pinned_weight(state, shown)}**"
-    return f"This row was set by hand, without the softmax: {claim}." if is_set else f"Here {claim}."
+    return (
+        f"This row was set by hand, without the softmax: {claim}." if is_set else f"Here {claim}."
+    )
 
 
 def _num_source_words(state: ExperimentState, shown: Translation) -> str:
@@ -157,7 +175,9 @@ VALUES: Final[dict[str, Callable[[ExperimentState, Translation], str]]] = {
     "feed-forward-width": lambda state, shown: f"{_config(state).feed_forward_width:,}",
     "num-networks": lambda state, shown: str(len(networks_of(_config(state)))),
     "root-head-width": lambda state, shown: f"{math.sqrt(_head_width(state, shown)):.2f}",
-    "num-queries": lambda state, shown: str(shown.maps.of_kind(state.selection.head.kind).shape[-2]),
+    "num-queries": lambda state, shown: str(
+        shown.maps.of_kind(state.selection.head.kind).shape[-2]
+    ),
     "num-keys": lambda state, shown: str(shown.maps.of_kind(state.selection.head.kind).shape[-1]),
     "embedding-scaling": _embedding_scaling,
     "norm-position": lambda state, shown: f"{_config(state).norm_position}-norm",
@@ -169,7 +189,9 @@ VALUES: Final[dict[str, Callable[[ExperimentState, Translation], str]]] = {
 }
 
 
-def values_of(state: ExperimentState, names: Iterable[str], translation: Translation | None) -> dict[str, str]:
+def values_of(
+    state: ExperimentState, names: Iterable[str], translation: Translation | None
+) -> dict[str, str]:
     """A text for each of these values of a translation; an ellipsis while there is no result."""
     if translation is None or state.model is None:
         return dict.fromkeys(names, UNKNOWN)

@@ -27,7 +27,8 @@ class ComputedAnswer:
     """The computed answer to the question of a scene.
 
     Attributes:
-        because: the numbers for it, in whole sentences; without choices, the reason why there is no answer.
+        because: the numbers for it, in whole sentences; without choices, the reason why there is no
+            answer.
         choices: the possible answers in words.
         right: the index of the right one.
     """
@@ -44,7 +45,10 @@ class ComputedAnswer:
 
 
 AnswerNow = Callable[[ExperimentState, str, Callable[[Any], Any]], ComputedAnswer]
-"""The answer of a check, by its name, for the result of a state; the last argument answers jobs for the model."""
+"""The answer of a check, by its name, for the result of a state.
+
+The last argument answers jobs for the model.
+"""
 
 
 class Answers(Protocol):
@@ -56,7 +60,9 @@ class Answers(Protocol):
     def compute(self, name: str, use: Callable[[str], None]) -> None:
         """Calls `use` with the answer of a check."""
 
-    def answer_now(self, state: ExperimentState, name: str, run: Callable[[Any], Any]) -> ComputedAnswer:
+    def answer_now(
+        self, state: ExperimentState, name: str, run: Callable[[Any], Any]
+    ) -> ComputedAnswer:
         """The answer of a check for the result of a state; `run` answers jobs for the model."""
 
 
@@ -123,7 +129,9 @@ class OpenLesson:
         self.restore(lesson, path, 0)
         self.go_to(0)
 
-    def restore(self, lesson: Lesson, path: Path | None, index: int, *, is_saved: bool = True) -> None:
+    def restore(
+        self, lesson: Lesson, path: Path | None, index: int, *, is_saved: bool = True
+    ) -> None:
         """Reopens a lesson at a scene, or at its last one, without changing the screen."""
         self.lesson = lesson
         self._saved = lesson if is_saved else None
@@ -145,7 +153,7 @@ class OpenLesson:
         self._saved = self.lesson
         self.changed.emit()
 
-    # --- which scene ---------------------------------------------------------------------------------------------
+    # --- which scene ------------------------------------------------------------------------------
 
     @property
     def can_step_back(self) -> bool:
@@ -169,7 +177,7 @@ class OpenLesson:
         if self.scene is not None:
             self.scene_chosen.emit(self.scene)
 
-    # --- changing ------------------------------------------------------------------------------------------------
+    # --- changing ---------------------------------------------------------------------------------
 
     def add(self, scene: Scene) -> None:
         """Inserts a scene after the current one and shows it; begins a lesson if none is open.
@@ -179,7 +187,9 @@ class OpenLesson:
         """
         scenes = list(self.scenes)
         if len(scenes) == MAX_SCENES:
-            raise ExperimentFileError(f"A lesson can have at most {MAX_SCENES} scenes. Start another lesson.")
+            raise ExperimentFileError(
+                f"A lesson can have at most {MAX_SCENES} scenes. Start another lesson."
+            )
         index = self.place + 1 if scenes else 0
         scenes.insert(index, scene)
         self._change(replace(self.lesson or Lesson(NEW_TITLE), scenes=tuple(scenes)), index)
@@ -206,16 +216,24 @@ class OpenLesson:
         self._change(replace(self.lesson, scenes=tuple(scenes)), index)
 
     def delete(self) -> None:
-        """Removes the current scene and shows the next one, or the last; `restore_deleted` takes it back."""
+        """Removes the current scene and shows the next one, or the last.
+
+        `restore_deleted` takes it back.
+        """
         if self.lesson is None or not self.scenes:
             return
         scenes = list(self.scenes)
         self.deleted.append((self.place, scenes.pop(self.place)))
-        self._change(replace(self.lesson, scenes=tuple(scenes)), min(self.place, max(0, len(scenes) - 1)))
+        self._change(
+            replace(self.lesson, scenes=tuple(scenes)), min(self.place, max(0, len(scenes) - 1))
+        )
         self.go_to(self.place)
 
     def restore_deleted(self) -> bool:
-        """Takes the last deletion back and shows the scene; False if there is none. Raises `ExperimentFileError`."""
+        """Takes the last deletion back and shows the scene; False if there is none.
+
+        Raises `ExperimentFileError`.
+        """
         if self.lesson is None or not self.deleted:
             return False
         index, scene = self.deleted[-1]
@@ -279,7 +297,9 @@ class SceneAnswer:
                 self.asked.emit(scene)
 
     def add(self, scene: Scene, computed: str) -> None:
-        """Shows the computed answer of a scene before its typed one, unless another scene is shown now."""
+        """Shows the computed answer of a scene before its typed one, unless another scene is shown
+        now.
+        """
         if self._scene is scene and self.is_computing:
             self._text = " ".join(filter(None, (computed, scene.answer)))
             self.changed.emit()
@@ -291,7 +311,9 @@ class SceneAnswer:
 
 def as_line(text: str, max_characters: int = MAX_TEXT_CHARACTERS) -> str:
     """Typed or pasted text as one line that fits into a lesson."""
-    words = "".join(character if character.isprintable() or character.isspace() else "" for character in text).split()
+    words = "".join(
+        character if character.isprintable() or character.isspace() else "" for character in text
+    ).split()
     return " ".join(words)[:max_characters].rstrip()
 
 

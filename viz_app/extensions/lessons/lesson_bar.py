@@ -1,4 +1,6 @@
-"""The lesson bar: the current scene, its text, navigation, and in edit mode the editing commands."""
+"""The lesson bar: the current scene, its text, navigation, and in edit mode the editing
+commands.
+"""
 
 from collections.abc import Callable, Mapping
 from textwrap import shorten
@@ -18,7 +20,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from augenmerk.core.extensions.lessons.lesson_file import MAX_TEXT_CHARACTERS, MAX_TITLE_CHARACTERS, Scene
+from augenmerk.core.extensions.lessons.lesson_file import (
+    MAX_TEXT_CHARACTERS,
+    MAX_TITLE_CHARACTERS,
+    Scene,
+)
 
 from ...theme import PANEL_MARGIN, scaled, scales, set_role
 from ...widgets.buttons import flat_button
@@ -33,7 +39,9 @@ MAX_LINES, MAX_LINES_IF_LOW, MAX_LINES_IF_EDITED, LOW_WINDOW = 3, 2, 1, 740
 """Lines of a text; fewer in a window below this height, in pixels at 100%."""
 BUSY_DELAY_MS = 250
 CHANGED, AWAITED, COMPUTING = "changed", "translating…", "computing the answer…"
-NO_SCENE = "Add scene saves the current screen here: the sentence, its changes and the view of the maps."
+NO_SCENE = (
+    "Add scene saves the current screen here: the sentence, its changes and the view of the maps."
+)
 TEXTS = (
     ("Explanation", "What to look at (optional)"),
     ("Question", "Asked before the answer is shown, and on the worksheet (optional)"),
@@ -51,14 +59,16 @@ class LessonBar(QFrame):
     Attributes:
         back_button, on_button, edit_button, close_button: always there.
         question, answer: of the scene; `reveal_button` shows the answer.
-        changes: a note that the screen differs from the scene, with `update_button` and `revert_button`, or that the
-            scene is being computed.
+        changes: a note that the screen differs from the scene, with `update_button` and
+            `revert_button`, or that the scene is being computed.
         other_model: a note if the scene belongs to another model.
         edit_row: the buttons of the edit mode, by their texts in `edit_buttons`.
         is_wanted: returns whether an open lesson is shown on the current page.
         focus_to: the widget that gets the focus of a hidden bar.
-        leave: calls a function that shows another scene, perhaps after asking about changes on the screen.
-        scroll_scene: scrolls a presented scene a page forward or back, with a shown answer; False if nothing is left.
+        leave: calls a function that shows another scene, perhaps after asking about changes on the
+            screen.
+        scroll_scene: scrolls a presented scene a page forward or back, with a shown answer; False
+            if nothing is left.
 
     Signals:
         arrows_changed(): `takes_arrows` may have changed.
@@ -81,13 +91,21 @@ class LessonBar(QFrame):
         self.place = label("number")
         self.title = ElidingLabel("heading")
         self.text = MaxLinesLabel("", MAX_LINES)
-        self.question, self.answer = MaxLinesLabel("heading", MAX_LINES), MaxLinesLabel("accent", MAX_LINES)
-        self.reveal_button = flat_button("Show the answer", following.tip_with_keys("Show the answer"))
+        self.question, self.answer = (
+            MaxLinesLabel("heading", MAX_LINES),
+            MaxLinesLabel("accent", MAX_LINES),
+        )
+        self.reveal_button = flat_button(
+            "Show the answer", following.tip_with_keys("Show the answer")
+        )
         self.other_model = ElidingLabel("warm")
         self.other_model.hide()
         self.changes = label("warm", CHANGED)
         self.changes.setToolTip("The screen differs from this scene")
-        self.update_button, self.revert_button = flat_button("Update", ""), flat_button("Revert", "")
+        self.update_button, self.revert_button = (
+            flat_button("Update", ""),
+            flat_button("Revert", ""),
+        )
         self._wait_timer = QTimer(self, interval=BUSY_DELAY_MS, singleShot=True)
         self._wait_timer.timeout.connect(lambda: self._show_status(AWAITED))
         self.leave: Callable[[Callable[[], None]], None] = lambda act: act()
@@ -110,11 +128,16 @@ class LessonBar(QFrame):
 
     @property
     def takes_arrows(self) -> bool:
-        """True if ← and → step through scenes rather than heads: while a lesson is shown and not edited."""
+        """True if ← and → step through scenes rather than heads: while a lesson is shown and not
+        edited.
+        """
         return self._lesson.lesson is not None and not self.is_editing
 
     def step_scene(self, by: int) -> bool:
-        """Moves by a number of scenes, after all of this one was shown; False if no scene is shown."""
+        """Moves by a number of scenes, after all of this one was shown.
+
+        False if no scene is shown.
+        """
         lesson = self._lesson
         if self.scroll_scene(by, not self._shown_answer.can_show):
             return True
@@ -130,7 +153,9 @@ class LessonBar(QFrame):
         return not self.update_button.isHidden()
 
     def show_changes(self, has_changes: bool, *, is_awaited: bool = False) -> None:
-        """Shows whether the screen differs from the scene, or that the scene is awaited, after a moment."""
+        """Shows whether the screen differs from the scene, or that the scene is awaited, after a
+        moment.
+        """
         if is_awaited and not self._wait_timer.isActive() and self.changes.text() != AWAITED:
             self._wait_timer.start()
         elif not is_awaited:
@@ -146,27 +171,39 @@ class LessonBar(QFrame):
     def rebuild(self) -> None:
         """Updates the bar to the lesson."""
         lesson, answer = self._lesson, self._shown_answer
-        set_visible(self, lesson.lesson is not None and self.is_wanted(), focus_to=self.focus_to or self.window())
+        set_visible(
+            self,
+            lesson.lesson is not None and self.is_wanted(),
+            focus_to=self.focus_to or self.window(),
+        )
         if lesson.lesson is None:
             self.edit_button.setChecked(False)
             return
         scene = lesson.scene
         self.place.setText(lesson.place_text)
         star = " *" if lesson.is_changed else ""
-        names = [lesson.lesson.title] if scene is None or self.is_editing else []  # "Rename lesson" changes it
+        # "Rename lesson" changes it
+        names = [lesson.lesson.title] if scene is None or self.is_editing else []
         self.title.setText(" · ".join(names + ([scene.title] if scene is not None else [])) + star)
         self.title.setToolTip("")
-        texts = (NO_SCENE, "", "") if scene is None else (scene.text, scene.question, answer.text or "")
+        texts = (
+            (NO_SCENE, "", "") if scene is None else (scene.text, scene.question, answer.text or "")
+        )
         for part, text in zip((self.text, self.question, self.answer), texts, strict=True):
             part.set_text(text)
             part.setVisible(bool(text))
         if answer.is_computing:
             self.answer.set_text(COMPUTING)
             self.answer.setVisible(True)
-        for index, part in enumerate((self.question, self.answer)):  # both wrap to about as many lines
-            self._answered.setStretch(index, part.label.fontMetrics().horizontalAdvance(part.text()) + 1)
+        # both wrap to about as many lines
+        for index, part in enumerate((self.question, self.answer)):
+            self._answered.setStretch(
+                index, part.label.fontMetrics().horizontalAdvance(part.text()) + 1
+            )
         set_visible(self.reveal_button, answer.can_show, focus_to=self.on_button)
-        self.place.setToolTip(f"The lesson “{lesson.lesson.title}”{', not saved' if lesson.is_changed else ''}")
+        self.place.setToolTip(
+            f"The lesson “{lesson.lesson.title}”{', not saved' if lesson.is_changed else ''}"
+        )
         arrows = (
             (self.back_button, self.on_button, lesson.can_step_back),
             (self.on_button, self.back_button, lesson.can_step_on or answer.can_show),
@@ -189,7 +226,9 @@ class LessonBar(QFrame):
         self._fit_texts()
 
     def _fit_texts(self) -> None:
-        """In a low window the texts leave the maps their room: one line each above the buttons of the edit mode."""
+        """In a low window the texts leave the maps their room: one line each above the buttons of
+        the edit mode.
+        """
         most = MAX_LINES
         if self.window().height() < scaled(LOW_WINDOW):
             most = MAX_LINES_IF_EDITED if self.is_editing else MAX_LINES_IF_LOW
@@ -197,7 +236,9 @@ class LessonBar(QFrame):
             part.set_max_lines(most)
 
     def offer_editing(self, commands: Mapping[str, BoundCommand], *others: QWidget) -> None:
-        """Fills the row of the edit mode with a button for each command, by its text, and other buttons."""
+        """Fills the row of the edit mode with a button for each command, by its text, and other
+        buttons.
+        """
         flow = FlowLayout(2)
         self.edit_row.setLayout(flow)
         for text, command in commands.items():
@@ -210,16 +251,30 @@ class LessonBar(QFrame):
         self.rebuild()
 
     def show_other_model(self, name: str) -> None:
-        """Shows that the scene belongs to the model of this name, which is not open; hides it if empty."""
-        show_text(self.other_model, f"This scene uses the model “{name}”, but another model is open." if name else "")
+        """Shows that the scene belongs to the model of this name, which is not open.
+
+        Hides it if empty.
+        """
+        show_text(
+            self.other_model,
+            f"This scene uses the model “{name}”, but another model is open." if name else "",
+        )
 
     def _lay_out(self) -> None:
         before = self.back_button, self.place, self.on_button, Space(10)
-        after = self.changes, self.update_button, self.revert_button, self.edit_button, self.close_button
+        after = (
+            self.changes,
+            self.update_button,
+            self.revert_button,
+            self.edit_button,
+            self.close_button,
+        )
         header = row_of(*before, (self.title, 1), *after, spacing=6)
         asked = row_of((self.question, 1), self.reveal_button, spacing=6)
         self._answered = row_of(asked, self.answer, spacing=10)
-        words = column_of(self.text, self._answered, self.other_model, spacing=2, margins=(8, 0, 8, 0))
+        words = column_of(
+            self.text, self._answered, self.other_model, spacing=2, margins=(8, 0, 8, 0)
+        )
         margins = PANEL_MARGIN - 8, 3, PANEL_MARGIN - 8, 6
         column_of(header, words, self.edit_row, spacing=2, margins=margins, within=self)
 
@@ -235,7 +290,8 @@ class LessonBar(QFrame):
         lesson.changed.connect(self.arrows_changed.emit)
         inside = Qt.ShortcutContext.WidgetWithChildrenShortcut  # a button would take arrows
         self._arrow_keys = [
-            add_shortcut(self, command.on(self), command.local_keys[:1], inside) for command in SCENE_COMMANDS
+            add_shortcut(self, command.on(self), command.local_keys[:1], inside)
+            for command in SCENE_COMMANDS
         ]
 
 
@@ -245,13 +301,15 @@ class LessonTextDialog(QDialog):
     Attributes:
         title: the field of the title.
         texts: the fields of explanation, question and answer; none for a lesson.
-        computed: the choice of a computed answer; its question replaces one of another choice, or an empty one.
+        computed: the choice of a computed answer; its question replaces one of another choice, or
+            an empty one.
         view: the choice of the part of the window that the scene shows.
         missing: names what OK still needs.
         buttons: OK, enabled once there is a title, and Cancel.
 
     Signals:
-        given(list[str]): the title, which is not empty, then for a scene the texts and the names of check and view.
+        given(list[str]): the title, which is not empty, then for a scene the texts and the names of
+            check and view.
     """
 
     given = Signal(list)
@@ -285,7 +343,9 @@ class LessonTextDialog(QDialog):
         self.title.setMaxLength(MAX_TITLE_CHARACTERS)
         self.title.setPlaceholderText("Required")
         self.title.selectAll()  # typing replaces it
-        self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel)
+        self.buttons = QDialogButtonBox(
+            QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel
+        )
         self.missing = label("warm")
         self.buttons.accepted.connect(self._give)
         self.buttons.rejected.connect(self.reject)
@@ -354,7 +414,9 @@ class LessonTextDialog(QDialog):
             buttons.Discard | buttons.Cancel,
             self,
         )
-        question.button(buttons.Discard).clicked.connect(lambda: self.done(QDialog.DialogCode.Rejected))
+        question.button(buttons.Discard).clicked.connect(
+            lambda: self.done(QDialog.DialogCode.Rejected)
+        )
         question.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         question.open()
 
@@ -363,7 +425,9 @@ class _ShortText(QPlainTextEdit):
     """A field for a text of a scene."""
 
     def insertFromMimeData(self, source: QMimeData) -> None:
-        """Pastes text only, and no more than a scene can have: laying out megabytes takes seconds."""
+        """Pastes text only, and no more than a scene can have: laying out megabytes takes
+        seconds.
+        """
         self.insertPlainText(source.text()[:MAX_TEXT_CHARACTERS])
 
 

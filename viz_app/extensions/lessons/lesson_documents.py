@@ -10,7 +10,12 @@ from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QDialog, QMenu, QMessageBox, QWidget
 
 from augenmerk.core.errors import AugenmerkError, ExperimentFileError
-from augenmerk.core.extensions.lessons.lesson_file import Lesson, Scene, read_lesson_file, write_lesson_file
+from augenmerk.core.extensions.lessons.lesson_file import (
+    Lesson,
+    Scene,
+    read_lesson_file,
+    write_lesson_file,
+)
 from augenmerk.core.quantities import counted
 from augenmerk.core.resources import resource_path
 from augenmerk.core.translation.experiment_file import (
@@ -61,7 +66,10 @@ FORMATS = {SUFFIX.removeprefix("."): f"Lessons (*{SUFFIX})", "": "All files (*)"
 PREFIX = "Lesson: "
 """Prefix of titles in the palette."""
 BEFORE_LESSON, UNSAVED_LESSON = "before-lesson.augenmerk", "unsaved-lesson.augenmerk"
-"""Own files: the experiment that closing the open lesson restores; that lesson while it has unsaved changes."""
+"""Own files: the experiment that closing the open lesson restores.
+
+That lesson while it has unsaved changes.
+"""
 SHIPPED_MARK = "shipped:"
 """In settings, the prefix of the name of a lesson that ships: the installation may move."""
 PAGES = {"html": "Page for the browser (*.html)", "pdf": "PDF (*.pdf)"}
@@ -69,7 +77,11 @@ RUNNING_PAGES = {"html": "Page that runs the model (*.html)"}
 SCENE_TEXTS = "title", "text", "question", "answer", "check", "page"
 """The fields of a scene that its dialog asks for."""
 logger = logging.getLogger(__name__)
-SHEETS = {"html": "Page for the browser and the printer (*.html)", "pdf": "PDF (*.pdf)", "md": "Markdown (*.md)"}
+SHEETS = {
+    "html": "Page for the browser and the printer (*.html)",
+    "pdf": "PDF (*.pdf)",
+    "md": "Markdown (*.md)",
+}
 SHEET_NAMES: dict[Sheet, str] = {
     "worksheet": "a worksheet",
     "solutions": "the solutions of a worksheet",
@@ -99,7 +111,11 @@ class LessonEditing:
             self._documents.bar.edit_button.setChecked(True)
 
         views = self._documents.views
-        page = views.presentable if views is not None and views.presentable in views.view_titles() else ""
+        page = (
+            views.presentable
+            if views is not None and views.presentable in views.view_titles()
+            else ""
+        )
         self._ask("Add a scene", "", Scene("", "", saved, page=page), add)
 
     def update_scene(self) -> None:
@@ -157,7 +173,10 @@ class LessonEditing:
 
 
 class LessonExport:
-    """Computes all scenes with the current model and writes files of them; a dialog reports a failure."""
+    """Computes all scenes with the current model and writes files of them.
+
+    A dialog reports a failure.
+    """
 
     def __init__(self, documents: "LessonDocuments", worker: InferenceWorker) -> None:
         self._documents, self._worker = documents, worker
@@ -173,13 +192,17 @@ class LessonExport:
             return
 
         def write(lesson: Lesson, results: Sequence[SceneResult], model: ModelInfo) -> None:
-            save_lesson_page(lesson.title, scene_parts(lesson, results, model, self._view_titles), path)
+            save_lesson_page(
+                lesson.title, scene_parts(lesson, results, model, self._view_titles), path
+            )
 
         self._compute_then("page", path, write)
 
     def ask_for_sheet(self, sheet: Sheet) -> None:
         """Asks for the path and format of a sheet."""
-        self._documents.ask_for_file(f"Export {SHEET_NAMES[sheet]}", SHEETS, partial(self.save_sheet, sheet))
+        self._documents.ask_for_file(
+            f"Export {SHEET_NAMES[sheet]}", SHEETS, partial(self.save_sheet, sheet)
+        )
 
     def save_sheet(self, sheet: Sheet, path: Path) -> None:
         """Writes the lesson for print."""
@@ -197,7 +220,9 @@ class LessonExport:
 
     def ask_for_running_page(self) -> None:
         """Asks for the path of a page that runs the model."""
-        self._documents.ask_for_file("Export a page that runs", RUNNING_PAGES, self.save_running_page)
+        self._documents.ask_for_file(
+            "Export a page that runs", RUNNING_PAGES, self.save_running_page
+        )
 
     def save_running_page(self, path: Path) -> None:
         """Writes a page that runs the model, with all scenes."""
@@ -210,9 +235,13 @@ class LessonExport:
                 show_failure(self._documents.window, "The page was not saved", Failure.of(error))
                 return
 
-        def write(lesson: Lesson, results: Sequence[SceneResult], model: ModelInfo) -> WritingDialog:
+        def write(
+            lesson: Lesson, results: Sequence[SceneResult], model: ModelInfo
+        ) -> WritingDialog:
             scenes = page_scenes(lesson, results, model)
-            return WritingDialog(PageJob(model, "", path, PageLesson(lesson.title, scenes)), self._documents.window)
+            return WritingDialog(
+                PageJob(model, "", path, PageLesson(lesson.title, scenes)), self._documents.window
+            )
 
         self._compute_then("page", path, write, rounds=True)
 
@@ -253,7 +282,9 @@ class LessonExport:
 
         documents.done.emit(f"computing {counted(len(lesson.scenes), 'scene')}…")
         answers = documents.screen.answers
-        job = LessonResultsJob(lesson.scenes, model, answers.answer_now if answers is not None else None, rounds)
+        job = LessonResultsJob(
+            lesson.scenes, model, answers.answer_now if answers is not None else None, rounds
+        )
         self._worker.submit(Request(job, self, on_result=use, on_error=refuse))
 
 
@@ -280,7 +311,10 @@ class ScreenBeforeLesson:
 
     @classmethod
     def kept(cls, state: ExperimentState, preferences: Preferences) -> "ScreenBeforeLesson":
-        """The screen before the lesson as kept by the last session; the present one if that is impossible."""
+        """The screen before the lesson as kept by the last session.
+
+        The present one if that is impossible.
+        """
         saved = with_contents(saved_experiment(state), state)
         path = preferences.own_file(BEFORE_LESSON)
         with restoring(path):
@@ -289,14 +323,16 @@ class ScreenBeforeLesson:
                 check_view(state, stored.view)
                 check_length(stored.experiment)
                 saved = stored
-        return cls(saved, ExperimentEditor(Step(saved.experiment)), preferences.restored(MapViewSettings()))
+        return cls(
+            saved, ExperimentEditor(Step(saved.experiment)), preferences.restored(MapViewSettings())
+        )
 
 
 class LessonDocuments(QObject):
     """The open lesson, its bar, its menu.
 
-    Each scene has its own undo history. Closing the lesson restores the screen before it: the experiment with its
-    history, the view, and the model.
+    Each scene has its own undo history. Closing the lesson restores the screen before it: the
+    experiment with its history, the view, and the model.
 
     Attributes:
         state, window: the state on the screen; the parent of dialogs.
@@ -338,7 +374,10 @@ class LessonDocuments(QObject):
         self.lesson.changed.connect(self._keep)
         experiments.lesson_read.connect(self.open)
         self.bar.close_button.clicked.connect(lambda: self.close())
-        for button, command in ((self.bar.update_button, UPDATE_SCENE), (self.bar.revert_button, REVERT_SCENE)):
+        for button, command in (
+            (self.bar.update_button, UPDATE_SCENE),
+            (self.bar.revert_button, REVERT_SCENE),
+        ):
             button.setToolTip(command.tip)
             button.clicked.connect(lambda _=False, act=command.act: act(self))
         self.bar.leave = self._once_updated
@@ -348,11 +387,15 @@ class LessonDocuments(QObject):
     @property
     def own_settings(self) -> MapViewSettings:
         """The user's map settings; during a lesson, those in use before the lesson."""
-        return self._before_lesson.settings if self._before_lesson is not None else self.state.settings
+        return (
+            self._before_lesson.settings if self._before_lesson is not None else self.state.settings
+        )
 
     @property
     def has_unsaved_changes(self) -> bool:
-        """Whether closing the lesson would lose a change: of the lesson, or in edit mode of the screen."""
+        """Whether closing the lesson would lose a change: of the lesson, or in edit mode of the
+        screen.
+        """
         return self.lesson.is_changed or self._has_unsaved_screen
 
     @property
@@ -360,7 +403,10 @@ class LessonDocuments(QObject):
         return self.bar.is_editing and self.bar.shows_changes
 
     def scene_words(self) -> tuple[str, ...] | None:
-        """Place and title, text, question and shown answer of the current scene; None without a lesson."""
+        """Place and title, text, question and shown answer of the current scene.
+
+        None without a lesson.
+        """
         scene = self.lesson.scene
         if scene is None:
             return None
@@ -369,15 +415,20 @@ class LessonDocuments(QObject):
         return heading, scene.text, scene.question, answer
 
     def listed(self) -> list[BoundCommand]:
-        """A command for each lesson that opens it: recent ones, then those that ship. Reads all files."""
+        """A command for each lesson that opens it: recent ones, then those that ship.
+
+        Reads all files.
+        """
         paths = (*self._preferences.recent_experiments.paths, *shipped_lessons())
         titles = [(path, title) for path in paths if (title := _title_of(path)) is not None]
         return [
-            Command[Path](f"{PREFIX}{title}", self.experiments.open, group="Files", tip=path.name).on(path)
+            Command[Path](
+                f"{PREFIX}{title}", self.experiments.open, group="Files", tip=path.name
+            ).on(path)
             for path, title in titles
         ]
 
-    # --- opening and closing -------------------------------------------------------------------------------------
+    # --- opening and closing ----------------------------------------------------------------------
 
     def open(self, lesson: Lesson, path: Path) -> None:
         """Shows the lesson of a file, after asking about unsaved changes."""
@@ -390,7 +441,9 @@ class LessonDocuments(QObject):
         self.once_saved(show)
 
     def restore(self, *, shows_scene: bool) -> Failure | None:
-        """Reopens the previous session's lesson at its scene; returns the reason if that fails, once.
+        """Reopens the previous session's lesson at its scene.
+
+        Returns the reason if that fails, once.
 
         Changes that a crash kept from being saved are in it, and still unsaved.
 
@@ -415,19 +468,24 @@ class LessonDocuments(QObject):
         except Exception as error:  # whatever the file contains
             failure = Failure.of(error)
             if has_unsaved:
-                failure = replace(failure, message=f"{failure.message} The file is now {set_aside(unsaved)}.")
+                failure = replace(
+                    failure, message=f"{failure.message} The file is now {set_aside(unsaved)}."
+                )
             self._keeps_unsaved = False
             self._before_lesson = None
             self.lesson.close()
             return failure
         if has_unsaved:
             self.done.emit(
-                f"Restored unsaved changes of the lesson “{lesson.title}”. Save it, or close it to discard them"
+                f"Restored unsaved changes of the lesson “{lesson.title}”. Save it, or close it "
+                "to discard them"
             )
         return None
 
     def _keep(self) -> None:
-        """Records the open lesson and its scene for the next start, and unsaved changes in a file of their own."""
+        """Records the open lesson and its scene for the next start, and unsaved changes in a file
+        of their own.
+        """
         path = self.lesson.path
         name = ""
         if path is not None:
@@ -437,8 +495,11 @@ class LessonDocuments(QObject):
         try:
             if self.lesson.lesson is not None and self.lesson.is_changed:
                 self._unsaved.parent.mkdir(parents=True, exist_ok=True)
-                if not self._keeps_unsaved and self._unsaved.exists():  # of a session that this start did not restore
-                    earlier = self._unsaved.replace(self._unsaved.with_name("earlier-unsaved-lesson.augenmerk"))
+                # of a session that this start did not restore
+                if not self._keeps_unsaved and self._unsaved.exists():
+                    earlier = self._unsaved.replace(
+                        self._unsaved.with_name("earlier-unsaved-lesson.augenmerk")
+                    )
                     self.done.emit(f"The unsaved lesson of an earlier session is now {earlier}")
                 write_lesson_file(self.lesson.lesson, self._unsaved, durable=False)
                 self._keeps_unsaved = True
@@ -448,7 +509,9 @@ class LessonDocuments(QObject):
             logger.info("The changes of the lesson were not kept: %s", error)
 
     def close(self) -> None:
-        """Closes the lesson after asking about unsaved changes, and restores the screen before it."""
+        """Closes the lesson after asking about unsaved changes, and restores the screen before
+        it.
+        """
 
         def close() -> None:
             self.screen.wait(False)
@@ -463,7 +526,10 @@ class LessonDocuments(QObject):
         self.once_saved(close)
 
     def once_saved(self, act: Callable[[], object]) -> None:
-        """Calls a function that ends the lesson; asks the user first if there are unsaved changes."""
+        """Calls a function that ends the lesson.
+
+        Asks the user first if there are unsaved changes.
+        """
         if not self.has_unsaved_changes:
             act()
             return
@@ -483,7 +549,10 @@ class LessonDocuments(QObject):
         self._decide("Unsaved lesson", question, "Save", save, discard)
 
     def _once_updated(self, act: Callable[[], object]) -> None:
-        """Calls a function that shows another scene; in edit mode, asks about changes on the screen first."""
+        """Calls a function that shows another scene.
+
+        In edit mode, asks about changes on the screen first.
+        """
         scene = self.lesson.scene
         if scene is None or not self._has_unsaved_screen:
             act()
@@ -493,10 +562,21 @@ class LessonDocuments(QObject):
             self.editing.update_scene()
             act()
 
-        self._decide("Changed scene", f"Update the scene “{scene.title}” from the screen?", "Update", update, act)
+        self._decide(
+            "Changed scene",
+            f"Update the scene “{scene.title}” from the screen?",
+            "Update",
+            update,
+            act,
+        )
 
     def _decide(
-        self, title: str, question: str, name: str, accept: Callable[[], object], discard: Callable[[], object]
+        self,
+        title: str,
+        question: str,
+        name: str,
+        accept: Callable[[], object],
+        discard: Callable[[], object],
     ) -> None:
         """Asks whether to keep changes; the button `name` keeps them."""
         if self.dialog is not None:
@@ -523,7 +603,9 @@ class LessonDocuments(QObject):
         """Keeps the screen for the end of the lesson, unless that was done before."""
         if self._before_lesson is None:
             saved = with_contents(saved_experiment(self.state), self.state)
-            self._before_lesson = ScreenBeforeLesson(saved, self.state.editor, self.state.settings.with_changes())
+            self._before_lesson = ScreenBeforeLesson(
+                saved, self.state.editor, self.state.settings.with_changes()
+            )
             self._before_lesson.keep(self._preferences)
 
     def _show(self, scene: Scene) -> None:
@@ -533,7 +615,7 @@ class LessonDocuments(QObject):
             self.views.show_view(scene.page)
         self.experiments.show(scene.saved, self.lesson.path, is_scene=True)
 
-    # --- saving --------------------------------------------------------------------------------------------------
+    # --- saving -----------------------------------------------------------------------------------
 
     def save(self, *, then: Callable[[], object] = lambda: None) -> None:
         """Writes the lesson to its file, or asks for one; calls `then` once it is written."""
@@ -547,14 +629,18 @@ class LessonDocuments(QObject):
         """Asks for a file and saves the lesson in it."""
         self.ask_for_file("Save the lesson", FORMATS, lambda path: self.save_to(path, then=then))
 
-    def ask_for_file(self, title: str, formats: Mapping[str, str], act: Callable[[Path], object]) -> None:
+    def ask_for_file(
+        self, title: str, formats: Mapping[str, str], act: Callable[[Path], object]
+    ) -> None:
         """Asks for the path of a file of the open lesson, if there is one."""
         if self.lesson.lesson is None:
             return
         recent = self._preferences.recent_experiments.paths
         folder = recent[0].parent if recent else Path()
         lesson_title = self.lesson.lesson.title
-        name = "".join(letter if letter.isalnum() or letter in " -_" else "-" for letter in lesson_title)
+        name = "".join(
+            letter if letter.isalnum() or letter in " -_" else "-" for letter in lesson_title
+        )
         self.show_dialog(ask_where_to_save(self.window, title, folder / name, act, formats))
 
     def save_to(self, path: Path, *, then: Callable[[], object] = lambda: None) -> None:
@@ -662,17 +748,34 @@ EDIT_ROW: dict[str, Command[LessonDocuments]] = {
 }
 """The buttons of the edit mode, by their texts."""
 OPEN_LESSON = _command(
-    "Open lesson…", lambda documents: documents.experiments.ask_what_to_open(), is_offered=lambda _: True
+    "Open lesson…",
+    lambda documents: documents.experiments.ask_what_to_open(),
+    is_offered=lambda _: True,
 )
-EDIT_LESSON = _command("Edit lesson", lambda documents: documents.bar.edit_button.toggle(), is_offered=_is_open)
+EDIT_LESSON = _command(
+    "Edit lesson", lambda documents: documents.bar.edit_button.toggle(), is_offered=_is_open
+)
 LESSON_MENU = (
     EDIT_LESSON,
     SAVE_LESSON,
-    _command("Save lesson as…", lambda documents: documents.ask_where_to_save(), is_offered=_is_open),
-    _command("Export lesson as a page (HTML, PDF)…", lambda documents: documents.export.ask_for_page()),
-    _command("Export lesson as a page that runs…", lambda documents: documents.export.ask_for_running_page()),
-    _command("Export lesson as a worksheet…", lambda documents: documents.export.ask_for_sheet("worksheet")),
-    _command("Export the solutions of the worksheet…", lambda documents: documents.export.ask_for_sheet("solutions")),
+    _command(
+        "Save lesson as…", lambda documents: documents.ask_where_to_save(), is_offered=_is_open
+    ),
+    _command(
+        "Export lesson as a page (HTML, PDF)…", lambda documents: documents.export.ask_for_page()
+    ),
+    _command(
+        "Export lesson as a page that runs…",
+        lambda documents: documents.export.ask_for_running_page(),
+    ),
+    _command(
+        "Export lesson as a worksheet…",
+        lambda documents: documents.export.ask_for_sheet("worksheet"),
+    ),
+    _command(
+        "Export the solutions of the worksheet…",
+        lambda documents: documents.export.ask_for_sheet("solutions"),
+    ),
     _command("Close lesson", LessonDocuments.close, is_offered=_is_open),
 )
 LESSON_COMMANDS = (

@@ -1,4 +1,6 @@
-"""Pages and worksheets of a lesson: every scene computed with the current model, as in the window."""
+"""Pages and worksheets of a lesson: every scene computed with the current model, as in the
+window.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,7 +17,15 @@ from ...state import map_text
 from ...state.experiment_editor import dropped_notice, open_experiment
 from ...state.experiment_state import ExperimentState
 from ...state.model_info import ModelInfo
-from ...worker.jobs import Job, JobInterrupted, JobScope, MeasureJob, OpenTranslator, ShouldStop, Tell
+from ...worker.jobs import (
+    Job,
+    JobInterrupted,
+    JobScope,
+    MeasureJob,
+    OpenTranslator,
+    ShouldStop,
+    Tell,
+)
 from ..documents.reading import apply_view, heads_missing
 from ..pictures.html_page import ScenePart
 from ..pictures.legend import marks_note, meaning_of_colors
@@ -26,7 +36,9 @@ from ..pictures.scene_notes import OutlinedText, notes_on, translation_line
 from ..pictures.worksheet import SheetScene
 from .lesson import AnswerNow, ComputedAnswer
 
-_SEVERAL = "In the app, this scene shows several heads together: {title}. Here it shows one of them."
+_SEVERAL = (
+    "In the app, this scene shows several heads together: {title}. Here it shows one of them."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,14 +73,20 @@ class LessonResultsJob(Job):
     rounds: bool = False
     scope: ClassVar[JobScope] = "model"
 
-    def run(self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop) -> tuple[SceneResult, ...]:
-        """See `viz_app.worker.jobs.Job.run`. Raises `ExperimentFileError`, which names the scene."""
+    def run(
+        self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop
+    ) -> tuple[SceneResult, ...]:
+        """See `viz_app.worker.jobs.Job.run`.
+
+        Raises `ExperimentFileError`, which names the scene.
+        """
         translator = _rounded(translator) if self.rounds else translator
 
         def run(job: Job) -> Any:
             try:
                 return job.run(translator, progress, should_stop)
-            except JobInterrupted as interruption:  # its rest is not the rest of this job, which starts over
+            # its rest is not the rest of this job, which starts over
+            except JobInterrupted as interruption:
                 raise TranslationStoppedError from interruption
 
         results = []
@@ -77,28 +95,41 @@ class LessonResultsJob(Job):
                 results.append(self._computed(scene, translator, run, should_stop))
             except AugenmerkError as error:
                 raise ExperimentFileError(
-                    f"Scene {number}, “{scene.title}”, cannot be computed. {display_text(error)} Nothing was written."
+                    f"Scene {number}, “{scene.title}”, cannot be computed. {display_text(error)} "
+                    "Nothing was written."
                 ) from error
         return tuple(results)
 
     def _computed(
-        self, scene: Scene, translator: OpenTranslator, run: Callable[[Job], Any], should_stop: ShouldStop
+        self,
+        scene: Scene,
+        translator: OpenTranslator,
+        run: Callable[[Job], Any],
+        should_stop: ShouldStop,
     ) -> SceneResult:
-        result = translator.compare(scene.saved.experiment, drops_misfits=True, should_stop=should_stop)
+        result = translator.compare(
+            scene.saved.experiment, drops_misfits=True, should_stop=should_stop
+        )
         translations = (result.changed, result.original) if result.is_changed else (result.changed,)
         measure = str(scene.saved.view.get("measure", "weight"))
         measured = (
-            () if measure == "weight" else tuple(run(MeasureJob(translation, measure)) for translation in translations)
+            ()
+            if measure == "weight"
+            else tuple(run(MeasureJob(translation, measure)) for translation in translations)
         )
         scene_result = SceneResult(result, measured)
         if not scene.check or self.answer is None:
             return scene_result
-        return replace(scene_result, answer=self.answer(_state_of(scene, scene_result, self.model), scene.check, run))
+        return replace(
+            scene_result,
+            answer=self.answer(_state_of(scene, scene_result, self.model), scene.check, run),
+        )
 
 
 def _rounded(translator: OpenTranslator) -> OpenTranslator:
     """The model with the weights that a page holds; the translator itself if they are its own."""
-    from augenmerk.core.extensions.page.packing import rounded  # loads torch, in the worker's thread
+    # loads torch, in the worker's thread
+    from augenmerk.core.extensions.page.packing import rounded
 
     checkpoint = rounded(translator.checkpoint)
     if checkpoint is translator.checkpoint:
@@ -107,21 +138,38 @@ def _rounded(translator: OpenTranslator) -> OpenTranslator:
 
 
 def scene_parts(
-    lesson: Lesson, results: Sequence[SceneResult], model: ModelInfo, views: Mapping[str, str] | None = None
+    lesson: Lesson,
+    results: Sequence[SceneResult],
+    model: ModelInfo,
+    views: Mapping[str, str] | None = None,
 ) -> list[ScenePart]:
-    """The scenes of the page, each with the view that was saved with it; `views`: titles of the app's other parts."""
-    return [_part(scene, result, model, views or {}) for scene, result in zip(lesson.scenes, results, strict=True)]
+    """The scenes of the page, each with the view that was saved with it.
+
+    `views`: titles of the app's other parts.
+    """
+    return [
+        _part(scene, result, model, views or {})
+        for scene, result in zip(lesson.scenes, results, strict=True)
+    ]
 
 
 def sheet_scenes(
-    lesson: Lesson, results: Sequence[SceneResult], model: ModelInfo, views: Mapping[str, str] | None = None
+    lesson: Lesson,
+    results: Sequence[SceneResult],
+    model: ModelInfo,
+    views: Mapping[str, str] | None = None,
 ) -> list[SheetScene]:
-    """The scenes of a printed sheet, each with its map as the window would show it; `views` as in `scene_parts`."""
+    """The scenes of a printed sheet, each with its map as the window would show it.
+
+    `views` as in `scene_parts`.
+    """
     pairs = zip(lesson.scenes, results, strict=True)
     return [_sheet_scene(scene, result, model, views or {}) for scene, result in pairs]
 
 
-def _sheet_scene(scene: Scene, computed: SceneResult, model: ModelInfo, views: Mapping[str, str]) -> SheetScene:
+def _sheet_scene(
+    scene: Scene, computed: SceneResult, model: ModelInfo, views: Mapping[str, str]
+) -> SheetScene:
     state = _state_of(scene, computed, model)
     kind = state.selection.head.kind
     pointer = state.selection.pointer
@@ -152,9 +200,14 @@ def _sheet_scene(scene: Scene, computed: SceneResult, model: ModelInfo, views: M
     )
 
 
-def _notes(scene: Scene, state: ExperimentState, model: ModelInfo, views: Mapping[str, str]) -> tuple[str, ...]:
+def _notes(
+    scene: Scene, state: ExperimentState, model: ModelInfo, views: Mapping[str, str]
+) -> tuple[str, ...]:
     view, made_with = scene.saved.view, scene.saved.model
-    other = f"The scene was made with the model “{made_with.name}”; the maps are those of “{model.title}”."
+    other = (
+        f"The scene was made with the model “{made_with.name}”; the maps are those of "
+        f"“{model.title}”."
+    )
     notes = (
         *notes_on(state, views.get(scene.page, scene.page)),
         other if made_with.digest != model.digest else "",
@@ -175,14 +228,19 @@ def _state_of(scene: Scene, computed: SceneResult, model: ModelInfo) -> Experime
     return state
 
 
-def page_scenes(lesson: Lesson, results: Sequence[SceneResult], model: ModelInfo) -> list[PageScene]:
+def page_scenes(
+    lesson: Lesson, results: Sequence[SceneResult], model: ModelInfo
+) -> list[PageScene]:
     """The scenes of a page that runs the model.
 
     Raises:
         ExperimentFileError: a scene was made with another model.
     """
     check_model(lesson, model.title, model.digest)
-    return [_page_scene(scene, result, model) for scene, result in zip(lesson.scenes, results, strict=True)]
+    return [
+        _page_scene(scene, result, model)
+        for scene, result in zip(lesson.scenes, results, strict=True)
+    ]
 
 
 def _page_scene(scene: Scene, computed: SceneResult, model: ModelInfo) -> PageScene:
@@ -190,7 +248,9 @@ def _page_scene(scene: Scene, computed: SceneResult, model: ModelInfo) -> PageSc
     reason = why_recorded(scene)
     answer = computed.answer
     several = _SEVERAL.format(title=map_text.title(state)) if state.settings.scope != "head" else ""
-    note = " ".join(filter(None, (several, dropped_notice(computed.result.dropped, is_of_former=False))))
+    note = " ".join(
+        filter(None, (several, dropped_notice(computed.result.dropped, is_of_former=False)))
+    )
     return PageScene(
         scene.title,
         scene.text,
@@ -211,16 +271,24 @@ def _page_scene(scene: Scene, computed: SceneResult, model: ModelInfo) -> PageSc
     )
 
 
-def _part(scene: Scene, computed: SceneResult, model: ModelInfo, views: Mapping[str, str]) -> ScenePart:
+def _part(
+    scene: Scene, computed: SceneResult, model: ModelInfo, views: Mapping[str, str]
+) -> ScenePart:
     state = _state_of(scene, computed, model)
     content = page_content(state, model.title)
     assert content is not None
-    several = (_SEVERAL.format(title=map_text.title(state)),) if state.settings.scope != "head" else ()
+    several = (
+        (_SEVERAL.format(title=map_text.title(state)),) if state.settings.scope != "head" else ()
+    )
     notes = (*_notes(scene, state, model, views), *several)
-    content = replace(content, notes=notes, pinned=state.selection.pinned, pointer=state.selection.pointer)
+    content = replace(
+        content, notes=notes, pinned=state.selection.pinned, pointer=state.selection.pointer
+    )
     return ScenePart(scene.title, scene.text, content, scene.question, _answer(scene, computed))
 
 
 def _answer(scene: Scene, computed: SceneResult) -> str:
     """The computed answer before the typed one, as in the window."""
-    return " ".join(filter(None, (computed.answer.text if computed.answer is not None else "", scene.answer)))
+    return " ".join(
+        filter(None, (computed.answer.text if computed.answer is not None else "", scene.answer))
+    )

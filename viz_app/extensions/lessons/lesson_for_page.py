@@ -16,11 +16,14 @@ def lesson_for_page(path: Path, checkpoint: Path, rounds: bool) -> PageLesson:
     """The lesson of a file with the results of a model, or of the model with rounded weights.
 
     Raises:
-        AugenmerkError: the lesson cannot be read, a scene was made with another model, or cannot be computed.
+        AugenmerkError: the lesson cannot be read, a scene was made with another model, or cannot be
+            computed.
     """
     lesson = read_lesson(ExperimentState(), path)
     translator = Translator.load(checkpoint, "cpu")
     model = describe(translator)
     check_model(lesson, model.title, model.digest)
     job = LessonResultsJob(lesson.scenes, model, answer_now, rounds)
-    return PageLesson(lesson.title, page_scenes(lesson, job.run(translator, lambda _: None, lambda: False), model))
+    return PageLesson(
+        lesson.title, page_scenes(lesson, job.run(translator, lambda _: None, lambda: False), model)
+    )

@@ -1,4 +1,7 @@
-"""Write a model as one HTML file. Any current browser runs it: without an installation, a server or a network."""
+"""Write a model as one HTML file.
+
+Any current browser runs it: without an installation, a server or a network.
+"""
 
 import argparse
 from pathlib import Path
@@ -14,8 +17,9 @@ SUFFIXES = (".html", ".htm")
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Adds the options of `page`."""
     parser.epilog = (
-        "A link such as lab.html#text=Zwei Hunde.&off=cross:2:5&replace-word=2=Katzen opens the page with this "
-        "experiment: changes are written as for “augenmerk translate”. “Copy link” in the page makes such links."
+        "A link such as lab.html#text=Zwei Hunde.&off=cross:2:5&replace-word=2=Katzen opens the "
+        "page with this experiment: changes are written as for “augenmerk translate”. “Copy "
+        "link” in the page makes such links."
     )
     parser.add_argument(
         "model",
@@ -25,22 +29,30 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="a checkpoint (default: the bundled one)",
     )
     parser.add_argument(
-        "--out", type=OutputFile(WEB_PAGE), required=True, metavar="FILE", help="a name that ends in .html"
+        "--out",
+        type=OutputFile(WEB_PAGE),
+        required=True,
+        metavar="FILE",
+        help="a name that ends in .html",
     )
     parser.add_argument(
         "--lesson",
         type=Path,
         metavar="FILE",
-        help="a lesson (*.augenmerk) made with this model: its scenes, with questions and answers, above the model",
+        help="a lesson (*.augenmerk) made with this model: its scenes, with questions and "
+        "answers, above the model",
     )
-    parser.add_argument("--text", default="", metavar="SENTENCE", help="the sentence that the page shows first")
+    parser.add_argument(
+        "--text", default="", metavar="SENTENCE", help="the sentence that the page shows first"
+    )
     parser.add_argument(
         "--bits",
         type=int,
         choices=(16, 32),
         default=16,
-        help="of the weights. 16 (default): 2.4 bytes per parameter, and the page says if any was rounded; 32: all "
-        "digits of a model saved with 32, 4.5 bytes per parameter. The bundled model has 16, so nothing is rounded",
+        help="of the weights. 16 (default): 2.4 bytes per parameter, and the page says if any "
+        "was rounded; 32: all digits of a model saved with 32, 4.5 bytes per parameter. The "
+        "bundled model has 16, so nothing is rounded",
     )
 
 
@@ -60,10 +72,14 @@ def run(options: argparse.Namespace) -> int:
     path = options.model or bundled_model_path()
     examples = gallery() if is_bundled_model(path) else ()
     bits: int = options.bits
-    lesson = lesson_for_page(options.lesson, path, bits == 16) if options.lesson is not None else None
+    lesson = (
+        lesson_for_page(options.lesson, path, bits == 16) if options.lesson is not None else None
+    )
     checkpoint = load_checkpoint(path)
     roles = read_sample_roles(path, checkpoint.run.model)
-    packed = save_running_page(checkpoint, path.stem, options.out, options.text, examples, lesson, roles, bits=bits)
+    packed = save_running_page(
+        checkpoint, path.stem, options.out, options.text, examples, lesson, roles, bits=bits
+    )
     if packed.note:
         print_note(packed.note)
     print_note(f"{options.out}: {options.out.stat().st_size / 1e6:.1f} MB")

@@ -44,7 +44,9 @@ class LessonsPart(WindowPart):
         experiments = window.part(DocumentsPart)
         if experiments is None:
             raise MissingExtensionError("Lessons need the extension “documents”, which is missing.")
-        documents = LessonDocuments(window.state, window.worker, experiments.documents, window.preferences, window)
+        documents = LessonDocuments(
+            window.state, window.worker, experiments.documents, window.preferences, window
+        )
         self.documents = documents
         self.bar = documents.bar
         self._failure: Failure | None = None
@@ -64,7 +66,9 @@ class LessonsPart(WindowPart):
         lessons.experiments.lesson_read.connect(lambda *_: pages.show(TRANSLATE))
         bar.focus_to = page.heads.grid
         bar.is_wanted = self._is_in_sight
-        bar.arrows_changed.connect(lambda: page.heads.show_keys(KEYS_BESIDE_SCENES if bar.takes_arrows else KEYS))
+        bar.arrows_changed.connect(
+            lambda: page.heads.show_keys(KEYS_BESIDE_SCENES if bar.takes_arrows else KEYS)
+        )
         page.sentence.undo_before = lessons.editing.restore_scene
         page.key_commands += [command.on(_ScenesByArrows(bar)) for command in SCENE_COMMANDS]
         page.own_settings = lambda: lessons.own_settings
@@ -114,6 +118,8 @@ class LessonsPart(WindowPart):
         self.documents.once_saved(act)
 
     def _is_in_sight(self) -> bool:
-        """Whether the current page belongs to the lesson: the Translate page, or another one that its scene shows."""
+        """Whether the current page belongs to the lesson: the Translate page, or another one that
+        its scene shows.
+        """
         scene = self.documents.lesson.scene
         return self.window.pages.current == TRANSLATE or (scene is not None and bool(scene.page))

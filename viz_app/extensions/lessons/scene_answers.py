@@ -1,4 +1,6 @@
-"""The questions of the chapters for scenes of lessons, answered as in *Predict* for the sentence on the screen."""
+"""The questions of the chapters for scenes of lessons, answered as in *Predict* for the sentence on
+the screen.
+"""
 
 from collections.abc import Callable
 from typing import Any, TypeAlias
@@ -32,13 +34,19 @@ class SceneAnswers:
         self._state, self._ask = state, ask
 
     def questions(self) -> dict[str, tuple[str, str]]:
-        """Their chapters, and the questions with their choices in one line, by the names of their checks."""
-        return {name: (chapter, _in_words(self._state, asked)) for name, (chapter, asked) in _questions().items()}
+        """Their chapters, and the questions with their choices in one line, by the names of their
+        checks.
+        """
+        return {
+            name: (chapter, _in_words(self._state, asked))
+            for name, (chapter, asked) in _questions().items()
+        }
 
     def compute(self, name: str, use: Callable[[str], None]) -> None:
         """Calls `use` with the answer of a check, or with the reason if there is none.
 
-        Without a current result, or if another experiment interrupts the computation, it is not called.
+        Without a current result, or if another experiment interrupts the computation, it is not
+        called.
         """
         prepared = _prepared(self._state, name)
         if isinstance(prepared, ComputedAnswer):
@@ -49,7 +57,9 @@ class SceneAnswers:
         request.changed.connect(lambda _phase: use(request.problem) if request.problem else None)
         self._ask(job, request, lambda answer: use(judge(answer).text))
 
-    def answer_now(self, state: ExperimentState, name: str, run: Callable[[Job], Any]) -> ComputedAnswer:
+    def answer_now(
+        self, state: ExperimentState, name: str, run: Callable[[Job], Any]
+    ) -> ComputedAnswer:
         """See `viz_app.extensions.lessons.lesson.Answers`."""
         return answer_now(state, name, run)
 
@@ -72,7 +82,9 @@ def answer_now(state: ExperimentState, name: str, run: Callable[[Job], Any]) -> 
         return ComputedAnswer(display_text(error))
 
 
-def _prepared(state: ExperimentState, name: str) -> ComputedAnswer | tuple[Job, Callable[[Any], ComputedAnswer]]:
+def _prepared(
+    state: ExperimentState, name: str
+) -> ComputedAnswer | tuple[Job, Callable[[Any], ComputedAnswer]]:
     """The answer of a check, or the job for the model and the function that judges its answer."""
     _, predict = _questions().get(name, ("", None))
     if predict is None:
@@ -86,7 +98,9 @@ def _prepared(state: ExperimentState, name: str) -> ComputedAnswer | tuple[Job, 
 
     def judge(answer: Any) -> ComputedAnswer:
         verdict = check.judge(state, question, answer)
-        return ComputedAnswer(verdict.because, tuple(predict.choices.values()), names.index(verdict.choice))
+        return ComputedAnswer(
+            verdict.because, tuple(predict.choices.values()), names.index(verdict.choice)
+        )
 
     job = check.ask(state, question)
     return judge(None) if job is None else (job, judge)

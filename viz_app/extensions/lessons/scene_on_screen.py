@@ -15,7 +15,9 @@ class SceneOnScreen:
         answers: computes them; None if nothing does.
     """
 
-    def __init__(self, lesson: OpenLesson, answer: SceneAnswer, bar: LessonBar, state: ExperimentState) -> None:
+    def __init__(
+        self, lesson: OpenLesson, answer: SceneAnswer, bar: LessonBar, state: ExperimentState
+    ) -> None:
         self._lesson, self._answer, self._bar, self._state = lesson, answer, bar, state
         self._is_awaited = False
         self.answers: Answers | None = None
@@ -41,7 +43,11 @@ class SceneOnScreen:
 
     def _end_waiting(self) -> None:
         """The scene is on the screen, or was refused."""
-        if self._is_awaited and self._state.intents.view_next is None and not self._state.request.is_running:
+        if (
+            self._is_awaited
+            and self._state.intents.view_next is None
+            and not self._state.request.is_running
+        ):
             self.wait(False)
 
     def _compare_again(self) -> None:
@@ -50,7 +56,10 @@ class SceneOnScreen:
             self._compare()
 
     def _compare(self) -> None:
-        """Shows whether the screen differs from the scene. A pending request changes nothing yet."""
+        """Shows whether the screen differs from the scene.
+
+        A pending request changes nothing yet.
+        """
         scene = self._lesson.scene
         state = self._state
         if scene is None or self._is_awaited:
@@ -64,7 +73,9 @@ class SceneOnScreen:
         """Shows the model of a scene while another one is open, for which its text may be wrong."""
         scene = self._lesson.scene
         model = self._state.model
-        is_other = scene is not None and model is not None and scene.saved.model.digest != model.digest
+        is_other = (
+            scene is not None and model is not None and scene.saved.model.digest != model.digest
+        )
         self._bar.show_other_model(scene.saved.model.name if scene is not None and is_other else "")
 
     def _compute(self, scene: Scene) -> None:

@@ -9,7 +9,10 @@ from ...state.map_drawings import MapDrawing
 def explain(state: ExperimentState) -> str:
     """What wider lines and their colours mean."""
     threshold = percent(state.settings.line_threshold)
-    text = f"Wider lines stand for larger values. Lines under {threshold} of the strongest colour are left out."
+    text = (
+        f"Wider lines stand for larger values. Lines under {threshold} of the strongest colour "
+        "are left out."
+    )
     is_signed = state.maps.is_signed(state.selection.head.kind)
     return f"{text} Orange lines mean more, blue lines less." if is_signed else text
 

@@ -1,4 +1,5 @@
-"""One attention map as lines: queries at the left, keys at the right, the wider a line the larger its weight.
+"""One attention map as lines: queries at the left, keys at the right, the wider a line the larger
+its weight.
 
 Of a difference, lines for more are orange and lines for less are blue, as the cells of the heatmap.
 """
@@ -63,7 +64,10 @@ class LinesPainter:
         self.scale = color_scale(maps, head, self.view.weights)
         self.new_entries = maps.new_entries(head.kind)
         number = metrics.horizontalAdvance("+0.00" if self.scale.is_signed else "0.00") + GAP
-        span = min(self.theme.scaled(MAX_SPAN), self.size.width() - 2 * (self.label_width + GAP) - 2 * number)
+        span = min(
+            self.theme.scaled(MAX_SPAN),
+            self.size.width() - 2 * (self.label_width + GAP) - 2 * number,
+        )
         self.left = (self.size.width() - max(span, 40.0)) / 2
         self.right = self.size.width() - self.left
 
@@ -75,22 +79,33 @@ class LinesPainter:
             state,
             theme,
             view,
-            QSize(theme.scaled(NATURAL_WIDTH), int(theme.scaled(HEADER) + theme.scaled(NATURAL_LINE) * count)),
+            QSize(
+                theme.scaled(NATURAL_WIDTH),
+                int(theme.scaled(HEADER) + theme.scaled(NATURAL_LINE) * count),
+            ),
         )
 
     def bands(self, *, are_queries: bool) -> list[Band]:
         """The queries, which are at the left, or the keys, at the right, from top to bottom."""
         queries, keys = self.view.weights.shape
-        return self.view.bands_at(range(queries), ()) if are_queries else self.view.bands_at((), range(keys))
+        return (
+            self.view.bands_at(range(queries), ())
+            if are_queries
+            else self.view.bands_at((), range(keys))
+        )
 
     def y_of(self, label: Band) -> float:
         """The middle of a token's line."""
-        return self.theme.scaled(HEADER) + (label.index + 0.5) * self._step(are_queries=self.view.is_query(label))
+        return self.theme.scaled(HEADER) + (label.index + 0.5) * self._step(
+            are_queries=self.view.is_query(label)
+        )
 
     def _step(self, *, are_queries: bool) -> float:
         """Pixels from one token to the next."""
         room = self.size.height() - self.theme.scaled(HEADER)
-        return min(room / self.view.weights.shape[0 if are_queries else 1], self.theme.scaled(MAX_LINE))
+        return min(
+            room / self.view.weights.shape[0 if are_queries else 1], self.theme.scaled(MAX_LINE)
+        )
 
     def label_at(self, point: QPointF) -> Band | None:
         """The token whose label is under a point."""
@@ -102,21 +117,36 @@ class LinesPainter:
         return bands[index] if 0 <= index < len(bands) else None
 
     def strength(self) -> FloatArray:
-        """[queries, keys], from 0 to 1: the strength of each line without its sign; 0: not drawn."""
+        """[queries, keys], from 0 to 1: the strength of each line without its sign.
+
+        0: not drawn.
+        """
         share = np.clip(np.abs(np.nan_to_num(self.view.weights)) / self.scale.top, 0, 1)
         strength = self.scale.strength(self.view.weights)
-        strength = np.where(share >= self.state.settings.line_threshold, strength, 0).astype(np.float32)
+        strength = np.where(share >= self.state.settings.line_threshold, strength, 0).astype(
+            np.float32
+        )
         only = self._only()
-        return np.where(only, strength, 0 if self.state.selection.hovered_label is not None else strength * FAINT)
+        return np.where(
+            only,
+            strength,
+            0 if self.state.selection.hovered_label is not None else strength * FAINT,
+        )
 
     def _only(self) -> np.ndarray:
-        """The lines to emphasise: of the token under the mouse, else of pinned and picked ones, else all."""
+        """The lines to emphasise: of the token under the mouse, else of pinned and picked ones,
+        else all.
+        """
         only = np.zeros(self.view.weights.shape, dtype=bool)
         selection = self.state.selection
         label = selection.hovered_label
         kind = selection.head.kind
         if label is not None:
-            only[(label.index, slice(None)) if self.view.is_query(label) else (slice(None), label.index)] = True
+            only[
+                (label.index, slice(None))
+                if self.view.is_query(label)
+                else (slice(None), label.index)
+            ] = True
             return only
         if not selection.has_marks:
             return ~only
@@ -134,7 +164,9 @@ class LinesPainter:
         bright_keys = strength.max(axis=0) > FAINT
         if not self.state.selection.has_marks and self.state.selection.hovered_label is None:
             bright_queries[:] = bright_keys[:] = False
-        for are_queries, lit, new in zip((True, False), (bright_queries, bright_keys), self.new_entries, strict=True):
+        for are_queries, lit, new in zip(
+            (True, False), (bright_queries, bright_keys), self.new_entries, strict=True
+        ):
             for band in self.bands(are_queries=are_queries):
                 color = "accent" if lit[band.index] else "warm" if band.index in new else ""
                 self._paint_label(painter, band, color)
@@ -150,7 +182,9 @@ class LinesPainter:
             share = shade / NUM_SHADES
             for color, is_drawn in self._colors():
                 pairs = np.argwhere((shades == shade) & is_drawn).tolist()
-                lines = [QLineF(self.left, lefts[query], self.right, rights[key]) for query, key in pairs]
+                lines = [
+                    QLineF(self.left, lefts[query], self.right, rights[key]) for query, key in pairs
+                ]
                 if not lines:
                     continue
                 color.setAlphaF(0.12 + 0.8 * share)
@@ -190,12 +224,16 @@ class LinesPainter:
         painter.drawText(right, flags | Qt.AlignmentFlag.AlignLeft, "looks at")
 
     def title_places(self, left: str, right: str) -> tuple[QRectF, QRectF]:
-        """The places of the titles of the two columns: above them, or further in if a column is too narrow."""
+        """The places of the titles of the two columns: above them, or further in if a column is too
+        narrow.
+        """
         metrics = QFontMetrics(self.theme.font("small"))
         height = self.theme.scaled(HEADER) - 6
         widths = [metrics.horizontalAdvance(title) + 1 for title in (left, right)]
         x = min(self.right + GAP, self.size.width() - widths[1])
-        return QRectF(0, 0, max(self.left - GAP, widths[0]), height), QRectF(x, 0, self.size.width() - x, height)
+        return QRectF(0, 0, max(self.left - GAP, widths[0]), height), QRectF(
+            x, 0, self.size.width() - x, height
+        )
 
     def _paint_values(self, painter: QPainter) -> None:
         """The weights of the token under the mouse, beyond the labels of the other side."""
@@ -210,7 +248,9 @@ class LinesPainter:
         half = self.theme.scaled(12)
         reach = GAP + self.label_width + 4
         middle = Qt.AlignmentFlag.AlignVCenter
-        for band, value in zip(self.bands(are_queries=not is_query), np.nan_to_num(values).tolist(), strict=True):
+        for band, value in zip(
+            self.bands(are_queries=not is_query), np.nan_to_num(values).tolist(), strict=True
+        ):
             if abs(value) < least:
                 continue
             y = self.y_of(band)
@@ -262,7 +302,8 @@ class LinesView(LargeMap):
         self._painter: LinesPainter | None = None
         self.setAccessibleName("Attention of the chosen head, as lines")
         self.setToolTip(
-            "Point at a token to see only its lines. Click to pick it; Ctrl or Shift and click to pick several."
+            "Point at a token to see only its lines. Click to pick it; Ctrl or Shift and click "
+            "to pick several."
         )
         state.settings.events.line_threshold.connect(self.update, max_args=0)
         self.show_map()
@@ -287,7 +328,9 @@ class LinesView(LargeMap):
         self._painter = None
         if self._view is not None:
             count = max(self._view.weights.shape)
-            self.setMinimumHeight(int(self.theme.scaled(HEADER) + self.theme.scaled(MIN_LINE) * count))
+            self.setMinimumHeight(
+                int(self.theme.scaled(HEADER) + self.theme.scaled(MIN_LINE) * count)
+            )
             self._painter = LinesPainter(self._state, self.theme, self._view, self.size())
         self.update()
 
@@ -304,7 +347,9 @@ class LinesView(LargeMap):
         """Only the lines of the token under the mouse."""
         label = self._painter.label_at(event.position()) if self._painter is not None else None
         if label != self._state.selection.hovered_label:
-            self.setCursor(Qt.CursorShape.PointingHandCursor if label else Qt.CursorShape.ArrowCursor)
+            self.setCursor(
+                Qt.CursorShape.PointingHandCursor if label else Qt.CursorShape.ArrowCursor
+            )
             self._state.selection.hovered_label = label
 
     def leaveEvent(self, event: QEvent) -> None:

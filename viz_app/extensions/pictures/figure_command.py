@@ -54,7 +54,8 @@ if TYPE_CHECKING:
 DRAWN = (".png", ".svg", ".pdf")
 SUFFIXES = (*DRAWN, ".html")
 USER_STYLE_HELP = (
-    "draw in the style of your matplotlibrc, such as its fonts and frames (default: the same style on every computer)"
+    "draw in the style of your matplotlibrc, such as its fonts and frames (default: the same "
+    "style on every computer)"
 )
 
 
@@ -78,17 +79,42 @@ class Measured:
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Adds the options of `figure`."""
-    parser.epilog = "measures: " + "; ".join(f"{name}: {measure.meaning}" for name, measure in MEASURES.items())
-    parser.add_argument("--text", help="the German sentence; - reads it from standard input")
-    parser.add_argument("--target", metavar="TEXT", help="draw the maps of this translation (default: the model's own)")
-    parser.add_argument("--kind", choices=ATTENTION_KINDS, default="cross", help="which attention (%(default)s)")
-    parser.add_argument("--layer", type=int, metavar="N", help="layer, counted from 1 (default: all layers combined)")
-    parser.add_argument(
-        "--head", type=int, metavar="N", help="head, counted from 1 (default: all heads of the layer combined)"
+    parser.epilog = "measures: " + "; ".join(
+        f"{name}: {measure.meaning}" for name, measure in MEASURES.items()
     )
-    parser.add_argument("--combine", choices=COMBINATIONS, default="mean", help="of several heads (%(default)s)")
-    parser.add_argument("--grid", action="store_true", help="draw all heads as small maps instead of one large map")
-    parser.add_argument("--measure", choices=MEASURES, default="weight", help="what a cell is (default: %(default)s)")
+    parser.add_argument("--text", help="the German sentence; - reads it from standard input")
+    parser.add_argument(
+        "--target",
+        metavar="TEXT",
+        help="draw the maps of this translation (default: the model's own)",
+    )
+    parser.add_argument(
+        "--kind", choices=ATTENTION_KINDS, default="cross", help="which attention (%(default)s)"
+    )
+    parser.add_argument(
+        "--layer",
+        type=int,
+        metavar="N",
+        help="layer, counted from 1 (default: all layers combined)",
+    )
+    parser.add_argument(
+        "--head",
+        type=int,
+        metavar="N",
+        help="head, counted from 1 (default: all heads of the layer combined)",
+    )
+    parser.add_argument(
+        "--combine", choices=COMBINATIONS, default="mean", help="of several heads (%(default)s)"
+    )
+    parser.add_argument(
+        "--grid", action="store_true", help="draw all heads as small maps instead of one large map"
+    )
+    parser.add_argument(
+        "--measure",
+        choices=MEASURES,
+        default="weight",
+        help="what a cell is (default: %(default)s)",
+    )
     parser.add_argument(
         "--rows",
         "--label",
@@ -98,9 +124,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="name rows by the token read or predicted (default: %(default)s)",
     )
     parser.add_argument("--words", action="store_true", help="merge subwords into words")
-    parser.add_argument("--hide", nargs="+", choices=HIDDEN_KINDS, default=(), help="leave out, and renormalise")
     parser.add_argument(
-        "--own-scale", action="store_true", help="scale the colours of each map to its largest value instead of 1"
+        "--hide", nargs="+", choices=HIDDEN_KINDS, default=(), help="leave out, and renormalise"
+    )
+    parser.add_argument(
+        "--own-scale",
+        action="store_true",
+        help="scale the colours of each map to its largest value instead of 1",
     )
     add_experiment(parser, EXPERIMENT_HELP)
     add_interventions(parser)
@@ -123,7 +153,9 @@ def run(options: argparse.Namespace) -> int:
     take_experiment(options)
     require_text(options, "--text with a sentence")
     if options.out.suffix.lower() not in SUFFIXES:
-        raise ConfigError(f"--out {options.out}: choose a file name that ends in one of {', '.join(SUFFIXES)}.")
+        raise ConfigError(
+            f"--out {options.out}: choose a file name that ends in one of {', '.join(SUFFIXES)}."
+        )
     if options.head is not None and options.layer is None:
         raise ConfigError(f"--head {options.head} needs a layer. Add --layer.")
     require_picture(options)
@@ -133,7 +165,8 @@ def run(options: argparse.Namespace) -> int:
     if options.kind not in measurement.maps:
         measure_names = ", ".join(measures_of(options.kind))
         raise AnalysisError(
-            f"There is no measure {options.measure!r} for {options.kind} maps. Choose from {measure_names}."
+            f"There is no measure {options.measure!r} for {options.kind} maps. Choose from "
+            f"{measure_names}."
         )
     heads = chosen_heads(measurement.maps[options.kind], options)
     if options.out.suffix.lower() == ".html":
@@ -154,27 +187,40 @@ def measured(translator: "Translator", options: argparse.Namespace) -> Measured:
     translation = read_sentence(translator, options)
     model_pass = Pass.of(translator, translation)
     maps = {
-        kind: np.broadcast_to(measure_maps(model_pass, options.measure, kind), translation.maps.of_kind(kind).shape)
+        kind: np.broadcast_to(
+            measure_maps(model_pass, options.measure, kind), translation.maps.of_kind(kind).shape
+        )
         for kind in MEASURES[options.measure].kinds
     }
-    return Measured(translator.name, translation, options.measure, maps, language_names(translator.run_config))
+    return Measured(
+        translator.name, translation, options.measure, maps, language_names(translator.run_config)
+    )
 
 
 def chosen_heads(maps: FloatArray, options: argparse.Namespace) -> list[tuple[int, int]]:
-    """Layer and head, counted from 0, of all heads that go into the large map. Raises `AnalysisError`."""
+    """Layer and head, counted from 0, of all heads that go into the large map.
+
+    Raises `AnalysisError`.
+    """
     num_layers, num_heads = maps.shape[:2]
-    for name, number, count in (("layer", options.layer, num_layers), ("head", options.head, num_heads)):
+    for name, number, count in (
+        ("layer", options.layer, num_layers),
+        ("head", options.head, num_heads),
+    ):
         if number is not None and number not in range(1, count + 1):
             raise AnalysisError(
-                f"There is no {name} {number} in {KIND_TITLES[options.kind].lower()}: this model has "
-                f"{counted(num_layers, 'layer')} of {counted(num_heads, 'head')}. Choose a {name} from 1 to {count}."
+                f"There is no {name} {number} in {KIND_TITLES[options.kind].lower()}: this model "
+                f"has {counted(num_layers, 'layer')} of {counted(num_heads, 'head')}. Choose a "
+                f"{name} from 1 to {count}."
             )
     layers = range(num_layers) if options.layer is None else [options.layer - 1]
     heads = range(num_heads) if options.head is None else [options.head - 1]
     return [(layer, head) for layer in layers for head in heads]
 
 
-def save_picture(measurement: Measured, heads: Sequence[tuple[int, int]], options: argparse.Namespace) -> None:
+def save_picture(
+    measurement: Measured, heads: Sequence[tuple[int, int]], options: argparse.Namespace
+) -> None:
     """One map, or all as a grid. Raises `AugenmerkError`."""
     from .figures import grid_figure, map_figure, save_figure, style_of_user
 
@@ -187,7 +233,9 @@ def save_picture(measurement: Measured, heads: Sequence[tuple[int, int]], option
         save_figure(figure, options.out)
 
 
-def drawing_of(measurement: Measured, heads: Sequence[tuple[int, int]], options: argparse.Namespace) -> Drawing:
+def drawing_of(
+    measurement: Measured, heads: Sequence[tuple[int, int]], options: argparse.Namespace
+) -> Drawing:
     """The large map."""
     title = title_of(options.kind, heads, measurement.maps[options.kind].shape[1], options.combine)
     weights = combine(measurement.maps[options.kind], options.combine, heads)
@@ -200,7 +248,9 @@ def drawing_of(measurement: Measured, heads: Sequence[tuple[int, int]], options:
         ColorScale(_top(view.values, measurement.measure, options)),
         title=title,
         caption=caption(measurement, title, options, rows=view.meanings[0], hidden=words),
-        marks=marks_of_experiment(view, measurement.translation, options.kind, heads, options.label),
+        marks=marks_of_experiment(
+            view, measurement.translation, options.kind, heads, options.label
+        ),
     )
 
 
@@ -211,18 +261,27 @@ def blocks_of(measurement: Measured, options: argparse.Namespace) -> list[Drawin
         view = _view(whole, measurement, kind, options)
         maps = view.values
 
-        def drawing(layer: int, head: int, kind: AttentionKind = kind, view: MapView = view) -> Drawing:
+        def drawing(
+            layer: int, head: int, kind: AttentionKind = kind, view: MapView = view
+        ) -> Drawing:
             values = view.values[layer, head]
             top = _top(values if options.own_scale else view.values, measurement.measure, options)
-            marks = marks_of_experiment(view, measurement.translation, kind, [(layer, head)], options.label)
+            marks = marks_of_experiment(
+                view, measurement.translation, kind, [(layer, head)], options.label
+            )
             return Drawing(values, scale=ColorScale(top), marks=marks)
 
-        lines = [[drawing(layer, head) for head in range(maps.shape[1])] for layer in range(maps.shape[0])]
+        lines = [
+            [drawing(layer, head) for head in range(maps.shape[1])]
+            for layer in range(maps.shape[0])
+        ]
         blocks.append(DrawingBlock(KIND_NAMES[kind], lines))
     return blocks
 
 
-def save_html(measurement: Measured, heads: Sequence[tuple[int, int]], options: argparse.Namespace) -> None:
+def save_html(
+    measurement: Measured, heads: Sequence[tuple[int, int]], options: argparse.Namespace
+) -> None:
     """Saves the page with every head, opened at the first one. Raises `AugenmerkError`."""
     from .html_page import PageContent, save_page
 
@@ -242,7 +301,9 @@ def save_html(measurement: Measured, heads: Sequence[tuple[int, int]], options: 
     save_page(content, options.out)
 
 
-def title_of(kind: AttentionKind, heads: Sequence[tuple[int, int]], num_heads: int, how: Combination) -> str:
+def title_of(
+    kind: AttentionKind, heads: Sequence[tuple[int, int]], num_heads: int, how: Combination
+) -> str:
     """A description of the large map."""
     if len(heads) == 1:
         return f"{KIND_TITLES[kind]} · layer {heads[0][0] + 1} · head {heads[0][1] + 1}"
@@ -251,24 +312,38 @@ def title_of(kind: AttentionKind, heads: Sequence[tuple[int, int]], num_heads: i
     return f"{KIND_TITLES[kind]} · {where} · {how} of {len(heads)} heads"
 
 
-def caption(measurement: Measured, title: str, options: argparse.Namespace, *, rows: str = "", hidden: str = "") -> str:
+def caption(
+    measurement: Measured,
+    title: str,
+    options: argparse.Namespace,
+    *,
+    rows: str = "",
+    hidden: str = "",
+) -> str:
     """Model, sentence, map, measure, label mode and changes, in one line."""
     facts = {
         "model": measurement.model,
         "sentence": measurement.translation.source_text,
-        "translation": measurement.translation.text + (" (given)" if measurement.translation.is_given else ""),
+        "translation": measurement.translation.text
+        + (" (given)" if measurement.translation.is_given else ""),
         "map": title,
         "measure": MEASURES[measurement.measure].name,
         "rows": rows or f"token {options.label}, in encoder maps source token",
     }
     if hidden or options.hide:
-        facts["hidden"] = f"{', '.join(options.hide)} ({hidden or 'rows'}, scaled up to their former sum)"
+        facts["hidden"] = (
+            f"{', '.join(options.hide)} ({hidden or 'rows'}, scaled up to their former sum)"
+        )
     if options.words:
         facts["words"] = "pieces merged: keys summed, queries averaged"
-    return " · ".join(f"{name}: {value}" for name, value in (facts | _experiment(measurement.translation)).items())
+    return " · ".join(
+        f"{name}: {value}" for name, value in (facts | _experiment(measurement.translation)).items()
+    )
 
 
-def _view(maps: FloatArray, measurement: Measured, kind: AttentionKind, options: argparse.Namespace) -> MapView:
+def _view(
+    maps: FloatArray, measurement: Measured, kind: AttentionKind, options: argparse.Namespace
+) -> MapView:
     """Maps [..., Q, M] as drawn. Raises `AnalysisError` if every token is hidden."""
     view = MapView(_selection(options).apply(maps, measurement.translation, kind))
     if not view.values.size:

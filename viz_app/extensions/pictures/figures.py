@@ -28,7 +28,15 @@ from augenmerk.core.plain_text import one_line
 from augenmerk.core.storage import atomic_path
 from augenmerk.core.translation.result import FloatArray
 
-from ...heatmap.drawing import DIMMED_OPACITY, SMALL_SCALE, Box, Drawing, Shape, mark_shapes, marked_labels
+from ...heatmap.drawing import (
+    DIMMED_OPACITY,
+    SMALL_SCALE,
+    Box,
+    Drawing,
+    Shape,
+    mark_shapes,
+    marked_labels,
+)
 from ...state.color_scale import ColorScale
 from ...state.map_view import NO_MARKS, Strip
 from ...state.sentence_text import visible
@@ -59,15 +67,18 @@ _has_own_style = ContextVar("_has_own_style", default=True)
 
 @contextmanager
 def own_style() -> Iterator[None]:
-    """Within the block, matplotlib draws in its own style, whatever the user's `matplotlibrc` says. A decorator, too.
+    """Within the block, matplotlib draws in its own style, whatever the user's `matplotlibrc` says.
 
-    Everything that makes or draws a part of a figure needs it: each part takes the style of that moment. Within
-    `style_of_user` it is the user's style.
+    A decorator, too.
+
+    Everything that makes or draws a part of a figure needs it: each part takes the style of that
+    moment. Within `style_of_user` it is the user's style.
     """
     with matplotlib.rc_context():
         if _has_own_style.get():
             matplotlib.rcdefaults()
-            matplotlib.rcParams.update({"svg.fonttype": "none", "pdf.fonttype": 42})  # text stays text
+            # text stays text
+            matplotlib.rcParams.update({"svg.fonttype": "none", "pdf.fonttype": 42})
         # words are no TeX, and the names inside an SVG file are the same each time
         matplotlib.rcParams.update({"text.usetex": False, "svg.hashsalt": "augenmerk"})
         yield
@@ -75,7 +86,8 @@ def own_style() -> Iterator[None]:
 
 @contextmanager
 def style_of_user(*, is_used: bool = True) -> Iterator[None]:
-    """Within the block, figures have the style of the user's `matplotlibrc` and `rcParams`, except `text.usetex`.
+    """Within the block, figures have the style of the user's `matplotlibrc` and `rcParams`, except
+    `text.usetex`.
 
     Sizes, colours and fonts that a figure sets itself stay.
     """
@@ -93,7 +105,9 @@ def map_figure(drawing: Drawing) -> Figure:
     strip = drawing.strip
     cell = min(CELL_INCHES, MAX_INCHES / max(num_rows, num_columns, 1))
     size = min(LABEL_POINTS, 0.75 * cell * POINTS_PER_INCH)
-    row_labels, column_labels = (list(map(visible, labels)) for labels in (drawing.row_labels, drawing.column_labels))
+    row_labels, column_labels = (
+        list(map(visible, labels)) for labels in (drawing.row_labels, drawing.column_labels)
+    )
     beside = [*row_labels, visible(strip.label)] if strip is not None else row_labels
     left = MARGIN_INCHES + max((_width_inches(text, size) for text in beside), default=0)
     widths = [_width_inches(text, size) for text in column_labels]
@@ -101,10 +115,18 @@ def map_figure(drawing: Drawing) -> Figure:
     top = 0.45 + max(widths, default=0) * math.sin(slant) + size / POINTS_PER_INCH
     plot_width = num_columns * cell
     plot_height = num_rows * cell
-    overhang = max((width * math.cos(slant) - (num_columns - n) * cell for n, width in enumerate(widths)), default=0)
+    overhang = max(
+        (width * math.cos(slant) - (num_columns - n) * cell for n, width in enumerate(widths)),
+        default=0,
+    )
     title_width = _width_inches(drawing.title, TITLE_POINTS, weight="bold")
     bar_left = left + plot_width + 0.15
-    width = max(bar_left + BAR_INCHES, left + plot_width + overhang + cell, title_width + MARGIN_INCHES, MIN_INCHES)
+    width = max(
+        bar_left + BAR_INCHES,
+        left + plot_width + overhang + cell,
+        title_width + MARGIN_INCHES,
+        MIN_INCHES,
+    )
     lines = wrapped_caption(drawing.caption, width)
     below = (1 + STRIP_GAP) * cell if strip is not None else 0
     height = top + max(plot_height + below, MIN_PLOT_INCHES) + 0.2 + len(lines) * CAPTION_INCHES
@@ -122,9 +144,13 @@ def map_figure(drawing: Drawing) -> Figure:
         rotation_mode="anchor",
     )
     axes.set_yticks(range(num_rows), [escaped(label) for label in row_labels])
-    axes.tick_params(length=0, pad=LABEL_PAD_POINTS, labelsize=size, top=True, labeltop=True, labelbottom=False)
+    axes.tick_params(
+        length=0, pad=LABEL_PAD_POINTS, labelsize=size, top=True, labeltop=True, labelbottom=False
+    )
     for is_row, texts in ((True, axes.get_yticklabels()), (False, axes.get_xticklabels())):
-        for text, color in zip(texts, marked_labels(drawing.marks, len(texts), is_row=is_row), strict=True):
+        for text, color in zip(
+            texts, marked_labels(drawing.marks, len(texts), is_row=is_row), strict=True
+        ):
             if color:
                 text.set_color(PRINT_COLORS[color])
     pixels = cell * PIXELS_PER_INCH
@@ -133,7 +159,9 @@ def map_figure(drawing: Drawing) -> Figure:
     if strip is not None:
         box = place_in(left, top + plot_height + STRIP_GAP * cell, plot_width, cell, figure)
         _draw_strip(figure.add_axes(box), strip, drawing.strip_scale, size)
-    bar = figure.add_axes(place_in(bar_left, top, 0.12, min(max(plot_height, MIN_PLOT_INCHES), 3.0), figure))
+    bar = figure.add_axes(
+        place_in(bar_left, top, 0.12, min(max(plot_height, MIN_PLOT_INCHES), 3.0), figure)
+    )
     colors = figure.colorbar(cells, cax=bar)
     colors.ax.tick_params(labelsize=8)
     assert colors.solids is not None  # a bar of cells has them
@@ -152,24 +180,41 @@ def grid_figure(blocks: Sequence[DrawingBlock], caption: str) -> Figure:
     step = THUMBNAIL_INCHES + 0.08
     width = max(left + num_heads * step + MARGIN_INCHES, MIN_INCHES)
     lines = wrapped_caption(caption, width)
-    height = top + len(lines_of_maps) * step + (len(blocks) - 1) * KIND_GAP_INCHES + 0.15 + len(lines) * CAPTION_INCHES
+    height = (
+        top
+        + len(lines_of_maps) * step
+        + (len(blocks) - 1) * KIND_GAP_INCHES
+        + 0.15
+        + len(lines) * CAPTION_INCHES
+    )
     figure = new_figure(width, height)
-    axes = figure.add_axes((0, 0, 1, 1))  # one for all: an inch is a unit, from the upper left corner
+    # one for all: an inch is a unit, from the upper left corner
+    axes = figure.add_axes((0, 0, 1, 1))
     y = top
     frames = []
     for block in blocks:
         for layer, drawings in enumerate(block.lines):
             names = f"{escaped(block.title)}\nlayer {layer + 1}"
-            axes.text(left - 0.1, y + THUMBNAIL_INCHES / 2, names, fontsize=7, ha="right", va="center")
+            axes.text(
+                left - 0.1, y + THUMBNAIL_INCHES / 2, names, fontsize=7, ha="right", va="center"
+            )
             for head, drawing in enumerate(drawings):
                 x = left + head * step
                 _draw_small(axes, drawing, x, y)
                 frames.append(Rectangle((x, y), THUMBNAIL_INCHES, THUMBNAIL_INCHES))
             y += step
         y += KIND_GAP_INCHES
-    axes.add_collection(PatchCollection(frames, facecolor="none", edgecolor="0.6", linewidth=0.5, zorder=3))
+    axes.add_collection(
+        PatchCollection(frames, facecolor="none", edgecolor="0.6", linewidth=0.5, zorder=3)
+    )
     for head in range(num_heads):
-        axes.text(left + head * step + THUMBNAIL_INCHES / 2, top - 0.07, str(head + 1), fontsize=8, ha="center")
+        axes.text(
+            left + head * step + THUMBNAIL_INCHES / 2,
+            top - 0.07,
+            str(head + 1),
+            fontsize=8,
+            ha="center",
+        )
     axes.set(xlim=(0, width), ylim=(height, 0))
     axes.set_axis_off()
     write_around(figure, "All heads", lines)
@@ -180,8 +225,8 @@ def grid_figure(blocks: Sequence[DrawingBlock], caption: str) -> Figure:
 def save_figure(figure: Figure, target: Path) -> None:
     """Writes a figure as PNG, SVG or PDF, by the name's ending; text stays text in the latter two.
 
-    The same figure gives the same bytes each time. Characters that the default font lacks are drawn in an installed
-    font that has them, or as a box.
+    The same figure gives the same bytes each time. Characters that the default font lacks are drawn
+    in an installed font that has them, or as a box.
 
     Raises:
         StorageError: the ending is another, or the file cannot be written.
@@ -189,7 +234,8 @@ def save_figure(figure: Figure, target: Path) -> None:
     kind = target.suffix.lower().removeprefix(".")
     if kind not in FORMATS:
         raise StorageError(f"{target.name}: choose a file name that ends in .png, .svg or .pdf.")
-    content = io.BytesIO()  # a file that cannot be written must not be left to a half-made archive of fonts
+    # a file that cannot be written must not be left to a half-made archive of fonts
+    content = io.BytesIO()
     _choose_fonts(figure)
     with _boxes_for_missing_glyphs():
         figure.savefig(content, format=kind, dpi=DOTS_PER_INCH, metadata=_NO_DATE.get(kind))
@@ -230,9 +276,20 @@ def _draw_small(axes: Axes, drawing: Drawing, x: float, y: float) -> None:
     scale = drawing.scale
     least = -scale.top if scale.is_signed else 0
     extent = (x, x + side, y + side, y)
-    axes.imshow(drawing.values, cmap=_colors(scale), vmin=least, vmax=scale.top, extent=extent, aspect="auto")
+    axes.imshow(
+        drawing.values,
+        cmap=_colors(scale),
+        vmin=least,
+        vmax=scale.top,
+        extent=extent,
+        aspect="auto",
+    )
     if drawing.marks.is_off:
-        axes.add_patch(Rectangle((x, y), side, side, facecolor="white", alpha=OFF_VEIL, linewidth=0, zorder=1.5))
+        axes.add_patch(
+            Rectangle(
+                (x, y), side, side, facecolor="white", alpha=OFF_VEIL, linewidth=0, zorder=1.5
+            )
+        )
     if drawing.marks != NO_MARKS:
         num_rows, num_columns = drawing.values.shape
         pixels = side * PIXELS_PER_INCH
@@ -241,8 +298,13 @@ def _draw_small(axes: Axes, drawing: Drawing, x: float, y: float) -> None:
         _draw_shapes(axes, shapes, PIXELS_PER_INCH, (x, y))
 
 
-def _draw_shapes(axes: Axes, shapes: Sequence[Shape], unit_px: float, corner: tuple[float, float]) -> None:
-    """Draws marks on axes with `unit_px` of the window's pixels per unit; `corner` is that of the first cell."""
+def _draw_shapes(
+    axes: Axes, shapes: Sequence[Shape], unit_px: float, corner: tuple[float, float]
+) -> None:
+    """Draws marks on axes with `unit_px` of the window's pixels per unit.
+
+    `corner` is that of the first cell.
+    """
     for shape in shapes:
         x = corner[0] + shape.box.left / unit_px
         y = corner[1] + shape.box.top / unit_px
@@ -251,21 +313,38 @@ def _draw_shapes(axes: Axes, shapes: Sequence[Shape], unit_px: float, corner: tu
         color = PRINT_COLORS[shape.color]
         points = shape.pen_px * POINTS_PER_INCH / PIXELS_PER_INCH
         if shape.kind == "line":
-            axes.plot([x, x + width], [y, y + height], color=color, linewidth=points, solid_capstyle="round", zorder=2)
+            axes.plot(
+                [x, x + width],
+                [y, y + height],
+                color=color,
+                linewidth=points,
+                solid_capstyle="round",
+                zorder=2,
+            )
             continue
         is_round = shape.kind in ("dot", "ring")
         is_dimmed = shape.kind == "dimmed"
         fill = "none" if shape.kind in ("frame", "ring") else "white" if is_dimmed else color
         patch = (
-            Ellipse((x + width / 2, y + height / 2), width, height) if is_round else Rectangle((x, y), width, height)
+            Ellipse((x + width / 2, y + height / 2), width, height)
+            if is_round
+            else Rectangle((x, y), width, height)
         )
-        patch.set(clip_on=False, zorder=2, linewidth=points, facecolor=fill, edgecolor="none" if is_dimmed else color)
+        patch.set(
+            clip_on=False,
+            zorder=2,
+            linewidth=points,
+            facecolor=fill,
+            edgecolor="none" if is_dimmed else color,
+        )
         patch.set_alpha(DIMMED_OPACITY if is_dimmed else None)
         axes.add_patch(patch)
 
 
 def _close_seams(cells: QuadMesh, width: float = SEAM_POINTS) -> None:
-    """Keeps cells as shapes in a vector picture, slightly overlapping: no viewer shows the ground between them."""
+    """Keeps cells as shapes in a vector picture, slightly overlapping: no viewer shows the ground
+    between them.
+    """
     cells.set(rasterized=False, edgecolor="face", linewidth=width)
 
 
@@ -276,10 +355,19 @@ def new_figure(width: float, height: float) -> Figure:
     return figure
 
 
-def place_in(left: float, top: float, width: float, height: float, figure: Figure) -> tuple[float, float, float, float]:
-    """Inches from the upper left corner as shares from the lower left corner, which matplotlib expects."""
+def place_in(
+    left: float, top: float, width: float, height: float, figure: Figure
+) -> tuple[float, float, float, float]:
+    """Inches from the upper left corner as shares from the lower left corner, which matplotlib
+    expects.
+    """
     whole_width, whole_height = figure.get_size_inches()
-    return left / whole_width, 1 - (top + height) / whole_height, width / whole_width, height / whole_height
+    return (
+        left / whole_width,
+        1 - (top + height) / whole_height,
+        width / whole_width,
+        height / whole_height,
+    )
 
 
 def write_around(figure: Figure, title: str, lines: Sequence[str]) -> None:
@@ -324,7 +412,8 @@ def _choose_fonts(figure: Figure) -> None:
 
 
 def _other_families(text: str) -> tuple[str, ...]:
-    """Families of installed fonts of normal weight that have characters of `text` which the default font lacks.
+    """Families of installed fonts of normal weight that have characters of `text` which the default
+    font lacks.
 
     Fonts that come with matplotlib are first; matplotlib lists fonts in a random order.
     """
@@ -334,19 +423,27 @@ def _other_families(text: str) -> tuple[str, ...]:
 @lru_cache(maxsize=1024)
 def _families_beyond(default_font: str, text: str) -> tuple[str, ...]:
     default = get_font(default_font)
-    missing = {ord(letter) for letter in text if ord(letter) > 0x7F and unicodedata.category(letter) not in _NOT_SOUGHT}
+    missing = {
+        ord(letter)
+        for letter in text
+        if ord(letter) > 0x7F and unicodedata.category(letter) not in _NOT_SOUGHT
+    }
     missing = {code for code in missing if not default.get_char_index(code)}
     if not missing:
         return ()
     families = []
     shipped = matplotlib.get_data_path()
-    fonts = sorted(fontManager.ttflist, key=lambda font: (not font.fname.startswith(shipped), font.name, font.fname))
+    fonts = sorted(
+        fontManager.ttflist,
+        key=lambda font: (not font.fname.startswith(shipped), font.name, font.fname),
+    )
     for entry in fonts:
         if (entry.style, entry.weight) != ("normal", 400) or entry.name.startswith(_LAST_RESORT):
             continue
         try:
             font = get_font(entry.fname)
-        except (OSError, RuntimeError, NotImplementedError):  # removed since the list was made, or not scalable
+        # removed since the list was made, or not scalable
+        except (OSError, RuntimeError, NotImplementedError):
             continue
         if covered := {code for code in missing if font.get_char_index(code)}:
             families.append(entry.name)
@@ -372,10 +469,21 @@ def _colors(scale: ColorScale) -> Colormap:
 def _hatch_missing(axes: Axes, drawing: Drawing) -> None:
     """Cells without a value are grey and hatched."""
     for row, column in drawing.missing():
-        cell = Rectangle((column - 0.5, row - 0.5), 1, 1, facecolor="0.84", edgecolor="0.55", hatch="////", linewidth=0)
+        cell = Rectangle(
+            (column - 0.5, row - 0.5),
+            1,
+            1,
+            facecolor="0.84",
+            edgecolor="0.55",
+            hatch="////",
+            linewidth=0,
+        )
         axes.add_patch(cell)
 
 
 def escaped(text: str) -> str:
-    """A dollar sign means a formula to matplotlib; SVG, which is XML, takes no control characters."""
+    """A dollar sign means a formula to matplotlib.
+
+    SVG, which is XML, takes no control characters.
+    """
     return one_line(text).replace("$", r"\$")

@@ -32,7 +32,10 @@ FORMATS = ("gif", "mp4")
 FFMPEG = "ffmpeg"
 NO_FFMPEG = "MP4 needs ffmpeg, which is not installed on this computer"
 MAX_SHOTS = 400
-"""The largest number of moments in a film; a longer one is sampled evenly, because a GIF is built in memory."""
+"""The largest number of moments in a film.
+
+A longer one is sampled evenly, because a GIF is built in memory.
+"""
 FILM_SECONDS, MIN_SHOT_MS, MAX_SHOT_MS, LAST_SHOT_MS = 7.0, 60, 800, 2_000
 """About as long as in the window; the last moment is shown longer, because a GIF repeats."""
 ENCODERS = {
@@ -64,7 +67,10 @@ GREY = (97, 103, 111)
 FAINT = (223, 225, 229)
 ACCENT = (42, 99, 204)
 GROUND = (255, 255, 255)
-COLORS: dict[str, Color] = {"": INK, **{role: ImageColor.getrgb(color)[:3] for role, color in PRINT_COLORS.items()}}
+COLORS: dict[str, Color] = {
+    "": INK,
+    **{role: ImageColor.getrgb(color)[:3] for role, color in PRINT_COLORS.items()},
+}
 LABEL_SPACE = 8
 """Pixels between labels and cells."""
 NUM_RAMP, NUM_SHADES = 170, 20
@@ -86,7 +92,8 @@ class Shot:
     """The maps at one moment.
 
     Attributes:
-        drawings: one for each of the film's panels, in their order; all have the same rows, columns and scale.
+        drawings: one for each of the film's panels, in their order; all have the same rows, columns
+            and scale.
         moment: a short description of its time.
         text: the translation at this moment.
     """
@@ -105,7 +112,8 @@ class Film:
         sentence: the translated sentence.
         caption: a description below the maps; may be empty.
         shots: by rising step; at least one.
-        panels: the name of each map, from left to right, then the next line; empty for the film of one head.
+        panels: the name of each map, from left to right, then the next line; empty for the film of
+            one head.
         num_across: the number of panels in a line.
     """
 
@@ -128,15 +136,21 @@ def formats() -> tuple[str, ...]:
 
 
 def chosen_shots(count: int) -> list[int]:
-    """The indices of the moments in a film: all, or `MAX_SHOTS` evenly spaced, with the first and the last."""
+    """The indices of the moments in a film: all, or `MAX_SHOTS` evenly spaced, with the first and
+    the last.
+    """
     if count <= MAX_SHOTS:
         return list(range(count))
     return [round(number * (count - 1) / (MAX_SHOTS - 1)) for number in range(MAX_SHOTS)]
 
 
 def shot_ms(num_shots: int) -> int:
-    """The duration of a moment in milliseconds, a multiple of 10, as a GIF counts hundredths of a second."""
-    return 10 * round(min(MAX_SHOT_MS, max(MIN_SHOT_MS, 1000 * FILM_SECONDS / max(num_shots, 1))) / 10)
+    """The duration of a moment in milliseconds, a multiple of 10, as a GIF counts hundredths of a
+    second.
+    """
+    return 10 * round(
+        min(MAX_SHOT_MS, max(MIN_SHOT_MS, 1000 * FILM_SECONDS / max(num_shots, 1))) / 10
+    )
 
 
 def save_film(
@@ -161,7 +175,9 @@ def save_film(
     if kind not in FORMATS:
         raise StorageError(f"{target.name}: choose a file name that ends in .gif or .mp4.")
     if kind == "mp4" and ffmpeg_path() is None:
-        raise StorageError(f"{target.name} was not written: {NO_FFMPEG}. Install ffmpeg, or choose a name in .gif.")
+        raise StorageError(
+            f"{target.name} was not written: {NO_FFMPEG}. Install ffmpeg, or choose a name in .gif."
+        )
     check_writable(target)  # before spending minutes on it
     draw = _FilmPainter(film)
 
@@ -181,7 +197,7 @@ def save_film(
             raise FilmStoppedError
 
 
-# --- GIF -------------------------------------------------------------------------------------------------------------
+# --- GIF ------------------------------------------------------------------------------------------
 
 
 def _write_gif(images: Iterator[Image.Image], num_shots: int, path: Path) -> None:
@@ -208,10 +224,14 @@ def _write_gif(images: Iterator[Image.Image], num_shots: int, path: Path) -> Non
 
 @cache
 def _palette() -> Image.Image:
-    """The colours of every picture: those of maps, and words in each of their colours, fading to the ground."""
+    """The colours of every picture: those of maps, and words in each of their colours, fading to
+    the ground.
+    """
     ramp = PAPER.rgb[np.linspace(0, 255, NUM_RAMP).round().astype(int)]
     shades = np.linspace(0, 1, NUM_SHADES)[:, None]
-    words = [np.array(GROUND) + shades * (np.array(color) - GROUND) for color in (*COLORS.values(), GREY)]
+    words = [
+        np.array(GROUND) + shades * (np.array(color) - GROUND) for color in (*COLORS.values(), GREY)
+    ]
     colors = np.concatenate([ramp, [FAINT], *(word.round().astype(np.uint8) for word in words)])
     unique = list(dict.fromkeys(tuple(color) for color in colors.tolist()))[:256]
     image = Image.new("P", (1, 1))
@@ -219,7 +239,7 @@ def _palette() -> Image.Image:
     return image
 
 
-# --- MP4 -------------------------------------------------------------------------------------------------------------
+# --- MP4 ------------------------------------------------------------------------------------------
 
 
 def _write_mp4(
@@ -244,7 +264,9 @@ def _write_mp4(
         *("-movflags", "+faststart", "-f", "mp4", str(path)),
     ]
     with tempfile.TemporaryFile() as said:
-        process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=said)
+        process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=said
+        )
         watch = _Watch(process, should_stop)
         try:
             _feed(process, images, -(-LAST_SHOT_MS // duration), watch)
@@ -262,13 +284,22 @@ def _write_mp4(
         words = said.read(10_000).decode("utf-8", errors="replace").strip().splitlines()
         if process.returncode or any("No space left" in line for line in words):
             raise StorageError(
-                f"Cannot write {target}: {_reason(process.returncode, words, is_stalled=watch.has_stalled)}. "
-                "Try another place, or a name in .gif."
+                f"Cannot write {target}: "
+                f"{_reason(process.returncode, words, is_stalled=watch.has_stalled)}. Try "
+                "another place, or a name in .gif."
             )
 
 
-def _feed(process: "subprocess.Popen[bytes]", images: Iterator[Image.Image], num_last: int, watch: "_Watch") -> None:
-    """Writes the pictures to ffmpeg, the last one several times. If ffmpeg ends early, its exit status is the error."""
+def _feed(
+    process: "subprocess.Popen[bytes]",
+    images: Iterator[Image.Image],
+    num_last: int,
+    watch: "_Watch",
+) -> None:
+    """Writes the pictures to ffmpeg, the last one several times.
+
+    If ffmpeg ends early, its exit status is the error.
+    """
     assert process.stdin is not None
     content = b""
     try:
@@ -328,7 +359,9 @@ def _encoder(ffmpeg: str) -> str:
     words = set(listed.split())
     encoder = next((name for name in ENCODERS if name in words), None)
     if encoder is None:
-        raise StorageError(f"{ffmpeg} supports none of the encoders {', '.join(ENCODERS)}. Choose a name in .gif.")
+        raise StorageError(
+            f"{ffmpeg} supports none of the encoders {', '.join(ENCODERS)}. Choose a name in .gif."
+        )
     return encoder
 
 
@@ -339,11 +372,13 @@ def _reason(status: int, words: Sequence[str], *, is_stalled: bool) -> str:
     return f"ffmpeg ended with status {status}{said}"
 
 
-# --- pictures --------------------------------------------------------------------------------------------------------
+# --- pictures -------------------------------------------------------------------------------------
 
 
 class _FilmPainter:
-    """Draws the moments of a film, all of one size; tokens label only the first map of a line and of a column.
+    """Draws the moments of a film, all of one size.
+
+    Tokens label only the first map of a line and of a column.
 
     Attributes:
         size: width and height in pixels, both even, as video encoders require.
@@ -353,13 +388,20 @@ class _FilmPainter:
         self._film = film
         drawings = [drawing for shot in film.shots for drawing in shot.drawings]
         shapes = [drawing.values.shape for drawing in drawings]
-        num_rows, num_columns = (max((shape[axis] for shape in shapes), default=1) or 1 for axis in (0, 1))
+        num_rows, num_columns = (
+            max((shape[axis] for shape in shapes), default=1) or 1 for axis in (0, 1)
+        )
         num_lines = -(-len(film.panels) // film.num_across)
         if film.panels:
-            across = (GRID_WIDTH - (film.num_across - 1) * PANEL_GAP) / (film.num_across * num_columns)
+            across = (GRID_WIDTH - (film.num_across - 1) * PANEL_GAP) / (
+                film.num_across * num_columns
+            )
             down = (GRID_HEIGHT - num_lines * PANEL_FOOT) / (num_lines * num_rows)
             self._cell = int(min(MAX_CELL // 2, max(MIN_GRID_CELL, min(across, down))))
-            self._has_labels, self._label_px = self._cell >= LEAST_LABELLED_CELL, min(LABEL_PX, self._cell)
+            self._has_labels, self._label_px = (
+                self._cell >= LEAST_LABELLED_CELL,
+                min(LABEL_PX, self._cell),
+            )
         else:
             self._cell = int(min(MAX_CELL, max(MIN_CELL, MAP_PX / max(num_rows, num_columns))))
             self._has_labels, self._label_px = True, min(LABEL_PX, max(8, self._cell - 2))
@@ -387,7 +429,11 @@ class _FilmPainter:
         film = self._film
         overhang = max(0, round(self._column_width * math.cos(self._slant)) - BAR_SPACE)
         width = self._left + maps_width + BAR_SPACE + overhang + MARGIN
-        width = max(width, round(_font(TITLE_PX, is_bold=True).getlength(one_line(film.title))) + 2 * MARGIN, MIN_WIDTH)
+        width = max(
+            width,
+            round(_font(TITLE_PX, is_bold=True).getlength(one_line(film.title))) + 2 * MARGIN,
+            MIN_WIDTH,
+        )
         width = min(width, MAX_WIDTH)
         self._sentence = _lines(film.sentence, TEXT_PX, width - 2 * MARGIN, NUM_TEXT_LINES)
         self._caption = _lines(film.caption, SMALL_PX, width - 2 * MARGIN, 3)
@@ -422,7 +468,9 @@ class _FilmPainter:
         self._draw_bar(image, draw)
         self._draw_place(draw, number)
         for index, line in enumerate(self._caption):
-            draw.text((MARGIN, self._caption_top + index * _line(SMALL_PX)), line, GREY, _font(SMALL_PX))
+            draw.text(
+                (MARGIN, self._caption_top + index * _line(SMALL_PX)), line, GREY, _font(SMALL_PX)
+            )
         return image
 
     def _draw_maps(self, image: Image.Image, draw: ImageDraw.ImageDraw, number: int) -> None:
@@ -439,12 +487,18 @@ class _FilmPainter:
             if self._has_labels and line == 0:
                 self._draw_column_labels(image, drawing, left)
 
-    def _write(self, draw: ImageDraw.ImageDraw, lines: Sequence[str], top: int, color: Color) -> None:
+    def _write(
+        self, draw: ImageDraw.ImageDraw, lines: Sequence[str], top: int, color: Color
+    ) -> None:
         for index, line in enumerate(lines):
             draw.text((MARGIN, top + index * _line(TEXT_PX)), line, color, _font(TEXT_PX))
 
     def _draw_map(
-        self, image: Image.Image, draw: ImageDraw.ImageDraw, drawing: Drawing, corner: tuple[int, int]
+        self,
+        image: Image.Image,
+        draw: ImageDraw.ImageDraw,
+        drawing: Drawing,
+        corner: tuple[int, int],
     ) -> None:
         """Draws the cells of one map and its marks."""
         (left, top), cell = corner, self._cell
@@ -456,7 +510,11 @@ class _FilmPainter:
             image.paste(cells.resize((width, height), Image.Resampling.NEAREST), (left, top))
         for row, column in drawing.missing():
             bottom = top + (row + 1) * cell - 1
-            draw.line((left + column * cell, bottom, left + (column + 1) * cell - 1, bottom - cell + 1), GREY, 1)
+            draw.line(
+                (left + column * cell, bottom, left + (column + 1) * cell - 1, bottom - cell + 1),
+                GREY,
+                1,
+            )
         draw.rectangle((left - 1, top - 1, left + width, top + height), outline=FAINT)
         for shape in mark_shapes(drawing.marks, (cell, cell), Box(0, 0, width, height)):
             x = left + shape.box.left
@@ -472,7 +530,9 @@ class _FilmPainter:
             elif shape.kind == "dimmed":
                 area = round(box[0]), round(box[1]), round(box[2]), round(box[3])
                 dimmed = image.crop(area)
-                image.paste(Image.blend(dimmed, Image.new("RGB", dimmed.size, GROUND), DIMMED_OPACITY), area)
+                image.paste(
+                    Image.blend(dimmed, Image.new("RGB", dimmed.size, GROUND), DIMMED_OPACITY), area
+                )
             else:
                 (draw.rectangle if shape.kind == "fill" else draw.ellipse)(box, color)
 
@@ -490,7 +550,9 @@ class _FilmPainter:
             y = self._map_top - LABEL_SPACE
             self._slanted(image, self._label(label), (x, y), COLORS[color])
 
-    def _slanted(self, image: Image.Image, text: str, point: tuple[float, float], color: Color) -> None:
+    def _slanted(
+        self, image: Image.Image, text: str, point: tuple[float, float], color: Color
+    ) -> None:
         """Text that rises to the right from a point, the middle of its height at the point."""
         font = _font(self._label_px)
         slant = self._slant
@@ -559,7 +621,10 @@ def _shortened(text: str, size: int, width: float) -> str:
 
 
 def _lines(text: str, size: int, width: float, at_most: int) -> list[str]:
-    """The text in at most `at_most` lines of `width` pixels; the last line is shortened if there is more."""
+    """The text in at most `at_most` lines of `width` pixels.
+
+    The last line is shortened if there is more.
+    """
     font = _font(size)
     lines = [""]
     for word in one_line(text).split():

@@ -1,10 +1,11 @@
-"""All maps of one translation as one HTML file: no network, no other file, a small script of its own. No Qt.
+"""All maps of one translation as one HTML file: no network, no other file, a small script of its
+own. No Qt.
 
 Without scripts, a page shows the chosen map, as on paper.
 
-The page holds weights as base64 of whole numbers from 0 to 65,535 (one part in 65,535 of the largest). Differences use
-0 to 65,534, with 0 in the middle, and 65,535 for missing values. Readers can choose kind, layer and head, the labels of
-rows and the scale of colours, and read every value.
+The page holds weights as base64 of whole numbers from 0 to 65,535 (one part in 65,535 of the
+largest). Differences use 0 to 65,534, with 0 in the middle, and 65,535 for missing values. Readers
+can choose kind, layer and head, the labels of rows and the scale of colours, and read every value.
 """
 
 import base64
@@ -67,7 +68,9 @@ NUM_ALTERNATIVES = 5
 """Of each token."""
 MODULES = ("theme.js", "sentence.js", "drawing.js", "maps.js", "recorded.js")
 """Of the page's script."""
-SCRIPTLESS = "#theme, .scene > :is(header, form, .large, aside, .alternatives, footer) { display: none; }"
+SCRIPTLESS = (
+    "#theme, .scene > :is(header, form, .large, aside, .alternatives, footer) { display: none; }"
+)
 """The style without scripts: parts that a script fills are left out."""
 _UNIT = re.compile(r"(?<=\d) (?=%)")
 NO_BREAK_SPACE = "\u00a0"
@@ -85,13 +88,16 @@ class PageContent:
         translation: the translation of the maps.
         maps: [L, H, Q, M] by kind, in one measure; kinds that are missing are left out of the page.
         measure: the meaning of a cell.
-        selection: words merged, tokens hidden, and the label mode that is chosen when the page opens.
-        facts: model and the like for the caption; sentence, translation and measure are put in by the page.
+        selection: words merged, tokens hidden, and the label mode that is chosen when the page
+            opens.
+        facts: model and the like for the caption; sentence, translation and measure are put in by
+            the page.
         shown: the head that is chosen when the page opens.
         original: the translation with nothing changed and its maps; None if nothing is changed.
         is_difference: whether the page shows `maps` minus those of the original, if there is one.
         pinned: the query and the key that are pinned when the page opens.
-        pointer: at that cell or at its row while it is pinned, or at the head that is shown; None if there is none.
+        pointer: at that cell or at its row while it is pinned, or at the head that is shown; None
+            if there is none.
         line: the translation and its origin; None: the translation alone.
         notes: on the experiment and its maps.
         languages: names of source and target.
@@ -113,7 +119,9 @@ class PageContent:
 
     def row_meaning(self, kind: AttentionKind, mode: LabelMode) -> str:
         """The meaning of a row in a sentence."""
-        return row_meaning(kind, mode, self.languages, lifts_mask=self.translation.experiment.lifts_mask)
+        return row_meaning(
+            kind, mode, self.languages, lifts_mask=self.translation.experiment.lifts_mask
+        )
 
 
 def save_page(content: PageContent, target: Path) -> None:
@@ -124,7 +132,9 @@ def save_page(content: PageContent, target: Path) -> None:
 def page_html(content: PageContent) -> str:
     """The page as text."""
     title = f"Attention · {content.translation.source_text}"
-    return _page(title, f'<section class="scene">\n{maps_html(content, opens_alternatives=True)}\n</section>')
+    return _page(
+        title, f'<section class="scene">\n{maps_html(content, opens_alternatives=True)}\n</section>'
+    )
 
 
 def data_text(content: PageContent) -> str:
@@ -173,7 +183,10 @@ def _without_scripts(content: PageContent) -> str:
         pointed=pointed_at(view, content.pointer, content.pinned),
     )
     colors = meaning_of_colors(content.measure, is_signed=is_signed)
-    caption = f". {' '.join(filter(None, (content.row_meaning(shown.kind, mode), colors, marks_note(marks))))}"
+    caption = (
+        ". "
+        f"{' '.join(filter(None, (content.row_meaning(shown.kind, mode), colors, marks_note(marks))))}"
+    )
     row_axis, column_axis = view.meanings
     drawing = Drawing(
         values,
@@ -191,7 +204,10 @@ def _without_scripts(content: PageContent) -> str:
     sheet = SheetScene(
         "",
         translation.source_text,
-        notes=(content.line or OutlinedText(translation.text), *(OutlinedText(note) for note in notes if note)),
+        notes=(
+            content.line or OutlinedText(translation.text),
+            *(OutlinedText(note) for note in notes if note),
+        ),
         drawing=drawing,
         caption=OutlinedText("", title, caption) if is_outlined else OutlinedText(title + caption),
     )
@@ -210,14 +226,17 @@ def _data(content: PageContent) -> dict[str, Any]:
     facts = {
         **{name: display_text(fact) for name, fact in content.facts.items()},
         "sentence": content.translation.source_text,
-        "given translation" if content.translation.is_given else "translation": content.translation.text,
+        "given translation"
+        if content.translation.is_given
+        else "translation": content.translation.text,
         "measure": MEASURES[content.measure].name,
     }
     return {
         "facts": facts,
         "meaning": described.meaning,
         "caveat": described.caveat,
-        "isShare": described.rows_sum_to_one and not (content.original is not None and content.is_difference),
+        "isShare": described.rows_sum_to_one
+        and not (content.original is not None and content.is_difference),
         "kinds": kinds,
         "blocks": blocks,
         "mode": content.selection.label_mode,
@@ -240,7 +259,12 @@ def _steps(translation: Translation) -> list[tuple[str, str, list[str]]]:
         pairs = [f"{visible(other.token)} ({percent(other.probability)})" for other in named]
         return [pair.replace(" ", NO_BREAK_SPACE) for pair in pairs]
 
-    steps = zip(translation.predicted_tokens, translation.log_probabilities, translation.alternatives, strict=True)
+    steps = zip(
+        translation.predicted_tokens,
+        translation.log_probabilities,
+        translation.alternatives,
+        strict=True,
+    )
     return [
         (
             visible(token),
@@ -252,7 +276,10 @@ def _steps(translation: Translation) -> list[tuple[str, str, list[str]]]:
 
 
 def _kind(content: PageContent, kind: AttentionKind, blocks: list[str]) -> dict[str, Any]:
-    """One kind; its weights go to `blocks`, those of both label modes together if they are the same."""
+    """One kind.
+
+    Its weights go to `blocks`, those of both label modes together if they are the same.
+    """
     modes: dict[str, Any] = {}
     for mode in LABEL_MODES:
         view, is_signed, new = _view(content, kind, mode)
@@ -278,7 +305,9 @@ def _kind(content: PageContent, kind: AttentionKind, blocks: list[str]) -> dict[
         }
     experiment = content.translation.experiment
     side = Head(kind, 0, 0).side
-    networks = [network_note(experiment, side, layer) for layer in range(content.maps[kind].shape[0])]
+    networks = [
+        network_note(experiment, side, layer) for layer in range(content.maps[kind].shape[0])
+    ]
     return {"kind": kind, "title": KIND_TITLES[kind], "modes": modes, "networks": networks}
 
 
@@ -292,7 +321,8 @@ def _view(
     new = (frozenset[int](), frozenset[int]())
     if content.original is not None:
         original = selected(selection, content.original[1][kind], content.original[0], kind)
-        with suppress(AnalysisError):  # without common tokens the changed maps are shown, as in the window
+        # without common tokens the changed maps are shown, as in the window
+        with suppress(AnalysisError):
             change = difference(original, labelled)
             new = new_entries(change, labelled)
             is_signed = content.is_difference
@@ -300,11 +330,16 @@ def _view(
     return MapView(labelled), is_signed, new
 
 
-def _marks(content: PageContent, kind: AttentionKind, mode: LabelMode, view: MapView) -> list[list[dict[str, Any]]]:
+def _marks(
+    content: PageContent, kind: AttentionKind, mode: LabelMode, view: MapView
+) -> list[list[dict[str, Any]]]:
     """The experiment's changes to each map: [L][H]."""
     num_layers, num_heads = content.maps[kind].shape[:2]
     marks = [
-        [marks_of_experiment(view, content.translation, kind, [(layer, head)], mode) for head in range(num_heads)]
+        [
+            marks_of_experiment(view, content.translation, kind, [(layer, head)], mode)
+            for head in range(num_heads)
+        ]
         for layer in range(num_layers)
     ]
     return [[_marks_in_json(of_head) for of_head in of_layer] for of_layer in marks]
@@ -319,10 +354,15 @@ def _bands(bands: Iterable[Band]) -> list[dict[str, Any]]:
 
 
 def _packed(values: FloatArray, *, is_signed: bool) -> tuple[str, float]:
-    """Values as base64 of little-endian 16-bit numbers, and the largest value, or the largest absolute difference."""
+    """Values as base64 of little-endian 16-bit numbers, and the largest value, or the largest
+    absolute difference.
+    """
     top = _top(values, is_signed=is_signed)
     largest, zero = (ZERO, ZERO) if is_signed else (LARGEST, 0)
-    numbers = np.rint(np.nan_to_num(values).astype(np.float64) * (largest / top)).clip(-zero, largest) + zero
+    numbers = (
+        np.rint(np.nan_to_num(values).astype(np.float64) * (largest / top)).clip(-zero, largest)
+        + zero
+    )
     packed = np.where(np.isnan(values), MISSING, numbers).astype("<u2")
     return base64.b64encode(packed.tobytes()).decode("ascii"), top
 
@@ -375,13 +415,26 @@ def _scene_html(number: int, scene: ScenePart) -> str:
     texts = (scene.title, scene.text, scene.question, scene.answer)
     title, text, question, answer = (html.escape(unbroken(one_line(plain))) for plain in texts)
     question = f"<p><strong>{question}</strong></p>\n" if question else ""
-    answer = f"<details><summary>Show the answer</summary><p>{answer}</p></details>\n" if answer else ""
+    answer = (
+        f"<details><summary>Show the answer</summary><p>{answer}</p></details>\n" if answer else ""
+    )
     words = f"<h2>{number}. {title}</h2>\n<p>{text}</p>\n{question}{answer}"
     lines = LINES if question else ""
     content = scene.content
-    written = [scene.title, scene.text, scene.question, content.translation.source_text, content.translation.text]
-    written += [*content.notes, "; ".join(changes_in_words(content.translation.experiment, content.translation))]
+    written = [
+        scene.title,
+        scene.text,
+        scene.question,
+        content.translation.source_text,
+        content.translation.text,
+    ]
+    written += [
+        *content.notes,
+        "; ".join(changes_in_words(content.translation.experiment, content.translation)),
+    ]
     num_rows = content.maps[content.shown.kind].shape[-2]
-    room = room_on_paper([*written, "title", "scale", "gap"], NUM_LINES if question else 0, num_rows)
+    room = room_on_paper(
+        [*written, "title", "scale", "gap"], NUM_LINES if question else 0, num_rows
+    )
     begins = f'<section class="scene of-lesson" style="{room.style}">'
     return f"{begins}\n{words}{maps_html(content)}{lines}\n</section>"

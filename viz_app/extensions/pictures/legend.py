@@ -1,4 +1,7 @@
-"""The legends of maps in pages and captions: what is shown, and what colours and marks mean. No Qt."""
+"""The legends of maps in pages and captions: what is shown, and what colours and marks mean.
+
+No Qt.
+"""
 
 from augenmerk.core.maps.measure import MeasureName
 from augenmerk.core.maps.measures import MEASURES

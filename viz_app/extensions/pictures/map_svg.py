@@ -55,13 +55,17 @@ def svg_height(drawing: Drawing, height: int) -> float:
     return _laid_out(drawing, WIDTH, height).height
 
 
-def map_svg(drawing: Drawing, *, has_numbers: bool = True, width: int = WIDTH, height: int = HEIGHT) -> str:
+def map_svg(
+    drawing: Drawing, *, has_numbers: bool = True, width: int = WIDTH, height: int = HEIGHT
+) -> str:
     """A map as an SVG element that fills the room, with axes, marks and scale of colours.
 
     Args:
         drawing: the map.
-        has_numbers: whether cells hold their values, in a group of the class "numbers", if they have room for them.
-        width, height: of the room; the drawing exceeds it where cells would be smaller than `MIN_CELL`.
+        has_numbers: whether cells hold their values, in a group of the class "numbers", if they
+            have room for them.
+        width, height: of the room; the drawing exceeds it where cells would be smaller than
+            `MIN_CELL`.
     """
     rows, columns, cells, cell, *whole = _laid_out(drawing, width, height)
     head = (
@@ -73,7 +77,10 @@ def map_svg(drawing: Drawing, *, has_numbers: bool = True, width: int = WIDTH, h
     if has_numbers and cell[0] >= NUMBER_ROOM[0] and cell[1] >= NUMBER_ROOM[1]:
         parts.append(f'<g class="numbers">{"".join(_numbers(drawing, cells, cell))}</g>')
     inside = Box(0, 0, cells.width, cells.height)
-    parts += [_shape_svg(shape, cells.left, cells.top) for shape in mark_shapes(drawing.marks, cell, inside)]
+    parts += [
+        _shape_svg(shape, cells.left, cells.top)
+        for shape in mark_shapes(drawing.marks, cell, inside)
+    ]
     parts += _scale(drawing, cells)
     if drawing.marks.scaling:
         position = cells.left - LABEL_GAP, cells.top + cells.height + MARKS_ROOM - 3
@@ -87,7 +94,10 @@ def escaped(text: str) -> str:
 
 
 def _short(labels: Sequence[str]) -> list[str]:
-    return [label if len(label) <= MAX_LABEL else f"{label[: MAX_LABEL - 1]}…" for label in map(one_line, labels)]
+    return [
+        label if len(label) <= MAX_LABEL else f"{label[: MAX_LABEL - 1]}…"
+        for label in map(one_line, labels)
+    ]
 
 
 def _text(x: float, y: float, text: str, more: str = "", color: str = INK) -> str:
@@ -106,9 +116,21 @@ def _labels(
     size = min(TEXT_PX, cell[1])  # labels of low rows would overlap
     for row, color in enumerate(marked_labels(drawing.marks, len(rows), is_row=True)):
         y = round(cells.top + (row + 0.5) * cell[1] + 0.35 * size)
-        yield _text(cells.left - LABEL_GAP, y, rows[row], f' text-anchor="end" font-size="{size}"', colors[color])
+        yield _text(
+            cells.left - LABEL_GAP,
+            y,
+            rows[row],
+            f' text-anchor="end" font-size="{size}"',
+            colors[color],
+        )
     if drawing.row_axis:
-        yield _text(cells.left - LABEL_GAP, cells.top - LABEL_GAP, f"{drawing.row_axis} ↓", ' text-anchor="end"', SOFT)
+        yield _text(
+            cells.left - LABEL_GAP,
+            cells.top - LABEL_GAP,
+            f"{drawing.row_axis} ↓",
+            ' text-anchor="end"',
+            SOFT,
+        )
     if drawing.column_axis:
         yield _text(cells.left, TEXT_PX, f"{drawing.column_axis} →", "", SOFT)
 
@@ -131,7 +153,9 @@ def _cells(drawing: Drawing, cells: Box, cell: tuple[int, int]) -> Iterator[str]
 def _numbers(drawing: Drawing, cells: Box, cell: tuple[int, int]) -> Iterator[str]:
     """The values, dark on light colours and light on dark ones."""
     size = min(TEXT_PX - 1, cell[1] - 2)
-    for row, (values, colors) in enumerate(zip(drawing.values.tolist(), drawing.colors().tolist(), strict=True)):
+    for row, (values, colors) in enumerate(
+        zip(drawing.values.tolist(), drawing.colors().tolist(), strict=True)
+    ):
         for column, (value, (red, green, blue)) in enumerate(zip(values, colors, strict=True)):
             x = cells.left + (column + 0.5) * cell[0]
             y = cells.top + (row + 0.5) * cell[1] + 0.35 * size
@@ -173,4 +197,6 @@ def _shape_svg(shape: Shape, left: float, top: float) -> str:
     if shape.kind == "frame":  # seen on dark cells printed in grey, too
         box = f'x="{x + 1.5:g}" y="{y + 1.5:g}" width="{width - 3:g}" height="{height - 3:g}"'
         outline = f'<rect {box} fill="none" stroke="#fff"/>'
-    return f'{outline}<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}"{radius} {ink}/>'
+    return (
+        f'{outline}<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}"{radius} {ink}/>'
+    )

@@ -29,20 +29,37 @@ from .film import NO_FFMPEG, Film, FilmHeads, formats, save_film
 from .page_lesson import PageLesson
 from .saving import Saving, as_table
 
-PICTURES = {"png": "PNG picture (*.png)", "svg": "SVG, shapes and text (*.svg)", "pdf": "PDF, shapes and text (*.pdf)"}
+PICTURES = {
+    "png": "PNG picture (*.png)",
+    "svg": "SVG, shapes and text (*.svg)",
+    "pdf": "PDF, shapes and text (*.pdf)",
+}
 NUMBERS = {"csv": "CSV table (*.csv)", "json": "JSON (*.json)", "npz": "NPZ, for NumPy (*.npz)"}
 PAGES = {"html": "Page for the browser (*.html)"}
 TABLES = {"csv": "CSV table (*.csv)"}
 ROWS = {"csv": "CSV table (*.csv)", "json": "JSON (*.json)"}
 FILMS = {"gif": "GIF, for any browser (*.gif)", "mp4": "MP4 video (*.mp4)"}
 LARGE_MAP = "The current map with its labels and colour scale"
-ANALYSIS_TIP = "What the Word tab shows now: the parts of a word, the lens, or the translations by encoder layer"
+ANALYSIS_TIP = (
+    "What the Word tab shows now: the parts of a word, the lens, or the translations by encoder "
+    "layer"
+)
 NUMBERS_TIP = "CSV, JSON: the large map with its labels. NPZ: also the weights of every head"
-PAGE_TIP = "One file with every map, for any browser without a network: choose heads and point at cells there"
-RUNNING_TIP = "One file with the model itself, for any browser without a network: type sentences and change heads there"
+PAGE_TIP = (
+    "One file with every map, for any browser without a network: choose heads and point at cells "
+    "there"
+)
+RUNNING_TIP = (
+    "One file with the model itself, for any browser without a network: type sentences and "
+    "change heads there"
+)
 CHARTS_TIP = "The charts of this run as shown: quantity, scale, smoothing, range, compared runs"
-METRICS_TIP = "One line per step of this run: loss, rate, gradient norm, speed, and the validation results"
-CAPTIONED = "Captions state what pictures show: model, sentence, changes, layer, head, measure, labels"
+METRICS_TIP = (
+    "One line per step of this run: loss, rate, gradient norm, speed, and the validation results"
+)
+CAPTIONED = (
+    "Captions state what pictures show: model, sentence, changes, layer, head, measure, labels"
+)
 PREFIX = "Export: "
 """Prefix of titles outside the menu."""
 WIDTH_PX = 380
@@ -55,8 +72,8 @@ class Export:
 
     Attributes:
         title, tip, keys: as of a `Command`.
-        save: writes the file; for a film, the choice of its heads; "model" for a page that runs the model. Films and
-            such pages are written in a thread.
+        save: writes the file; for a film, the choice of its heads; "model" for a page that runs the
+            model. Films and such pages are written in a thread.
         formats: their names by suffix.
         needs: the required content.
     """
@@ -71,33 +88,65 @@ class Export:
 
 NOTHING = "Nothing to export yet: no map is shown"
 NO_TABLE = "Nothing to export yet: open the tab Word of the analysis panel"
-MISSING = {"map": NOTHING, "table": NO_TABLE, "model": "Nothing to export yet: no model is open"} | {
-    name: f"Nothing to export yet: the Train page shows no {name}" for name in ("charts", "run", "film")
+MISSING = {
+    "map": NOTHING,
+    "table": NO_TABLE,
+    "model": "Nothing to export yet: no model is open",
+} | {
+    name: f"Nothing to export yet: the Train page shows no {name}"
+    for name in ("charts", "run", "film")
 }
 """The message if there is nothing to export, by `Export.needs`."""
 EXPORT_GROUPS: tuple[dict[str, Export], ...] = (
     {
-        "map": Export("The large map (PNG, SVG, PDF)…", LARGE_MAP, Saving.save_map, PICTURES, "map", "Ctrl+S"),
+        "map": Export(
+            "The large map (PNG, SVG, PDF)…", LARGE_MAP, Saving.save_map, PICTURES, "map", "Ctrl+S"
+        ),
         "heads": Export(
-            "All heads, small (PNG, SVG, PDF)…", "Every head of every layer", Saving.save_heads, PICTURES, "map"
+            "All heads, small (PNG, SVG, PDF)…",
+            "Every head of every layer",
+            Saving.save_heads,
+            PICTURES,
+            "map",
         ),
         "page": Export(
-            "The whole page (PNG, SVG, PDF)…", "Everything on this page as shown", Saving.save_page, PICTURES, "page"
+            "The whole page (PNG, SVG, PDF)…",
+            "Everything on this page as shown",
+            Saving.save_page,
+            PICTURES,
+            "page",
         ),
     },
     {
         "numbers": Export(
-            "The numbers (CSV, JSON, NPZ)…", NUMBERS_TIP, Saving.save_table, NUMBERS, "map", "Ctrl+Shift+S"
+            "The numbers (CSV, JSON, NPZ)…",
+            NUMBERS_TIP,
+            Saving.save_table,
+            NUMBERS,
+            "map",
+            "Ctrl+Shift+S",
         ),
         "analysis": Export(
-            "The numbers of the analysis tab (CSV, JSON)…", ANALYSIS_TIP, Saving.save_analysis, ROWS, "table"
+            "The numbers of the analysis tab (CSV, JSON)…",
+            ANALYSIS_TIP,
+            Saving.save_analysis,
+            ROWS,
+            "table",
         ),
-        "html": Export("All maps as a page for the browser (HTML)…", PAGE_TIP, Saving.save_html, PAGES, "map"),
-        "running page": Export("Page that runs the model (HTML)…", RUNNING_TIP, "model", PAGES, "model"),
+        "html": Export(
+            "All maps as a page for the browser (HTML)…", PAGE_TIP, Saving.save_html, PAGES, "map"
+        ),
+        "running page": Export(
+            "Page that runs the model (HTML)…", RUNNING_TIP, "model", PAGES, "model"
+        ),
     },
     {
-        "charts": Export("The charts (PNG, SVG, PDF)…", CHARTS_TIP, Saving.save_charts, PICTURES, "charts"),
-        "metrics": Export("The metrics of every step (CSV)…", METRICS_TIP, Saving.save_metrics, TABLES, "run"),
+        "charts": Export(
+            "The charts (PNG, SVG, PDF)…", CHARTS_TIP, Saving.save_charts, PICTURES, "charts"
+        ),
+        "metrics": Export(
+            "The metrics of every step (CSV)…", METRICS_TIP, Saving.save_metrics, TABLES, "run"
+        ),
         "film": Export("The film of this head…", "", "head", FILMS, "film"),
         "film of layer": Export("The film of all heads of this layer…", "", "layer", FILMS, "film"),
         "film of kind": Export("The film of all heads of this kind…", "", "kind", FILMS, "film"),
@@ -106,7 +155,11 @@ EXPORT_GROUPS: tuple[dict[str, Export], ...] = (
 """The entries of the menu that write files, by name, between separators."""
 FILES = {name: export for group in EXPORT_GROUPS for name, export in group.items()}
 OF_RUNS = tuple(name for name, export in FILES.items() if export.needs in ("charts", "run", "film"))
-OF_MAPS = (*(name for name, export in FILES.items() if export.needs == "map"), "copy picture", "copy table")
+OF_MAPS = (
+    *(name for name, export in FILES.items() if export.needs == "map"),
+    "copy picture",
+    "copy table",
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,7 +172,9 @@ class FilmJob(ModelFreeJob):
 
     def work(self, progress: Tell, should_stop: ShouldStop) -> str:
         """See `ModelFreeJob.work`. Stopping leaves an existing file unchanged, and no new one."""
-        save_film(self.film, self.target, lambda done, total: progress(Progress(done, total)), should_stop)
+        save_film(
+            self.film, self.target, lambda done, total: progress(Progress(done, total)), should_stop
+        )
         return ""
 
 
@@ -144,7 +199,9 @@ class PageJob(ModelFreeJob):
         examples = gallery() if self.model.is_bundled else ()
         checkpoint = load_checkpoint(self.model.path)
         name, roles = self.model.title, self.model.roles
-        packed = save_running_page(checkpoint, name, self.target, self.text, examples, self.lesson, roles)
+        packed = save_running_page(
+            checkpoint, name, self.target, self.text, examples, self.lesson, roles
+        )
         return " ".join(filter(None, (f"{self.target.stat().st_size / 1e6:.1f} MB.", packed.note)))
 
 
@@ -170,16 +227,22 @@ class WritingDialog(QProgressDialog):
         self.setBar(self._bar)
         scales(self.setMinimumWidth, WIDTH_PX)
         self.canceled.connect(self.reject)
-        self.finished.connect(lambda: self._worker.close())  # stops a film, which ends within a moment
+        # stops a film, which ends within a moment
+        self.finished.connect(lambda: self._worker.close())
 
     def begin(self) -> None:
         """Shows the dialog and begins."""
         self.show()
-        self._worker.submit(Request(self._job, self, self._on_saved, self._on_failure, self._on_progress))
+        self._worker.submit(
+            Request(self._job, self, self._on_saved, self._on_failure, self._on_progress)
+        )
 
     def _on_progress(self, progress: Progress) -> None:
-        self.setLabelText(f"{self._job.target.name}: picture {progress.done:,} of {progress.total:,}")
-        self._bar.set_fraction(progress.done / progress.total)  # `setValue` of a modal dialog would process events
+        self.setLabelText(
+            f"{self._job.target.name}: picture {progress.done:,} of {progress.total:,}"
+        )
+        # `setValue` of a modal dialog would process events
+        self._bar.set_fraction(progress.done / progress.total)
 
     def _on_saved(self, note: object) -> None:
         self.accept()
@@ -198,9 +261,10 @@ class ExportMenu(QMenu):
         preferences: remembers whether pictures have captions.
 
     Attributes:
-        entries: the menu's entries by name: "map", "heads", "page", "numbers", "html", "running page", "copy picture",
-            "copy table", and "caption", which is checked while pictures have one; where a run is shown also "charts",
-            "metrics", "film", "film of layer" and "film of kind".
+        entries: the menu's entries by name: "map", "heads", "page", "numbers", "html", "running
+            page", "copy picture", "copy table", and "caption", which is checked while pictures have
+            one; where a run is shown also "charts", "metrics", "film", "film of layer" and "film of
+            kind".
         dialog: the file dialog that is open, or None.
         writing_dialog: the progress of a film or a page being written; else None.
         folder: the folder of the last file, in which the next dialog begins.
@@ -212,7 +276,10 @@ class ExportMenu(QMenu):
     done = Signal(str)
 
     def __init__(
-        self, page_in_sight: Callable[[], Exportable], preferences: Preferences, parent: QWidget | None = None
+        self,
+        page_in_sight: Callable[[], Exportable],
+        preferences: Preferences,
+        parent: QWidget | None = None,
     ) -> None:
         super().__init__("Export", parent)
         self._page_in_sight, self._preferences = page_in_sight, preferences
@@ -227,7 +294,9 @@ class ExportMenu(QMenu):
     @property
     def saving(self) -> Saving:
         """Writes files of the contents in view."""
-        return Saving(self._page_in_sight().export_source(), has_caption=self._preferences.exports_captions)
+        return Saving(
+            self._page_in_sight().export_source(), has_caption=self._preferences.exports_captions
+        )
 
     def shutdown(self) -> None:
         """Cancels a file being written when the window closes."""
@@ -252,8 +321,16 @@ class ExportMenu(QMenu):
         if not self.offers(export.needs):
             self.done.emit(MISSING[export.needs])
             return
-        save = partial(self._begin, export.save) if isinstance(export.save, str) else partial(self._try, export.save)
-        known = {kind: text for kind, text in export.formats.items() if kind not in FILMS or kind in formats()}
+        save = (
+            partial(self._begin, export.save)
+            if isinstance(export.save, str)
+            else partial(self._try, export.save)
+        )
+        known = {
+            kind: text
+            for kind, text in export.formats.items()
+            if kind not in FILMS or kind in formats()
+        }
         dialog = ask_where_to_save(
             saving.source.page.window(),
             "Export",
@@ -272,7 +349,9 @@ class ExportMenu(QMenu):
         window = saving.source.page.window()
         dialog = self.writing_dialog = WritingDialog(job, window)
         dialog.saved.connect(lambda note: self._report_saved(target, note))
-        dialog.failed.connect(lambda failure: show_failure(window, f"The {job.what} was not saved", failure))
+        dialog.failed.connect(
+            lambda failure: show_failure(window, f"The {job.what} was not saved", failure)
+        )
         dialog.finished.connect(self._forget_writing)
         dialog.begin()
 
@@ -316,7 +395,9 @@ class ExportMenu(QMenu):
     def _fill(self) -> None:
         for names in (*map(list, EXPORT_GROUPS), list(COPY_COMMANDS)):
             for name in names:
-                self.entries[name] = EXPORTS[name].on(self).add_to(self, EXPORTS[name].title.removeprefix(PREFIX))
+                self.entries[name] = (
+                    EXPORTS[name].on(self).add_to(self, EXPORTS[name].title.removeprefix(PREFIX))
+                )
             self.addSeparator()
         self.entries["caption"] = self.addAction("With caption")
         self.entries["caption"].setToolTip(CAPTIONED)
@@ -332,22 +413,38 @@ class ExportMenu(QMenu):
         source = self._page_in_sight().export_source()
         name = source.state.settings.known_picture if source.state is not None else "heatmap"
         drawing = DRAWINGS[name].exported_as
-        self.entries["map"].setText(with_keys(f"The large map, {drawing} (PNG, SVG, PDF)…", EXPORTS["map"]))
+        self.entries["map"].setText(
+            with_keys(f"The large map, {drawing} (PNG, SVG, PDF)…", EXPORTS["map"])
+        )
         self._name_films(source.state)
         for name, command in EXPORTS.items():
-            needed = source.run if name in OF_RUNS else source.table if name == "analysis" else source
+            needed = (
+                source.run if name in OF_RUNS else source.table if name == "analysis" else source
+            )
             self.entries[name].setVisible(needed is not None)
             self.entries[name].setEnabled(command.is_offered(self))
 
     def _name_films(self, state: ExperimentState | None) -> None:
         has_mp4 = "mp4" in formats()
         kinds = f"(GIF{', MP4' if has_mp4 else '; MP4 needs ffmpeg'})…"
-        where = KIND_TITLES[state.selection.head.kind].lower() if state is not None else "this kind of attention"
+        where = (
+            KIND_TITLES[state.selection.head.kind].lower()
+            if state is not None
+            else "this kind of attention"
+        )
         layer = f"layer {state.selection.head.layer + 1}" if state is not None else "this layer"
         for name, whose, what in (
             ("film", "this head", "this head's map changes"),
-            ("film of layer", f"all heads of {layer}", f"the maps of all heads of {layer} ({where}) change"),
-            ("film of kind", f"all heads of {where}", f"the maps of all heads of {where} change, layer by layer"),
+            (
+                "film of layer",
+                f"all heads of {layer}",
+                f"the maps of all heads of {layer} ({where}) change",
+            ),
+            (
+                "film of kind",
+                f"all heads of {where}",
+                f"the maps of all heads of {where} change, layer by layer",
+            ),
         ):
             how = f"How {what} while the model is trained: a picture for each validation"
             self.entries[name].setText(f"The film of {whose} {kinds}")
@@ -359,7 +456,11 @@ class ExportMenu(QMenu):
         snapshot = saving.snapshot
         save = FILES[name].save
         if run is not None and name in OF_RUNS:
-            return run.film_name(save) if isinstance(save, str) and save != "model" else f"{run.name}-{name}"
+            return (
+                run.film_name(save)
+                if isinstance(save, str) and save != "model"
+                else f"{run.name}-{name}"
+            )
         if snapshot is not None and name in ("map", "numbers"):
             return snapshot.file_name
         if name == "analysis" and saving.source.table is not None:
@@ -367,7 +468,10 @@ class ExportMenu(QMenu):
         return {"html": "maps", "running page": "lab"}.get(name, name)
 
     def _save_as(self, write: SaveTo, saving: Saving, target: Path, suffix: str) -> None:
-        """Writes a file, adding the chosen format's ending if there is none; asks before replacing another file."""
+        """Writes a file, adding the chosen format's ending if there is none.
+
+        Asks before replacing another file.
+        """
         if target.suffix:
             write(saving, target)
             return
@@ -388,7 +492,9 @@ class ExportMenu(QMenu):
         self.dialog = None
 
 
-def _job(kind: FilmHeads | Literal["model"], saving: Saving, target: Path) -> FilmJob | PageJob | None:
+def _job(
+    kind: FilmHeads | Literal["model"], saving: Saving, target: Path
+) -> FilmJob | PageJob | None:
     """The job that writes a file; None without its content."""
     if kind == "model":
         state = saving.source.state

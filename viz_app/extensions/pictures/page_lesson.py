@@ -1,4 +1,6 @@
-"""A lesson in a page that runs its model: scenes are live, or recorded if the page cannot compute them. No Qt."""
+"""A lesson in a page that runs its model: scenes are live, or recorded if the page cannot compute
+them. No Qt.
+"""
 
 import html
 import re
@@ -33,12 +35,14 @@ class PageScene:
         merges_words: whether maps show words instead of pieces.
         shown: which maps.
         pinned, pointer: the cell that is pinned, and the pointer at it.
-        answer: of the question; empty if there is none. With choices, it names the right one and the reason for it.
+        answer: of the question; empty if there is none. With choices, it names the right one and
+            the reason for it.
         choices: the possible answers; empty if the answer is free text.
         right: the index of the right choice.
         recorded: the maps of a scene that is not live; None if it is.
         reason: why it is not live, as `why_recorded`.
-        note: a sentence about a difference between the scene in the window and in the page; may be empty.
+        note: a sentence about a difference between the scene in the window and in the page; may be
+            empty.
     """
 
     title: str
@@ -59,7 +63,10 @@ class PageScene:
     note: str = ""
 
     def described(self) -> dict[str, Any]:
-        """The scene for the page's script, JSON-ready; recorded maps are a part of the page of their own."""
+        """The scene for the page's script, JSON-ready.
+
+        Recorded maps are a part of the page of their own.
+        """
         return {
             "title": self.title,
             "text": self.text,
@@ -75,7 +82,9 @@ class PageScene:
             "merges": self.merges_words,
             "shown": self.shown,
             "pinned": [self.pinned.query, self.pinned.key] if self.pinned is not None else None,
-            "pointer": [self.pointer.target, self.pointer.style] if self.pointer is not None else None,
+            "pointer": [self.pointer.target, self.pointer.style]
+            if self.pointer is not None
+            else None,
         }
 
 
@@ -88,7 +97,8 @@ def why_recorded(scene: Scene) -> str:
         "a lifted mask": experiment.lifts_mask,  # which needs a given translation
         "beam search": isinstance(experiment.output, Beam),
         "a given translation": isinstance(experiment.output, GivenTarget),
-        f"the measure “{MEASURES[measure].name}”" if measure in MEASURES else measure: measure != "weight",
+        f"the measure “{MEASURES[measure].name}”" if measure in MEASURES else measure: measure
+        != "weight",
         f"the view “{scene.page}”": bool(scene.page),
         "hidden tokens": bool(hides),
     }
@@ -108,10 +118,15 @@ def check_model(lesson: Lesson, name: str, digest: str) -> None:
     for number, scene in enumerate(lesson.scenes, start=1):
         made_with = scene.saved.model
         if made_with.digest != digest:
-            other = f"“{name}”" if name != made_with.name else "another model of this name, with other weights"
+            other = (
+                f"“{name}”"
+                if name != made_with.name
+                else "another model of this name, with other weights"
+            )
             raise ExperimentFileError(
-                f"Scene {number} of “{lesson.title}”, “{scene.title}”, was made with the model “{made_with.name}”, and "
-                f"the page would run {other}. Choose the lesson's model, or update the scene with this one."
+                f"Scene {number} of “{lesson.title}”, “{scene.title}”, was made with the model "
+                f"“{made_with.name}”, and the page would run {other}. Choose the lesson's model, "
+                "or update the scene with this one."
             )
 
 
@@ -135,7 +150,11 @@ class PageLesson:
             if scene.recorded is not None
         )
         data = {"title": self.title, "scenes": [scene.described() for scene in self.scenes]}
-        values = {"TITLE": html.escape(one_line(self.title)), "RECORDED": recorded, "DATA": json_in_page(data)}
+        values = {
+            "TITLE": html.escape(one_line(self.title)),
+            "RECORDED": recorded,
+            "DATA": json_in_page(data),
+        }
         return re.sub("@([A-Z]+)@", lambda match: values[match[1]], part("lesson.html"))
 
 

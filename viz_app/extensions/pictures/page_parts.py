@@ -1,4 +1,6 @@
-"""The parts that pages share: modules of their scripts, colours of cells, and the palette as a style. No Qt."""
+"""The parts that pages share: modules of their scripts, colours of cells, and the palette as a
+style. No Qt.
+"""
 
 import json
 from collections.abc import Iterable
@@ -40,8 +42,16 @@ def part(name: str) -> str:
 
 
 def page_policy(*contents: str) -> str:
-    """The elements of a page's head that forbid all requests, and everything inside it but styles and `contents`."""
-    rules = ("default-src 'none'", "style-src 'unsafe-inline'", *contents, "base-uri 'none'", "form-action 'none'")
+    """The elements of a page's head that forbid all requests, and everything inside it but styles
+    and `contents`.
+    """
+    rules = (
+        "default-src 'none'",
+        "style-src 'unsafe-inline'",
+        *contents,
+        "base-uri 'none'",
+        "form-action 'none'",
+    )
     return (
         f'<meta http-equiv="Content-Security-Policy" content="{"; ".join(rules)}">\n'
         '<meta name="referrer" content="no-referrer">'
@@ -56,7 +66,11 @@ def page_script(modules: Iterable[str], names: Iterable[str]) -> str:
 def changes_in_words(experiment: Experiment, original: Translation) -> tuple[str, ...]:
     """The changes as the window names them, those of complete groups of heads together."""
     shapes = {kind: original.maps.of_kind(kind).shape[:2] for kind in ATTENTION_KINDS}
-    heads = [Head(kind, layer, head) for kind, shape in shapes.items() for layer, head in np.ndindex(*shape)]
+    heads = [
+        Head(kind, layer, head)
+        for kind, shape in shapes.items()
+        for layer, head in np.ndindex(*shape)
+    ]
     return tuple(name for name, _ in in_groups(experiment.interventions, heads))
 
 
@@ -69,14 +83,23 @@ def cell_colors() -> dict[str, Any]:
     """The colours of cells by theme, as `ColorTable` of `drawing.js` reads them."""
     colors_by_theme = {}
     for name in THEMES:
-        tables = {key: color_table(is_dark=name == "dark", is_signed=key == "signed") for key in ("weights", "signed")}
-        colors = {key: [bytes(color).hex() for color in table.rgb.tolist()] for key, table in tables.items()}
+        tables = {
+            key: color_table(is_dark=name == "dark", is_signed=key == "signed")
+            for key in ("weights", "signed")
+        }
+        colors = {
+            key: [bytes(color).hex() for color in table.rgb.tolist()]
+            for key, table in tables.items()
+        }
         colors_by_theme[name] = colors | {"missing": bytes(tables["weights"].missing).hex()}
     return colors_by_theme
 
 
 def palette_style() -> str:
-    """The colours of both themes as variables; light without the attribute `data-theme` of the root."""
+    """The colours of both themes as variables.
+
+    Light without the attribute `data-theme` of the root.
+    """
     return "".join(
         f"{root} {{ color-scheme: {name}; {_variables(THEMES[name])} }}\n"
         for root, name in ((":root", "light"), (':root[data-theme="dark"]', "dark"))

@@ -1,4 +1,7 @@
-"""Maps on paper and in pages: colours of marks, numbers in cells, and all heads of a kind. No Qt."""
+"""Maps on paper and in pages: colours of marks, numbers in cells, and all heads of a kind.
+
+No Qt.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -35,7 +38,10 @@ class DrawingBlock:
 
 
 def cell_text(value: float, *, is_signed: bool) -> str:
-    """A value in the few characters that a cell has room for; empty if it rounds to 0, or there is none."""
+    """A value in the few characters that a cell has room for.
+
+    Empty if it rounds to 0, or there is none.
+    """
     if not abs(value) >= NEGLIGIBLE:
         return ""
     text = number(value, signed=is_signed)

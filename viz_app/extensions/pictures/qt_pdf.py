@@ -1,4 +1,6 @@
-"""PDF files by Qt, the same bytes for the same drawing: no date, and an identifier that follows from the content."""
+"""PDF files by Qt, the same bytes for the same drawing: no date, and an identifier that follows
+from the content.
+"""
 
 import hashlib
 import re
@@ -16,7 +18,9 @@ _OFFSET = re.compile(rb"\d{10}(?= 00000 n)|(?<=startxref\n)\d+")
 
 
 def pdf_file(draw: Callable[[QPdfWriter], None]) -> bytes:
-    """The content of the file that `draw` makes, in memory: Qt's writer does not report a full disk."""
+    """The content of the file that `draw` makes, in memory: Qt's writer does not report a full
+    disk.
+    """
     buffer = QBuffer()
     buffer.open(QIODevice.OpenModeFlag.WriteOnly)
     writer = QPdfWriter(buffer)

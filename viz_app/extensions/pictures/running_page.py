@@ -1,7 +1,9 @@
-"""A model as one HTML file that runs it in any current browser: no installation, no server, no network. No Qt.
+"""A model as one HTML file that runs it in any current browser: no installation, no server, no
+network. No Qt.
 
-The page holds the packed model, the script that computes (in a worker) and the script that shows. Names, colours and
-sentences come from the descriptions that the window uses. A policy in the page forbids every request.
+The page holds the packed model, the script that computes (in a worker) and the script that shows.
+Names, colours and sentences come from the descriptions that the window uses. A policy in the page
+forbids every request.
 """
 
 import html
@@ -129,8 +131,12 @@ def running_page_html(
     source, target = language_names(checkpoint.run)
     values = {
         "POLICY": page_policy(SCRIPTS, WORKERS),
-        "TITLE": html.escape(one_line(f"Augenmerk · {lesson.title if lesson is not None else name}")),
-        "STYLE": palette_style() + part("running.css") + (lesson_style() if lesson is not None else ""),
+        "TITLE": html.escape(
+            one_line(f"Augenmerk · {lesson.title if lesson is not None else name}")
+        ),
+        "STYLE": palette_style()
+        + part("running.css")
+        + (lesson_style() if lesson is not None else ""),
         "MODEL": html.escape(f"{one_line(name)} · {packed.num_parameters:,} parameters"),
         "TERMS": html.escape(one_line(packed.terms)),
         "SOURCE": source.capitalize(),
@@ -153,18 +159,27 @@ def running_page_html(
 
 def _glossary() -> str:
     entries = (entry for entry in glossary() if entry.title in TERMS)
-    return "".join(f"<dt>{html.escape(entry.title)}</dt><dd>{html.escape(entry.text)}</dd>" for entry in entries)
+    return "".join(
+        f"<dt>{html.escape(entry.title)}</dt><dd>{html.escape(entry.text)}</dd>"
+        for entry in entries
+    )
 
 
-def _data(checkpoint: Checkpoint, text: str, examples: Sequence[Example], roles: SampleRoles | None) -> dict[str, Any]:
+def _data(
+    checkpoint: Checkpoint, text: str, examples: Sequence[Example], roles: SampleRoles | None
+) -> dict[str, Any]:
     """The input of the page's script, JSON-ready."""
     run, counts = checkpoint.run, checkpoint.word_counts
     if run.is_copy_task:
-        groups = [("Sequences", [_plain(example) for example in copy_examples(run.data.copy_symbols)])]
+        groups = [
+            ("Sequences", [_plain(example) for example in copy_examples(run.data.copy_symbols)])
+        ]
     else:
         explained = [example for example in examples if example.see]
         by_group = groupby(explained, key=lambda example: example.group)
-        groups = [(group, [_example(example) for example in members]) for group, members in by_group]
+        groups = [
+            (group, [_example(example) for example in members]) for group, members in by_group
+        ]
     known = [member["text"] for _, members in groups for member in members]
     return {
         "kinds": _kinds(checkpoint, roles),
@@ -179,7 +194,11 @@ def _data(checkpoint: Checkpoint, text: str, examples: Sequence[Example], roles:
         "limits": {"factor": MAX_FACTOR, "temperature": [MIN_TEMPERATURE, MAX_TEMPERATURE]},
         "colors": cell_colors(),
         "shown": [
-            {"value": choice, "title": choice.capitalize(), "note": SHOWN_NOTES[choice] if choice != "changed" else ""}
+            {
+                "value": choice,
+                "title": choice.capitalize(),
+                "note": SHOWN_NOTES[choice] if choice != "changed" else "",
+            }
             for choice in SHOWN_MAPS
         ],
         "hatched": HATCHED,
@@ -190,7 +209,9 @@ def _data(checkpoint: Checkpoint, text: str, examples: Sequence[Example], roles:
 
 
 def _kinds(checkpoint: Checkpoint, roles: SampleRoles | None) -> list[dict[str, Any]]:
-    """The kinds of attention with their names, numbers of layers and heads, and the roles of heads in their order."""
+    """The kinds of attention with their names, numbers of layers and heads, and the roles of heads
+    in their order.
+    """
     heads = heads_of(checkpoint.run.model)
     return [
         {
@@ -198,7 +219,10 @@ def _kinds(checkpoint: Checkpoint, roles: SampleRoles | None) -> list[dict[str, 
             "title": KIND_TITLES[kind],
             "name": KIND_NAMES[kind],
             "direction": KIND_DIRECTIONS[kind],
-            "rows": {mode: row_meaning(kind, mode, language_names(checkpoint.run)) for mode in LABEL_MODES},
+            "rows": {
+                mode: row_meaning(kind, mode, language_names(checkpoint.run))
+                for mode in LABEL_MODES
+            },
             "side": HeadGroup(kind).side,
             "layers": 1 + max(head.layer for head in heads if head.kind == kind),
             "heads": 1 + max(head.head for head in heads if head.kind == kind),
@@ -222,4 +246,8 @@ def _plain(text: str) -> dict[str, Any]:
 
 def _example(example: Example) -> dict[str, Any]:
     changes = experiment_to_json(example.experiment)["interventions"]
-    return _plain(example.text) | {"see": example.see, "head": _head(example.head), "changes": changes}
+    return _plain(example.text) | {
+        "see": example.see,
+        "head": _head(example.head),
+        "changes": changes,
+    }

@@ -1,4 +1,6 @@
-"""Saves the contents of a page: pictures of maps and pages, numbers with captions, pages for the browser."""
+"""Saves the contents of a page: pictures of maps and pages, numbers with captions, pages for the
+browser.
+"""
 
 import csv
 import html
@@ -98,8 +100,8 @@ class Snapshot:
     Attributes:
         drawing: values, labels, marks.
         view: the map that is drawn.
-        facts: model, sentence, translation, experiment, kind, layer, head, measure, label mode and the like, as far as
-            they apply. They count from 0: see `CountedText`.
+        facts: model, sentence, translation, experiment, kind, layer, head, measure, label mode and
+            the like, as far as they apply. They count from 0: see `CountedText`.
         file_name: a name for files made of it, without an ending.
     """
 
@@ -122,12 +124,17 @@ def take_snapshot(state: ExperimentState, model: str) -> Snapshot | None:
         **facts_of(state, model),
         "map": map_text.counted_title(state),
         "measure": MEASURES[state.maps.shown_measure(head.kind)].name,
-        f"{view.query_band_name}s": "source token" if head.kind == "encoder" else f"token {settings.label_mode}",
+        f"{view.query_band_name}s": "source token"
+        if head.kind == "encoder"
+        else f"token {settings.label_mode}",
     }
     if settings.selection.hide and hides_nothing(state.maps):
         facts["hidden"] = "nothing: no token would be left"
     elif settings.selection.hide:
-        facts["hidden"] = f"{percent(view.hidden_share, 1)} of the attention, the rest scaled up to its former sum"
+        facts["hidden"] = (
+            f"{percent(view.hidden_share, 1)} of the attention, the rest scaled up to its former "
+            "sum"
+        )
     if settings.merges_words and map_text.splits_words(state):
         facts["words"] = "pieces merged: keys summed, queries averaged"
     total = query_sum(state)
@@ -135,7 +142,11 @@ def take_snapshot(state: ExperimentState, model: str) -> Snapshot | None:
         facts["picked"] = total.sentences[0]
     words = re.findall(r"\w+", title.lower())
     shown = state.maps.shown
-    if state.result is not None and state.result.is_changed and (shown != "difference" or drawing.scale.is_signed):
+    if (
+        state.result is not None
+        and state.result.is_changed
+        and (shown != "difference" or drawing.scale.is_signed)
+    ):
         words.append(shown)
     return Snapshot(replace(drawing, caption=in_one_line(facts)), view, facts, "-".join(words))
 
@@ -146,7 +157,8 @@ def in_one_line(facts: Mapping[str, str]) -> str:
 
 
 def as_table(view: MapView, delimiter: str = ",") -> str:
-    """Values with labels, as drawn: the first line names the columns, each other line begins with its row's.
+    """Values with labels, as drawn: the first line names the columns, each other line begins with
+    its row's.
 
     Args:
         view: values and labels; cells without a value are empty.
@@ -156,12 +168,15 @@ def as_table(view: MapView, delimiter: str = ",") -> str:
     writer = csv.writer(text, delimiter=delimiter, lineterminator="\n")
     writer.writerow(map(one_line, view.table_header))
     for label, row in zip(view.row_labels, view.values.tolist(), strict=True):
-        writer.writerow([one_line(label), *("" if math.isnan(value) else f"{value:.8g}" for value in row)])
+        writer.writerow(
+            [one_line(label), *("" if math.isnan(value) else f"{value:.8g}" for value in row)]
+        )
     return text.getvalue()
 
 
 def save_numbers(snapshot: Snapshot, state: ExperimentState, target: Path) -> None:
-    """Writes the map as CSV, as drawn, or as JSON, [Q, M], or all maps of all kinds as NPZ, by the name's ending.
+    """Writes the map as CSV, as drawn, or as JSON, [Q, M], or all maps of all kinds as NPZ, by the
+    name's ending.
 
     Raises:
         StorageError: the ending is another, or the file cannot be written.
@@ -178,11 +193,18 @@ def save_numbers(snapshot: Snapshot, state: ExperimentState, target: Path) -> No
                 **_facts_of_numbers(snapshot),
                 "row_labels": view.query_labels,
                 "column_labels": view.key_labels,
-                "weights": [[None if math.isnan(value) else value for value in row] for row in view.weights.tolist()],
+                "weights": [
+                    [None if math.isnan(value) else value for value in row]
+                    for row in view.weights.tolist()
+                ],
             }
-            temporary.write_text(json.dumps(described, ensure_ascii=False, indent=1, allow_nan=False), encoding="utf-8")
+            temporary.write_text(
+                json.dumps(described, ensure_ascii=False, indent=1, allow_nan=False),
+                encoding="utf-8",
+            )
         else:
-            content = io.BytesIO()  # a file that cannot be written must not be left to a half-made archive
+            # a file that cannot be written must not be left to a half-made archive
+            content = io.BytesIO()
             np.savez_compressed(content, **_arrays(snapshot, state))
             temporary.write_bytes(content.getbuffer())
 
@@ -194,7 +216,8 @@ def _facts_of_numbers(snapshot: Snapshot) -> dict[str, str]:
 
 
 def save_rows(table: NumberTable, facts: Mapping[str, str], target: Path) -> None:
-    """Writes a table as CSV, which counts from 1, or with its facts and these as JSON, by the name's ending.
+    """Writes a table as CSV, which counts from 1, or with its facts and these as JSON, by the
+    name's ending.
 
     Raises:
         StorageError: the ending is another, or the file cannot be written.
@@ -206,22 +229,29 @@ def save_rows(table: NumberTable, facts: Mapping[str, str], target: Path) -> Non
         if kind == ".json":
             rows = [dict(zip(table.headings, row, strict=True)) for row in table.rows]
             described = {**facts, **table.facts, "rows": rows}
-            temporary.write_text(json.dumps(described, ensure_ascii=False, indent=1, allow_nan=False), encoding="utf-8")
+            temporary.write_text(
+                json.dumps(described, ensure_ascii=False, indent=1, allow_nan=False),
+                encoding="utf-8",
+            )
             return
         with temporary.open("w", encoding="utf-8", newline="") as file:
             writer = csv.writer(file, lineterminator="\n")
             writer.writerow(map(display_text, table.headings))
             for row in table.rows:
-                texts = (display_text(value) if isinstance(value, Counted) else value for value in row)
-                writer.writerow([one_line(value) if isinstance(value, str) else value for value in texts])
+                texts = (
+                    display_text(value) if isinstance(value, Counted) else value for value in row
+                )
+                writer.writerow(
+                    [one_line(value) if isinstance(value, str) else value for value in texts]
+                )
 
 
 def _arrays(snapshot: Snapshot, state: ExperimentState) -> dict[str, Any]:
     """The map, its labels, and every head: encoder, decoder, cross, each [L, H, Q, M].
 
-    These are weights of whole maps, with nothing merged or hidden: of the original translation if its maps are shown,
-    else of the changed one; with a difference, also those of the original, such as original_cross. If another measure
-    is shown, there are also its maps, such as norm_cross.
+    These are weights of whole maps, with nothing merged or hidden: of the original translation if
+    its maps are shown, else of the changed one; with a difference, also those of the original, such
+    as original_cross. If another measure is shown, there are also its maps, such as norm_cross.
     """
     translation = state.maps.translation
     maps = state.maps
@@ -253,7 +283,10 @@ def _arrays(snapshot: Snapshot, state: ExperimentState) -> dict[str, Any]:
 
 
 def import_matplotlib() -> None:
-    """Imports matplotlib for the charts, without its Qt part. Call this before any other import of matplotlib."""
+    """Imports matplotlib for the charts, without its Qt part.
+
+    Call this before any other import of matplotlib.
+    """
     with _importing:
         import matplotlib.backends.backend_agg
         import matplotlib.figure  # noqa: F401
@@ -273,7 +306,11 @@ class Saving:
     @property
     def snapshot(self) -> Snapshot | None:
         """The large map in its current state; None while there is none."""
-        return take_snapshot(self.source.state, self.source.model) if self.source.state is not None else None
+        return (
+            take_snapshot(self.source.state, self.source.model)
+            if self.source.state is not None
+            else None
+        )
 
     def save_map(self, target: Path) -> None:
         """The large map as a picture, drawn as on the screen. Raises `StorageError`."""
@@ -283,7 +320,9 @@ class Saving:
             return
         caption = self._caption(snapshot.drawing.caption)
         theme = Theme.light()
-        painted = DRAWINGS[state.settings.known_picture].load().exported(state, theme, snapshot.view)
+        painted = (
+            DRAWINGS[state.settings.known_picture].load().exported(state, theme, snapshot.view)
+        )
         if painted is not None:
             caption = "\n".join(filter(None, (snapshot.drawing.title, caption)))
             save_painted(painted.paint, painted.size, caption, theme, target)
@@ -307,7 +346,11 @@ class Saving:
         if snapshot is None or state is None:
             return
         queries = f"{snapshot.view.query_band_name}s"
-        facts = {name: value for name, value in snapshot.facts.items() if name not in (*OF_ONE_MAP, queries)}
+        facts = {
+            name: value
+            for name, value in snapshot.facts.items()
+            if name not in (*OF_ONE_MAP, queries)
+        }
         facts[queries] = f"token {state.settings.label_mode}, in encoder maps source token"
         blocks = [small_maps(state, kind) for kind in ATTENTION_KINDS]
         save_figure(grid_figure(blocks, self._caption(in_one_line(facts))), target)
@@ -321,7 +364,11 @@ class Saving:
         def paint(painter: QPainter) -> None:
             page.render(painter, QPoint(), QRegion(), QWidget.RenderFlag.DrawChildren)
 
-        theme = Theme.dark() if page.palette().window().color().lightness() < MIDDLE_GREY else Theme.light()
+        theme = (
+            Theme.dark()
+            if page.palette().window().color().lightness() < MIDDLE_GREY
+            else Theme.light()
+        )
         save_painted(paint, page.size(), self._caption(caption), theme, target)
 
     def save_table(self, target: Path) -> None:
@@ -338,7 +385,10 @@ class Saving:
             save_rows(table, facts_of(state, self.source.model), target)
 
     def save_html(self, target: Path) -> None:
-        """The maps of all heads, in the measure that is shown, as one page for the browser. Raises `StorageError`."""
+        """The maps of all heads, in the measure that is shown, as one page for the browser.
+
+        Raises `StorageError`.
+        """
         state = self.source.state
         content = page_content(state, self.source.model) if state is not None else None
         if content is not None:
@@ -359,7 +409,11 @@ class Saving:
 
     def film(self, heads: FilmHeads) -> Film | None:
         """The film in sight, to be written in a thread of its own; None if there is none."""
-        return self.source.run.film(heads, has_caption=self.has_caption) if self.source.run is not None else None
+        return (
+            self.source.run.film(heads, has_caption=self.has_caption)
+            if self.source.run is not None
+            else None
+        )
 
     def _caption(self, text: str) -> str:
         return text if self.has_caption else ""
@@ -383,15 +437,21 @@ def save_painted(paint: Paint, size: QSize, caption: str, theme: Theme, target: 
         raise StorageError(f"{target.name}: choose a file name that ends in .png, .svg or .pdf.")
     metrics = QFontMetrics(theme.font("small"))
     words = int(Qt.TextFlag.TextWordWrap)
-    room = metrics.boundingRect(QRect(0, 0, size.width(), 10_000), words, caption).height() if caption else 0
-    whole = QSize(size.width() + 2 * MARGIN, size.height() + 2 * MARGIN + (room + MARGIN if room else 0))
+    room = (
+        metrics.boundingRect(QRect(0, 0, size.width(), 10_000), words, caption).height()
+        if caption
+        else 0
+    )
+    whole = QSize(
+        size.width() + 2 * MARGIN, size.height() + 2 * MARGIN + (room + MARGIN if room else 0)
+    )
 
     def draw(device: QPaintDevice) -> None:
         painter = QPainter()
         if not painter.begin(device):
             raise StorageError(
-                f"Cannot draw {target.name}: a picture of {whole.width()} × {whole.height()} pixels needs too much "
-                "memory. Make the window smaller and try again."
+                f"Cannot draw {target.name}: a picture of {whole.width()} × {whole.height()} "
+                "pixels needs too much memory. Make the window smaller and try again."
             )
         painter.fillRect(QRect(0, 0, whole.width(), whole.height()), theme.color("panel"))
         painter.translate(MARGIN, MARGIN)
@@ -428,11 +488,16 @@ def _drawn(draw: Callable[[QPaintDevice], None], kind: str, size: QSize) -> byte
 def _known_family(match: re.Match[bytes]) -> bytes:
     """The real name of the drawn font, then others of its kind for viewers without it.
 
-    Qt writes the name that the desktop gave, such as "Sans Serif", which browsers do not know: they take a serif font.
+    Qt writes the name that the desktop gave, such as "Sans Serif", which browsers do not know: they
+    take a serif font.
     """
     name = html.unescape(match[2].decode("utf-8"))
     families = (QFontInfo(QFont(name)).family(), *FALLBACK_FAMILIES)
-    return match[1] + html.escape(", ".join(dict.fromkeys(families)), quote=True).encode("utf-8") + match[3]
+    return (
+        match[1]
+        + html.escape(", ".join(dict.fromkeys(families)), quote=True).encode("utf-8")
+        + match[3]
+    )
 
 
 def _svg(buffer: QBuffer, size: QSize) -> QSvgGenerator:

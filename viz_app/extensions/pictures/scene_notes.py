@@ -37,7 +37,9 @@ NO_WORDS = OutlinedText("")
 
 
 def translation_line(state: ExperimentState) -> OutlinedText:
-    """The translation that the maps are of, with its origin, and a ring around the word that is pointed at."""
+    """The translation that the maps are of, with its origin, and a ring around the word that is
+    pointed at.
+    """
     translation = state.maps.translation
     result = state.result
     if translation is None or result is None:
@@ -74,15 +76,22 @@ def notes_on(state: ExperimentState, shown: str = "") -> tuple[str, ...]:
     hidden = ["start, end"] * settings.hides_wrapping + ["punctuation"] * settings.hides_punctuation
     hiding = map_text.hiding_note(state)
     if hiding and view is not None and not hides_nothing(state.maps):
-        hiding = f"Hidden tokens ({', '.join(hidden)}) get {percent(view.hidden_share)} of the attention."
+        hiding = (
+            f"Hidden tokens ({', '.join(hidden)}) get {percent(view.hidden_share)} of the "
+            "attention."
+        )
     first = map_text.marks_in_words(state).partition("\n")[0]
     marked = f"{first}. " if first else ""
     notes = (
         f"{name}: {other.text}" if other.text != translation.text else "",
         dropped_notice(result.dropped, is_of_former=False),
         *map(display_text, translation.notes_on_unreached),
-        f"In the app, this scene shows: {shown}. {marked}Here is the map of the same sentence." if shown else "",
-        "The map is that of the original translation, without the changes." if state.maps.shown == "original" else "",
+        f"In the app, this scene shows: {shown}. {marked}Here is the map of the same sentence."
+        if shown
+        else "",
+        "The map is that of the original translation, without the changes."
+        if state.maps.shown == "original"
+        else "",
         DRAWINGS[settings.known_picture].elsewhere,
         hiding,
     )

@@ -1,11 +1,24 @@
-"""A lesson on paper as a PDF file, painted by Qt's own writer: two scenes on a page. Maps stay shapes and text."""
+"""A lesson on paper as a PDF file, painted by Qt's own writer: two scenes on a page.
+
+Maps stay shapes and text.
+"""
 
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple, cast
 
 from PySide6.QtCore import QByteArray, QLocale, QMarginsF, QPointF, QRectF
-from PySide6.QtGui import QColor, QFont, QPageLayout, QPageSize, QPainter, QPdfWriter, QPen, QTextLayout, QTextOption
+from PySide6.QtGui import (
+    QColor,
+    QFont,
+    QPageLayout,
+    QPageSize,
+    QPainter,
+    QPdfWriter,
+    QPen,
+    QTextLayout,
+    QTextOption,
+)
 from PySide6.QtSvg import QSvgRenderer
 
 from augenmerk.core.errors import StorageError
@@ -23,8 +36,8 @@ DOTS_PER_INCH, PIXELS_PER_INCH = 1200, 96
 MARGIN_MM = 13
 GAP, SCENE_GAP, LINE_HEIGHT, NAME_WIDTH = 5.0, 16.0, 26.0, 240.0
 MIN_MAP, LEAST_MAP, MAX_MAP = 100, 160, 340
-"""Heights of a map: the smallest one, the smallest one that two scenes on a page leave, and the largest one, unless the
-map has many rows."""
+"""Heights of a map: the smallest one, the smallest one that two scenes on a page leave, and the
+largest one, unless the map has many rows."""
 READABLE = 0.85
 """The least scale at which labels can be read."""
 LINE_COLOR = "#9aa0a8"
@@ -55,7 +68,11 @@ STYLES: dict[Role, Style] = {
 
 
 def save_sheet_pdf(
-    title: str, scenes: Sequence[SheetScene], sheet: Sheet, target: Path, size: QPageSize.PageSizeId | None = None
+    title: str,
+    scenes: Sequence[SheetScene],
+    sheet: Sheet,
+    target: Path,
+    size: QPageSize.PageSizeId | None = None,
 ) -> None:
     """Writes a sheet.
 
@@ -77,10 +94,16 @@ def save_sheet_pdf(
         writer.setTitle(sheet_title(title, sheet))
         margins = QMarginsF(MARGIN_MM, MARGIN_MM, MARGIN_MM, MARGIN_MM)
         layout = QPageLayout(QPageSize(size or default), QPageLayout.Orientation.Portrait, margins)
-        writer.setPageLayout(QPageLayout(layout.pageSize(), layout.orientation(), margins, QPageLayout.Unit.Millimeter))
+        writer.setPageLayout(
+            QPageLayout(
+                layout.pageSize(), layout.orientation(), margins, QPageLayout.Unit.Millimeter
+            )
+        )
         painter = QPainter()
         if not painter.begin(writer):
-            raise StorageError(f"Cannot draw {target.name}. Export the lesson as HTML, and print that.")
+            raise StorageError(
+                f"Cannot draw {target.name}. Export the lesson as HTML, and print that."
+            )
         painter.scale(DOTS_PER_INCH / PIXELS_PER_INCH, DOTS_PER_INCH / PIXELS_PER_INCH)
         _SheetPainter(writer, painter, sheet).paint(title, scenes)
         painter.end()
@@ -102,7 +125,9 @@ class _SheetPainter:
 
     def paint(self, title: str, scenes: Sequence[SheetScene]) -> None:
         """Paints the heading and all scenes: two on a page if their maps have room, else one."""
-        self._paint_text(Style(TITLE_PX, is_bold=True), OutlinedText(sheet_title(title, self._sheet)))
+        self._paint_text(
+            Style(TITLE_PX, is_bold=True), OutlinedText(sheet_title(title, self._sheet))
+        )
         if self._sheet == "worksheet":
             self._paint_text(STYLES["note"], OutlinedText(NAME))
             self._rule(45.0, NAME_WIDTH)
@@ -140,8 +165,11 @@ class _SheetPainter:
 
     def _paint_map(self, drawing: Drawing, room: int) -> None:
         """The map, smaller if its cells do not fit otherwise."""
-        has_numbers = self._sheet == "solutions" or drawing.scale.is_signed  # shades of grey hide signs
-        drawn = map_svg(drawing, has_numbers=has_numbers, width=int(self._width), height=room - int(GAP))
+        # shades of grey hide signs
+        has_numbers = self._sheet == "solutions" or drawing.scale.is_signed
+        drawn = map_svg(
+            drawing, has_numbers=has_numbers, width=int(self._width), height=room - int(GAP)
+        )
         renderer = QSvgRenderer(QByteArray(drawn.encode()))
         size = renderer.defaultSize()
         scale = min(1.0, self._width / size.width(), max(room, MIN_MAP) / size.height())
@@ -162,7 +190,9 @@ class _SheetPainter:
             row.draw(self._painter, QPointF(0, self._top - row.y()))
             begin, end = max(first, row.textStart()), min(last, row.textStart() + row.textLength())
             if begin < end:
-                left, right = (cast("tuple[float, int]", row.cursorToX(index))[0] for index in (begin, end))
+                left, right = (
+                    cast("tuple[float, int]", row.cursorToX(index))[0] for index in (begin, end)
+                )
                 self._painter.setPen(QPen(QColor(PRINT_COLORS["pointer"]), RING_PX))
                 ring = QRectF(left, self._top, right - left, row.height())
                 self._painter.drawRoundedRect(ring.adjusted(-3, 0, 3, 0), RING_RADIUS, RING_RADIUS)
@@ -188,7 +218,9 @@ class _SheetPainter:
     def _height_of(self, role: Role, line: OutlinedText) -> float:
         if role == "line":
             return LINE_HEIGHT
-        return self._laid_out(STYLES[role], line).boundingRect().height() + 1 if role != "map" else 0.0
+        return (
+            self._laid_out(STYLES[role], line).boundingRect().height() + 1 if role != "map" else 0.0
+        )
 
     def _rule(self, left: float, right: float) -> None:
         """A line to write on, above the present place."""

@@ -1,7 +1,9 @@
-"""A lesson on paper: as a worksheet, as its solutions, or as its scenes; pages without scripts, or Markdown. No Qt.
+"""A lesson on paper: as a worksheet, as its solutions, or as its scenes.
 
-A worksheet has sentences, maps and questions with space to write, the solutions have the answers instead. Both leave
-out the texts of the scenes.
+Pages without scripts, or Markdown. No Qt.
+
+A worksheet has sentences, maps and questions with space to write, the solutions have the answers
+instead. Both leave out the texts of the scenes.
 """
 
 import math
@@ -40,8 +42,8 @@ NUM_LINES = 3
 """To write on, below each question."""
 MARKDOWN: dict[Role, str] = {"title": "## {}", "sentence": "> {}", "line": "\\_" * 40}
 HALF_PAGE_PX, LINE_PX, RULE_PX, LETTERS = 440, 15, 21, 95
-"""Half a printed page of the smaller paper (Letter) without heading and gaps; heights of a line of text and of a line
-to write on; letters in a line."""
+"""Half a printed page of the smaller paper (Letter) without heading and gaps; heights of a line of
+text and of a line to write on; letters in a line."""
 LEAST_ROW_PX, LABELS_PX = 9, 72
 """Of a map: the height of a row that can be read, and of the labels above the map."""
 NO_QUESTION = "What do you see?"
@@ -106,7 +108,9 @@ class SheetScene:
 
     def parts(self, number: int, sheet: Sheet) -> list[tuple[Role, OutlinedText]]:
         """The lines of the scene on a sheet from top to bottom, and the place of its map."""
-        answer = {"worksheet": "", "solutions": self.answer or self.text, "scenes": self.answer}[sheet]
+        answer = {"worksheet": "", "solutions": self.answer or self.text, "scenes": self.answer}[
+            sheet
+        ]
         parts: list[tuple[Role, OutlinedText]] = [
             ("title", OutlinedText(f"{number}. {self.title}")),
             ("text", OutlinedText(self.text if sheet == "scenes" else "")),
@@ -118,7 +122,11 @@ class SheetScene:
             ("answer", OutlinedText(answer)),
         ]
         has_map = self.drawing is not None
-        shown = [(role, line.one_line()) for role, line in parts if line.text or (role == "map" and has_map)]
+        shown = [
+            (role, line.one_line())
+            for role, line in parts
+            if line.text or (role == "map" and has_map)
+        ]
         return shown + [("line", NO_WORDS)] * (NUM_LINES if sheet == "worksheet" else 0)
 
 
@@ -128,18 +136,27 @@ def sheet_title(title: str, sheet: Sheet) -> str:
 
 
 def save_sheet(title: str, scenes: Sequence[SheetScene], sheet: Sheet, target: Path) -> None:
-    """Writes a sheet: as Markdown if the file's name ends so, else as HTML. Raises `StorageError`."""
+    """Writes a sheet: as Markdown if the file's name ends so, else as HTML.
+
+    Raises `StorageError`.
+    """
     make = sheet_markdown if target.suffix.lower() == ".md" else sheet_html
     write_text(target, make(title, scenes, sheet))
 
 
 def sheet_html(title: str, scenes: Sequence[SheetScene], sheet: Sheet) -> str:
     """A web page without scripts. Two scenes fit on a printed page."""
-    parts = "".join(_scene_html(number, scene, sheet) for number, scene in enumerate(scenes, start=1))
-    name = f'<p class="note">{NAME} <span class="name"></span></p>\n' if sheet == "worksheet" else ""
+    parts = "".join(
+        _scene_html(number, scene, sheet) for number, scene in enumerate(scenes, start=1)
+    )
+    name = (
+        f'<p class="note">{NAME} <span class="name"></span></p>\n' if sheet == "worksheet" else ""
+    )
     heading = escaped(sheet_title(title, sheet))
     # differences need their numbers: a print in shades of grey hides their signs
-    checked = " checked" * any(scene.drawing is not None and scene.drawing.scale.is_signed for scene in scenes)
+    checked = " checked" * any(
+        scene.drawing is not None and scene.drawing.scale.is_signed for scene in scenes
+    )
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
@@ -150,7 +167,8 @@ def sheet_html(title: str, scenes: Sequence[SheetScene], sheet: Sheet) -> str:
 
 
 class PaperRoom(NamedTuple):
-    """The room of a scene's map on paper, in pixels: the text around it takes more or less than was estimated.
+    """The room of a scene's map on paper, in pixels: the text around it takes more or less than was
+    estimated.
 
     Attributes:
         least: the height below which its labels cannot be read.
@@ -164,8 +182,13 @@ class PaperRoom(NamedTuple):
 
     @property
     def style(self) -> str:
-        """The same as variables: the style of print gives the map what the text leaves of the share of the page."""
-        return f"--share: {47 if self.is_half else 94}vh; --least: {self.least}px; --most: {self.most}px"
+        """The same as variables: the style of print gives the map what the text leaves of the share
+        of the page.
+        """
+        return (
+            f"--share: {47 if self.is_half else 94}vh; --least: {self.least}px; --most: "
+            f"{self.most}px"
+        )
 
 
 def room_on_paper(lines: Sequence[str], num_rules: int, num_rows: int) -> PaperRoom:
@@ -179,13 +202,19 @@ def room_on_paper(lines: Sequence[str], num_rules: int, num_rows: int) -> PaperR
     num_lines = sum(-(-len(line) // LETTERS) for line in lines)
     most = HALF_PAGE_PX - LINE_PX * num_lines - RULE_PX * num_rules
     least = LABELS_PX + LEAST_ROW_PX * num_rows
-    return PaperRoom(least, most, True) if most >= least else PaperRoom(least, most + HALF_PAGE_PX, False)
+    return (
+        PaperRoom(least, most, True)
+        if most >= least
+        else PaperRoom(least, most + HALF_PAGE_PX, False)
+    )
 
 
 def _scene_html(number: int, scene: SheetScene, sheet: Sheet) -> str:
     parts = scene.parts(number, sheet)
     num_rows = len(scene.drawing.row_labels) if scene.drawing is not None else 0
-    room = room_on_paper([line.text for _, line in parts], sum(role == "line" for role, _ in parts), num_rows)
+    room = room_on_paper(
+        [line.text for _, line in parts], sum(role == "line" for role, _ in parts), num_rows
+    )
     if scene.drawing is not None:
         room = room._replace(most=round(svg_height(scene.drawing, room.most)))
     drawn = map_svg(scene.drawing, height=room.most) if scene.drawing is not None else ""
@@ -197,19 +226,27 @@ def lines_html(parts: Sequence[tuple[Role, OutlinedText]], drawn: str) -> str:
     written = []
     for role, (before, outlined, after) in parts:
         ring = f"<mark>{escaped(outlined)}</mark>" if outlined else ""
-        written.append(HTML[role].format(f"{escaped(before)}{ring}{escaped(after)}{drawn * (role == 'map')}"))
+        written.append(
+            HTML[role].format(f"{escaped(before)}{ring}{escaped(after)}{drawn * (role == 'map')}")
+        )
     return "\n".join(written)
 
 
 def sheet_markdown(title: str, scenes: Sequence[SheetScene], sheet: Sheet) -> str:
     """The same as Markdown; maps are tables, and rings are bold."""
-    parts = [f"# {_marked(sheet_title(title, sheet))}\n"] + ([f"{NAME}\n"] if sheet == "worksheet" else [])
+    parts = [f"# {_marked(sheet_title(title, sheet))}\n"] + (
+        [f"{NAME}\n"] if sheet == "worksheet" else []
+    )
     for number, scene in enumerate(scenes, start=1):
         blocks = []
         for role, (before, outlined, after) in scene.parts(number, sheet):
             ring = f"**{_marked(outlined)}**" if outlined else ""
-            table = _table(scene, scene.drawing) if role == "map" and scene.drawing is not None else ""
-            blocks.append(MARKDOWN.get(role, "{}").format(f"{_marked(before)}{ring}{_marked(after)}{table}"))
+            table = (
+                _table(scene, scene.drawing) if role == "map" and scene.drawing is not None else ""
+            )
+            blocks.append(
+                MARKDOWN.get(role, "{}").format(f"{_marked(before)}{ring}{_marked(after)}{table}")
+            )
         parts.append("\n\n".join(blocks) + "\n")
     return "\n".join(parts)
 
@@ -249,7 +286,11 @@ def _headings(drawing: Drawing, labels: Sequence[str], *, is_row: bool) -> list[
     headings = []
     for index, label in enumerate(labels):
         text = f"**{_marked(label)}**" if is_row else _marked(label)
-        headings.append(" ".join([text, *(name for name, bands in notes.items() if Band(index, is_row) in bands)]))
+        headings.append(
+            " ".join(
+                [text, *(name for name, bands in notes.items() if Band(index, is_row) in bands)]
+            )
+        )
     return headings
 
 

@@ -6,14 +6,18 @@ from ...widgets.layouts import take_out
 
 
 class Borrowed:
-    """A widget of a row or column, or of one inside it, that stands in another one until it is given back."""
+    """A widget of a row or column, or of one inside it, that stands in another one until it is
+    given back.
+    """
 
     def __init__(self, widget: QWidget, into: QBoxLayout) -> None:
         owner = widget.parentWidget()
         outer = owner.layout() if owner is not None else None
         boxes = (outer, *outer.findChildren(QBoxLayout)) if outer is not None else ()
         self._widget = widget
-        self._box = next(box for box in boxes if isinstance(box, QBoxLayout) and box.indexOf(widget) >= 0)
+        self._box = next(
+            box for box in boxes if isinstance(box, QBoxLayout) and box.indexOf(widget) >= 0
+        )
         self._place = self._box.indexOf(widget)
         self._was_hidden = widget.isHidden()
         self._stretch = self._box.stretch(self._place)

@@ -9,7 +9,9 @@ from ...widgets.layouts import FlowLayout, replace_widgets
 
 
 class ChangeLabels(QWidget):
-    """The changes of the translation shown as the chips name them, for an audience: nothing removes them."""
+    """The changes of the translation shown as the chips name them, for an audience: nothing removes
+    them.
+    """
 
     def __init__(self) -> None:
         super().__init__()

@@ -15,7 +15,11 @@ _TARGETS: Mapping[PointerTarget, str] = {
     "head": "the chosen head",
     "word": "the word of the pinned cell",
 }
-_STYLES: Mapping[PointerStyle, str] = {"ring": "ring around", "arrow": "arrow at", "dim": "dim all but"}
+_STYLES: Mapping[PointerStyle, str] = {
+    "ring": "ring around",
+    "arrow": "arrow at",
+    "dim": "dim all but",
+}
 
 
 def _pointing(pointer: Pointer | None) -> Command[ExperimentState]:
@@ -25,7 +29,9 @@ def _pointing(pointer: Pointer | None) -> Command[ExperimentState]:
     def is_offered(state: ExperimentState) -> bool:
         if pointer is None:
             return state.selection.pointer is not None
-        return state.result is not None and (pointer.target == "head" or state.selection.pinned is not None)
+        return state.result is not None and (
+            pointer.target == "head" or state.selection.pinned is not None
+        )
 
     return Command[ExperimentState](
         f"Pointer: {name}",
@@ -42,7 +48,10 @@ POINTER_COMMANDS = (
 
 
 def pointer_button(state: ExperimentState) -> MenuButton:
-    """A button whose menu has the commands; those that need a pinned cell are enabled while there is one."""
+    """A button whose menu has the commands.
+
+    Those that need a pinned cell are enabled while there is one.
+    """
     button = MenuButton("Pointer ▾", "Direct the eye of the audience to a part of the picture")
     menu = QMenu(button)
     button.setMenu(menu)

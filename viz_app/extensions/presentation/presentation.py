@@ -26,7 +26,13 @@ from ...theme import Theme, current_theme, scaled
 from ...views.commands import HEAD_COMMANDS, NEXT_MAPS
 from ...views.sentence import BUSY, BUSY_DELAY_MS
 from ...widgets.commands import BoundCommand, Command, run_by_key
-from ...widgets.layouts import ContentHeightScrollArea, PageStack, WindowScrollArea, column_of, row_of
+from ...widgets.layouts import (
+    ContentHeightScrollArea,
+    PageStack,
+    WindowScrollArea,
+    column_of,
+    row_of,
+)
 from ...window_part import WindowPart
 from ..widgets.changed_words import changed_pieces
 from .borrowed import Borrowed
@@ -34,7 +40,10 @@ from .change_labels import ChangeLabels
 from .pointer import POINTER_COMMANDS
 
 LINES_PER_SCREEN, LETTERS_PER_SCREEN = 40, 53
-"""Text is at least this part of the screen's height; on a screen that is narrower than 4:3, of its width."""
+"""Text is at least this part of the screen's height.
+
+On a screen that is narrower than 4:3, of its width.
+"""
 WORDS_LARGER = (1.7, 1.4, 1.2, 1.0)
 """Than body text: the first that leaves room for everything else."""
 TEXTS_SHARE = 0.3
@@ -55,12 +64,15 @@ class Presentable:
     Attributes:
         name: unique, for the files of lessons.
         title: in "Present: …".
-        open: shows the view in its place in the window, and returns its widget, which lies in a row or column.
-        state: returns the experiment whose sentence, translation and changes are shown with the view; None for none.
-            Called after `open`.
-        caption: a text next to a view about the sentence, such as the name of the head; None for other views.
+        open: shows the view in its place in the window, and returns its widget, which lies in a row
+            or column.
+        state: returns the experiment whose sentence, translation and changes are shown with the
+            view; None for none. Called after `open`.
+        caption: a text next to a view about the sentence, such as the name of the head; None for
+            other views.
         keys: commands for keys that the view leaves.
-        set_presented: called with True before the view fills the screen, and with False when it is given back.
+        set_presented: called with True before the view fills the screen, and with False when it is
+            given back.
         has_sentences: whether it shows sentence and translation itself.
         follows_head: whether it shows something about the chosen head, which keys change.
     """
@@ -82,7 +94,9 @@ class Presentable:
 
 
 class _Holder(QWidget):
-    """Makes its content as high as there is room: chapters scroll their text and figures themselves."""
+    """Makes its content as high as there is room: chapters scroll their text and figures
+    themselves.
+    """
 
     def hasHeightForWidth(self) -> bool:
         """No."""
@@ -90,31 +104,36 @@ class _Holder(QWidget):
 
 
 class Presentation(QWidget):
-    """Shows one view of the window instead of all others, on the full screen and with larger letters.
+    """Shows one view of the window instead of all others, on the full screen and with larger
+    letters.
 
-    Page Up, Page Down, ← and → step through the scenes of the lesson that is open, or without one through the heads.
+    Page Up, Page Down, ← and → step through the scenes of the lesson that is open, or without one
+    through the heads.
 
     Attributes:
         view: the view that is presented; None while none is.
         scene_commands: step through the scenes of a lesson; they come before those of heads.
-        scene_words: heading, text, question and shown answer of the scene; None if no lesson is shown.
+        scene_words: heading, text, question and shown answer of the scene; None if no lesson is
+            shown.
         way_back: returns a function that shows the current page of the window again.
         scene: those of a lesson; hidden without one.
-        source, target: the sentence, and the words of the translation; new words are marked. Above a chapter, `target`
-            has both.
+        source, target: the sentence, and the words of the translation; new words are marked. Above
+            a chapter, `target` has both.
         changes: those of the experiment.
         value: the cell under the mouse, or the pinned one.
         caption: of the view; `hint` names the keys until one is used.
     """
 
     def __init__(
-        self, state: ExperimentState, window: QMainWindow, pages: PageStack, enlarge: Callable[..., None]
+        self,
+        state: ExperimentState,
+        window: QMainWindow,
+        pages: PageStack,
+        enlarge: Callable[..., None],
     ) -> None:
-        """Args:
-        state: the experiment of the Translate page.
-        window: fills the screen meanwhile.
-        pages: of the window, of which this becomes one.
-        enlarge: sets the scale of the interface, and its percentage; a scale of None for the user's.
+        """Args: state: the experiment of the Translate page. window: fills the screen meanwhile.
+        pages: of the window, of which this becomes one. enlarge: sets the scale of the interface,
+        and its percentage; a scale of None for the user's.
         """
         super().__init__()
         self._state, self._window, self._pages, self._enlarge = state, window, pages, enlarge
@@ -132,7 +151,9 @@ class Presentation(QWidget):
         self.scene_words: Callable[[], tuple[str, ...] | None] = lambda: None
         self.way_back: Callable[[], Callable[[], object]] = lambda: bool
         self._go_back: Callable[[], object] = bool
-        self.scene, self.source, self.target, self.value, self.caption, self.hint = (QLabel() for _ in range(6))
+        self.scene, self.source, self.target, self.value, self.caption, self.hint = (
+            QLabel() for _ in range(6)
+        )
         self.changes = ChangeLabels()
         self._make_texts()
         self._content = column_of()
@@ -140,10 +161,24 @@ class Presentation(QWidget):
         holder.setLayout(self._content)
         column_of(holder, within=content)
         self._texts = QWidget()
-        texts = self.scene, self.source, self.target, self.changes, 1, self.value, self.caption, 1, self.hint
+        texts = (
+            self.scene,
+            self.source,
+            self.target,
+            self.changes,
+            1,
+            self.value,
+            self.caption,
+            1,
+            self.hint,
+        )
         self._words = column_of(*texts, within=self._texts)
         self._area = ContentHeightScrollArea(self._texts, self._height_for_texts)
-        self._row = row_of(self._area, (WindowScrollArea(content, CONTENT_SIZE, NARROW_CONTENT_SIZE), 1), within=self)
+        self._row = row_of(
+            self._area,
+            (WindowScrollArea(content, CONTENT_SIZE, NARROW_CONTENT_SIZE), 1),
+            within=self,
+        )
         self.setBackgroundRole(QPalette.ColorRole.Base)  # as the map
         self.setAutoFillBackground(True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -155,7 +190,12 @@ class Presentation(QWidget):
             return
         self._follows = True
         state = self._state
-        for changed in (state.result_changed, state.experiment_changed, state.roles_changed, state.measuring.changed):
+        for changed in (
+            state.result_changed,
+            state.experiment_changed,
+            state.roles_changed,
+            state.measuring.changed,
+        ):
             changed.connect(self.rebuild)
         state.request.changed.connect(self._on_request)
         on_redraw(state.settings, ("maps", "large map"), self.rebuild)
@@ -163,7 +203,12 @@ class Presentation(QWidget):
             getattr(state.selection.events, mark).connect(self.rebuild, max_args=0)
 
     def _make_texts(self) -> None:
-        roles = {self.scene: "accent", self.source: "muted", self.value: "accent", self.hint: "muted"}
+        roles = {
+            self.scene: "accent",
+            self.source: "muted",
+            self.value: "accent",
+            self.hint: "muted",
+        }
         for words in (self.scene, self.source, self.target, self.value, self.caption, self.hint):
             words.setWordWrap(True)
             words.setProperty("role", roles.get(words, ""))
@@ -190,7 +235,10 @@ class Presentation(QWidget):
         self.setFocus()
 
     def end(self) -> None:
-        """Gives the view back, and shows the window as it was before; with a lesson, the page of its scene."""
+        """Gives the view back, and shows the window as it was before.
+
+        With a lesson, the page of its scene.
+        """
         if self._page_before is None:
             return
         self._give_back()
@@ -211,7 +259,10 @@ class Presentation(QWidget):
         self._focus_before = window.focusWidget()
         assert self._page_before is not None
         self._window_before = window.windowState()
-        self._splitters = [(splitter, splitter.saveState()) for splitter in self._page_before.findChildren(QSplitter)]
+        self._splitters = [
+            (splitter, splitter.saveState())
+            for splitter in self._page_before.findChildren(QSplitter)
+        ]
         self._pages.setCurrentWidget(self)
         window.setWindowState(self._window_before | Qt.WindowState.WindowFullScreen)
         window.activateWindow()
@@ -237,7 +288,10 @@ class Presentation(QWidget):
         self.view = self._borrowed = None
 
     def show_scene(self) -> None:
-        """Another scene of the lesson, or its answer, by whichever key; the answer is scrolled into view."""
+        """Another scene of the lesson, or its answer, by whichever key.
+
+        The answer is scrolled into view.
+        """
         self.hint.setVisible(False)
         self.rebuild()
         QTimer.singleShot(0, self, self._scroll_to_answer)
@@ -245,8 +299,8 @@ class Presentation(QWidget):
     def scroll_scene(self, by: int, is_answered: bool) -> bool:
         """Scrolls a scene that is too long by one page, as remote controls only have these keys.
 
-        Returns False at the end: that of the scene's text before its answer is shown, that of everything afterwards
-        (`is_answered`).
+        Returns False at the end: that of the scene's text before its answer is shown, that of
+        everything afterwards (`is_answered`).
         """
         bar = self._area.verticalScrollBar()
         height = self._area.height()
@@ -254,7 +308,9 @@ class Presentation(QWidget):
         if self.view is None or self.scene.isHidden():
             return False
         end = self._texts.height() if is_answered else text.bottom() + 1
-        is_cut = end > bar.value() + height if by > 0 else bar.value() > 0 and text.height() > height
+        is_cut = (
+            end > bar.value() + height if by > 0 else bar.value() > 0 and text.height() > height
+        )
         if is_cut:
             bar.setValue(bar.value() + by * (height - 2 * current_theme().base_px))
         return is_cut
@@ -280,14 +336,21 @@ class Presentation(QWidget):
         self.changes.setVisible(view.state is not None and bool(self.changes.texts))
         for words in (self.source, self.caption):
             words.setVisible(view.is_about_sentence)
-        keys, others = (KEYS, KEYS_OF_OTHERS) if scene is None else (KEYS_OF_SCENES, SCENES_OF_OTHERS)
+        keys, others = (
+            (KEYS, KEYS_OF_OTHERS) if scene is None else (KEYS_OF_SCENES, SCENES_OF_OTHERS)
+        )
         self.hint.setText(keys if view.is_about_sentence and view.follows_head else others)
         self.source.setText(shown.experiment.source_text if shown is not None else "")
         marked = self._marked(shown) if shown is not None else "There is no translation yet."
-        if shown is not None and not view.is_about_sentence:  # above the view, in one line with the sentence
+        # above the view, in one line with the sentence
+        if shown is not None and not view.is_about_sentence:
             color = current_theme().palette.muted
             marked = f'<span style="color: {color}">{escape(shown.experiment.source_text)} → </span>{marked}'
-        busy = f' <span style="color: {current_theme().palette.accent}">{BUSY}</span>' if self._is_busy else ""
+        busy = (
+            f' <span style="color: {current_theme().palette.accent}">{BUSY}</span>'
+            if self._is_busy
+            else ""
+        )
         self.target.setText(f"{marked}{busy}")
         pair = state.selection.hovered or state.selection.pinned
         value = map_text.describe(state, pair) if pair is not None and shown is not None else None
@@ -296,7 +359,10 @@ class Presentation(QWidget):
         self._fit_words()
 
     def _on_request(self) -> None:
-        """The old sentence and view stay while another result is computed; after a moment, this is shown."""
+        """The old sentence and view stay while another result is computed.
+
+        After a moment, this is shown.
+        """
         if self.view is not None and self._shown_state.request.is_running:
             self._busy_timer.start()
         else:
@@ -309,9 +375,13 @@ class Presentation(QWidget):
             self.rebuild()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Arrows walk through heads and layers, or with a lesson ← and → through scenes: see `KEYS`."""
+        """Arrows walk through heads and layers, or with a lesson ← and → through scenes: see
+        `KEYS`.
+        """
         own = (command.on(self) for command in PRESENTATION_COMMANDS)
-        if self.view is not None and run_by_key(event, (*self.scene_commands, *own, *self.view.keys())):
+        if self.view is not None and run_by_key(
+            event, (*self.scene_commands, *own, *self.view.keys())
+        ):
             self.hint.setVisible(False)
 
     def step_head(self, by: int) -> bool:
@@ -336,18 +406,24 @@ class Presentation(QWidget):
         self._enlarge(scale_for(self.size().toTuple()))
         body = current_theme().base_px
         is_beside = self._is_beside
-        self._row.setDirection(QBoxLayout.Direction.LeftToRight if is_beside else QBoxLayout.Direction.TopToBottom)
+        self._row.setDirection(
+            QBoxLayout.Direction.LeftToRight if is_beside else QBoxLayout.Direction.TopToBottom
+        )
         self._row.setContentsMargins(body, body, body, body // 2)
         for layout in (self._row, self._words):
             layout.setSpacing(body // 2)
         self._texts.setMinimumHeight(self._height_for_texts() if is_beside else 0)
-        self._area.setFixedWidth(round(self.width() * TEXTS_SHARE) if is_beside else self.width() - 2 * body)
+        self._area.setFixedWidth(
+            round(self.width() * TEXTS_SHARE) if is_beside else self.width() - 2 * body
+        )
         self._fit_words()
 
     @property
     def _is_beside(self) -> bool:
         """Whether the texts are next to the view; else above it."""
-        return self.view is not None and self.view.is_about_sentence and self.width() > self.height()
+        return (
+            self.view is not None and self.view.is_about_sentence and self.width() > self.height()
+        )
 
     def _height_for_texts(self) -> int:
         """Their greatest height: above a view, they leave it its least."""
@@ -355,7 +431,10 @@ class Presentation(QWidget):
         return self.height() - 2 * body - (0 if self._is_beside else scaled(CONTENT_SIZE[1]))
 
     def _fit_words(self) -> None:
-        """Makes sentence and translation as large as the other texts allow; at last, only a value takes its lines."""
+        """Makes sentence and translation as large as the other texts allow.
+
+        At last, only a value takes its lines.
+        """
         body = current_theme().base_px
         is_about = self.view is not None and self.view.is_about_sentence
         for larger in (*WORDS_LARGER, 0.0) if is_about else WORDS_LARGER[-1:]:
@@ -372,9 +451,19 @@ class Presentation(QWidget):
         color = current_theme().palette.text
         plain = f'<span style="color: {color}">{escape(text, quote=False)}</span>' if text else ""
         # the choices of a computed question follow it on the same line
-        question, mark, choices = question.partition("? ") if " · " in question else (question, "", "")
-        asked = f'<b style="color: {color}">{escape(question + mark.strip(), quote=False)}</b>' if question else ""
-        asked += f'<br><span style="color: {color}">{escape(choices, quote=False)}</span>' if choices else ""
+        question, mark, choices = (
+            question.partition("? ") if " · " in question else (question, "", "")
+        )
+        asked = (
+            f'<b style="color: {color}">{escape(question + mark.strip(), quote=False)}</b>'
+            if question
+            else ""
+        )
+        asked += (
+            f'<br><span style="color: {color}">{escape(choices, quote=False)}</span>'
+            if choices
+            else ""
+        )
         answered = f"<b>{escape(answer, quote=False)}</b>" if answer else ""
         return "<br>".join(filter(None, (escape(heading, quote=False), plain, asked, answered)))
 
@@ -387,7 +476,9 @@ class Presentation(QWidget):
         if is_marked:
             colors = current_theme().palette
             style = f"background: {colors.pointer}; color: {colors.panel};"
-            text = "<br>".join((f'<span style="{style}">{escape(title)}</span>', *map(escape, rest)))
+            text = "<br>".join(
+                (f'<span style="{style}">{escape(title)}</span>', *map(escape, rest))
+            )
         self.caption.setTextFormat(Qt.TextFormat.RichText if is_marked else Qt.TextFormat.PlainText)
         self.caption.setText(text)
 
@@ -400,15 +491,25 @@ class Presentation(QWidget):
         words = list(shown.target_words)
         texts = []
         for piece in changed_pieces(state.original or shown, shown):
-            is_word = piece.mark != "gone" and bool(words) and piece.text.strip().lower() == words[0].text.lower()
+            is_word = (
+                piece.mark != "gone"
+                and bool(words)
+                and piece.text.strip().lower() == words[0].text.lower()
+            )
             is_at = is_word and words.pop(0) == pointed
             style = f"color: {colors.warm};" if piece.mark == "new" else ""
             if is_at and pointer is not None and pointer.style != "dim":
                 style = f"background: {colors.pointer}; color: {colors.panel};"
-            elif pointed is not None and pointer is not None and pointer.style == "dim" and not is_at:
+            elif (
+                pointed is not None and pointer is not None and pointer.style == "dim" and not is_at
+            ):
                 style = f"color: {colors.border};"
             if piece.mark != "gone":
-                texts.append(f'<span style="{style}">{escape(piece.text)}</span>' if style else escape(piece.text))
+                texts.append(
+                    f'<span style="{style}">{escape(piece.text)}</span>'
+                    if style
+                    else escape(piece.text)
+                )
         return "".join(texts)
 
 
@@ -429,7 +530,11 @@ def caption(state: ExperimentState) -> str:
     head = state.selection.head
     maps = state.maps
     parts = map_text.titles(state)
-    if state.settings.scope == "head" and state.roles.sample is not None and (role := role_name(state.roles, head)):
+    if (
+        state.settings.scope == "head"
+        and state.roles.sample is not None
+        and (role := role_name(state.roles, head))
+    ):
         parts.append(role)
     if state.result is not None and state.result.is_changed:
         parts.append(maps.shown)
@@ -440,12 +545,22 @@ def caption(state: ExperimentState) -> str:
 _GROUP, _HEADS = "In the presentation", "Previous and next head"
 PRESENTATION_COMMANDS = (
     Command[Presentation](
-        "Previous head", lambda part: part.step_head(-1), local_keys=("PgUp",), group=_GROUP, line=_HEADS
+        "Previous head",
+        lambda part: part.step_head(-1),
+        local_keys=("PgUp",),
+        group=_GROUP,
+        line=_HEADS,
     ),
     Command[Presentation](
-        "Next head", lambda part: part.step_head(1), local_keys=("PgDown",), group=_GROUP, line=_HEADS
+        "Next head",
+        lambda part: part.step_head(1),
+        local_keys=("PgDown",),
+        group=_GROUP,
+        line=_HEADS,
     ),
-    Command[Presentation]("Back to the window", Presentation.end, local_keys=("Esc", "F5"), group=_GROUP),
+    Command[Presentation](
+        "Back to the window", Presentation.end, local_keys=("Esc", "F5"), group=_GROUP
+    ),
 )
 """Keys in addition to those of heads, maps and scenes."""
 
@@ -503,7 +618,9 @@ class Views:
 
     @property
     def presentable(self) -> str:
-        """The name of the main view of the current page, or of the analysis tab with the keyboard focus."""
+        """The name of the main view of the current page, or of the analysis tab with the keyboard
+        focus.
+        """
         page = self._pages.get(self._window.pages.current)
         if page is not None and page.view_in_sight:
             return page.view_in_sight
@@ -516,7 +633,10 @@ class Views:
         return {view.name: view.title for view in self.presentables()[1:]}
 
     def show_view(self, name: str) -> None:
-        """Shows a view in its place, or in the presentation; the chosen map if there is none of this name."""
+        """Shows a view in its place, or in the presentation.
+
+        The chosen map if there is none of this name.
+        """
         shown = self._presentation.view
         if not name and shown is None:
             self._window.pages.show(TRANSLATE)
@@ -524,7 +644,9 @@ class Views:
         views = self.presentables()
         view = next((view for view in views if view.name == name), views[0])
         if name not in ("", view.name):
-            self._window.top_bar.show_notice(f"There is no view “{name}” here: its extension is not installed")
+            self._window.top_bar.show_notice(
+                f"There is no view “{name}” here: its extension is not installed"
+            )
         if shown is None:
             view.open()
             if view is not views[0] and view.caption is not None:
@@ -534,7 +656,11 @@ class Views:
 
     @property
     def _pages(self) -> dict[str, ViewProvider]:
-        return {name: part for name, part in self._window.pages.parts.items() if isinstance(part, ViewProvider)}
+        return {
+            name: part
+            for name, part in self._window.pages.parts.items()
+            if isinstance(part, ViewProvider)
+        }
 
     def _open(self, open_view: Callable[[], QWidget]) -> QWidget:
         self._window.pages.show(TRANSLATE)
@@ -551,7 +677,9 @@ class PresentationPart(WindowPart):
 
     def __init__(self, window: Any) -> None:
         super().__init__(window)
-        self.presentation = Presentation(window.state, window, window.screens, window.appearance.present_at)
+        self.presentation = Presentation(
+            window.state, window, window.screens, window.appearance.present_at
+        )
         self.presentation.way_back = window.pages.way_back
         self.views = Views(window, self.presentation)
         window.pages.full_screen = self
@@ -565,7 +693,8 @@ class PresentationPart(WindowPart):
     def palette(self) -> list[BoundCommand]:
         """A command for each view."""
         return [
-            Command[str](f"Present: {view.title}", self.present).on(view.name) for view in self.views.presentables()
+            Command[str](f"Present: {view.title}", self.present).on(view.name)
+            for view in self.views.presentables()
         ]
 
     def sheet(self) -> tuple[Command[Any], ...]:
@@ -582,7 +711,9 @@ class PresentationPart(WindowPart):
             self.presentation.end()
             return
         name = name or self.views.presentable
-        self.presentation.present(next(view for view in self.views.presentables() if view.name == name))
+        self.presentation.present(
+            next(view for view in self.views.presentables() if view.name == name)
+        )
 
     def take(self, name: str = "") -> bool:
         """See `FullScreen`."""

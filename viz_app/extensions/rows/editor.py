@@ -1,4 +1,6 @@
-"""Rows of attention set by hand: their editor, and the entries of the menu of a cell that open it."""
+"""Rows of attention set by hand: their editor, and the entries of the menu of a cell that open
+it.
+"""
 
 from collections.abc import Sequence
 from functools import partial
@@ -26,9 +28,9 @@ TIP = "Click a word to give it all the weight, or its bar to set a share; the re
 def offer_rows(menu: CellMenu) -> None:
     """Adds an entry for each row under the mouse that can be set.
 
-    Rows are set in the changed translation, for a single head. With several heads shown, no row can be set. With the
-    original maps shown, the row of the same token in the changed ones is set, if there is one. A row of a word made
-    of several tokens offers each of them.
+    Rows are set in the changed translation, for a single head. With several heads shown, no row can
+    be set. With the original maps shown, the row of the same token in the changed ones is set, if
+    there is one. A row of a word made of several tokens offers each of them.
     """
     state = menu.state
     view = menu.state.maps.view()
@@ -39,10 +41,16 @@ def offer_rows(menu: CellMenu) -> None:
     kind = state.selection.head.kind
     mode = state.settings.label_mode
     before, after = query_tokens(shown, kind, mode), query_tokens(current.changed, kind, mode)
-    rows = [row for row in (partner(before, after, query) for query in menu.queries) if row is not None]
+    rows = [
+        row for row in (partner(before, after, query) for query in menu.queries) if row is not None
+    ]
     band_name = view.query_band_name if view is not None else "row"
     for row in rows:
-        name = f"Set this {band_name}…" if len(rows) == 1 else f"Set the {band_name} of “{after[row]}”…"
+        name = (
+            f"Set this {band_name}…"
+            if len(rows) == 1
+            else f"Set the {band_name} of “{after[row]}”…"
+        )
         menu.addAction(name).triggered.connect(partial(_edit, menu, row))
 
 
@@ -51,7 +59,8 @@ def _edit(menu: CellMenu, row: int, _: bool = False) -> None:
 
 
 class RowEditor(Popup):
-    """The row of one query of a head, as weights that can be changed: at first those of the changed maps.
+    """The row of one query of a head, as weights that can be changed: at first those of the changed
+    maps.
 
     Attributes:
         head, query: the row.
@@ -62,13 +71,17 @@ class RowEditor(Popup):
         problem: the reason if the row was refused; else empty.
     """
 
-    def __init__(self, state: ExperimentState, head: Head, query: int, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, state: ExperimentState, head: Head, query: int, parent: QWidget | None = None
+    ) -> None:
         super().__init__(parent)
         self._state, self.head, self.query = state, head, query
         translation = state.translation
         assert translation is not None
         self._keys = keys_seen(translation, head, query)
-        weights = translation.maps.of_kind(head.kind)[head.layer, head.head, query, : len(self._keys)]
+        weights = translation.maps.of_kind(head.kind)[
+            head.layer, head.head, query, : len(self._keys)
+        ]
         self.weights = [float(weight) for weight in weights]
         row = query_name(translation, head, query)
         title = label("heading", f"{display_text(head.short_name)}: weights of “{row}”", wraps=True)
@@ -85,7 +98,13 @@ class RowEditor(Popup):
         area = VerticalScrollArea(self.bars, takes_keys=True)
         buttons = row_of(self.set_button, self.reset_button)
         column_of(
-            title, label("small", TIP, wraps=True), area, self.problem, buttons, margins=(12, 10, 12, 10), within=self
+            title,
+            label("small", TIP, wraps=True),
+            area,
+            self.problem,
+            buttons,
+            margins=(12, 10, 12, 10),
+            within=self,
         )
         self.problem.hide()
         self._show_bars()
@@ -97,7 +116,10 @@ class RowEditor(Popup):
         self.give(index, 1.0)
 
     def give(self, index: int, share: float) -> None:
-        """Gives a key this share; the rest is divided among the others in their previous proportions."""
+        """Gives a key this share.
+
+        The rest is divided among the others in their previous proportions.
+        """
         self.weights = with_share(self.weights, index, share)
         self._show_bars()
 
@@ -125,13 +147,20 @@ class RowEditor(Popup):
 
     def _show_bars(self) -> None:
         self.bars.show_bars(
-            [Bar(key, weight, f"{weight:.2f}") for key, weight in zip(self._keys, self.weights, strict=True)]
+            [
+                Bar(key, weight, f"{weight:.2f}")
+                for key, weight in zip(self._keys, self.weights, strict=True)
+            ]
         )
 
 
 def keys_seen(translation: Translation, head: Head, query: int) -> tuple[str, ...]:
     """The tokens whose keys a query sees: all of the source, or the target tokens read so far."""
-    return translation.read_tokens[: query + 1] if head.kind == "decoder" else translation.source_tokens
+    return (
+        translation.read_tokens[: query + 1]
+        if head.kind == "decoder"
+        else translation.source_tokens
+    )
 
 
 def query_name(translation: Translation, head: Head, query: int) -> str:

@@ -1,4 +1,6 @@
-"""What tabs share whose computations take long: the bar with their progress, and how they are cancelled."""
+"""What tabs share whose computations take long: the bar with their progress, and how they are
+cancelled.
+"""
 
 import time
 from collections.abc import Callable
@@ -56,7 +58,9 @@ class ComputingTab(AnalysisTab):
             cancelled: the message after it was cancelled.
             again: on the button that then calls `refresh`.
         """
-        return self._connected(JobBar(self.request, again, cancelled=cancelled), self._compute_again)
+        return self._connected(
+            JobBar(self.request, again, cancelled=cancelled), self._compute_again
+        )
 
     def _connected(self, bar: "JobBar", act: Callable[[], object]) -> "JobBar":
         self.job_bar = bar
@@ -74,23 +78,30 @@ class ComputingTab(AnalysisTab):
             super().keyPressEvent(event)
 
 
-CANCEL_TAB = Command[ComputingTab]("Cancel this computation", lambda tab: tab.stop(), local_keys=("Esc",))
+CANCEL_TAB = Command[ComputingTab](
+    "Cancel this computation", lambda tab: tab.stop(), local_keys=("Esc",)
+)
 
 
 class JobBar(QWidget):
-    """A button that starts a computation; while it runs, its progress, the remaining time, and a button to cancel it.
+    """A button that starts a computation.
 
-    A computation that starts automatically appears only if it takes long. If all start automatically, the bar is hidden
-    otherwise, and the start button appears only after the user cancelled one. Keyboard focus stays in the bar while one
-    of its buttons is shown.
+    While it runs, its progress, the remaining time, and a button to cancel it.
+
+    A computation that starts automatically appears only if it takes long. If all start
+    automatically, the bar is hidden otherwise, and the start button appears only after the user
+    cancelled one. Keyboard focus stays in the bar while one of its buttons is shown.
 
     Attributes:
         start, stop: the two buttons.
         text, bar: the progress.
-        cancelled: the problem of the request after the user cancelled an automatic computation; empty for others.
+        cancelled: the problem of the request after the user cancelled an automatic computation;
+            empty for others.
     """
 
-    def __init__(self, request: RequestState, start: str, tip: str = "", cancelled: str = "") -> None:
+    def __init__(
+        self, request: RequestState, start: str, tip: str = "", cancelled: str = ""
+    ) -> None:
         super().__init__()
         self._request, self.cancelled = request, cancelled
         self._began: tuple[float, Progress] | None = None
@@ -155,7 +166,8 @@ class JobBar(QWidget):
             self._shown = shown
             if self.cancelled:
                 self.setVisible(shown is not None)
-            self._running.setVisible(False)  # first: all three side by side would make the panel wider
+            # first: all three side by side would make the panel wider
+            self._running.setVisible(False)
             if shown is not None:
                 shown.setVisible(True)
             for button in (self.start, self.stop):
@@ -166,7 +178,12 @@ class JobBar(QWidget):
     def _time_left(self) -> str:
         """The remaining time, after some seconds; empty while it cannot be estimated."""
         progress = self._request.progress
-        if progress is None or self._began is None or not progress.total or not self._began[1].total:
+        if (
+            progress is None
+            or self._began is None
+            or not progress.total
+            or not self._began[1].total
+        ):
             return ""
         seconds = time.monotonic() - self._began[0]
         before = self._began[1].done / self._began[1].total

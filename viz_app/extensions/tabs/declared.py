@@ -14,8 +14,8 @@ from .word.meanings import WordView
 STEPS = Tab(
     "Steps",
     "Go through decoding token by token; force another token; set a row of attention",
-    "One decoding step. Left: the candidates. Click one to force it, and again to let the model choose. Right: "
-    "where the chosen head looks. Click to set the row.",
+    "One decoding step. Left: the candidates. Click one to force it, and again to let the model "
+    "choose. Right: where the chosen head looks. Click to set the row.",
     "augenmerk.viz_app.extensions.tabs.steps.view:StepsTab",
     order=10,
     contents={"step": Content(0)},
@@ -28,13 +28,18 @@ WORD = Tab(
     order=20,
     search_words="parts direct logit attribution, encoder layers, DecoderLens",
     explains_words=True,
-    contents={"step": Content(None), "rival": Content(""), "view": Content("parts", get_args(WordView))},
+    contents={
+        "step": Content(None),
+        "rival": Content(""),
+        "view": Content("parts", get_args(WordView)),
+    },
 )
 ALIGNMENT = Tab(
     "Alignment",
     "Word links of the chosen head or measure; find the best aligner",
-    "Solid: the source word at which the chosen head looks most, in the current measure and row naming. Dashed: "
-    "weaker links. A link shows where the model looks, which may not be the word's translation.",
+    "Solid: the source word at which the chosen head looks most, in the current measure and row "
+    "naming. Dashed: weaker links. A link shows where the model looks, which may not be the "
+    "word's translation.",
     "augenmerk.viz_app.extensions.tabs.alignment.view:AlignmentTab",
     order=30,
     contents={"threshold": Content(0.2)},
@@ -53,9 +58,9 @@ HEADS = Tab(
 SOURCE = Tab(
     "Source",
     "How much of each output word comes from the source; remove or replace a source word",
-    f"Left, by {METHOD}: the share of the source in each output word; the rest comes from the words before. This "
-    "estimates mixing, not cause. Right, an experiment: how much the translation's log-probability "
-    "changes without each source word.",
+    f"Left, by {METHOD}: the share of the source in each output word; the rest comes from the "
+    "words before. This estimates mixing, not cause. Right, an experiment: how much the "
+    "translation's log-probability changes without each source word.",
     "augenmerk.viz_app.extensions.tabs.source.view:SourceTab",
     order=50,
     follows_head=False,
@@ -63,8 +68,8 @@ SOURCE = Tab(
 COMPARE = Tab(
     "Compare",
     "Two sentences in one model, or one sentence in two checkpoints, with the difference",
-    "The chosen head in both, and second minus first for common words. The difference shows where attention "
-    "moved, not why a word changed.",
+    "The chosen head in both, and second minus first for common words. The difference shows "
+    "where attention moved, not why a word changed.",
     "augenmerk.viz_app.extensions.tabs.compare.view:CompareTab",
     order=60,
     has_sentences=True,

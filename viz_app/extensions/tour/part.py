@@ -35,10 +35,14 @@ class TourPart(WindowPart):
 
     @property
     def is_due(self) -> bool:
-        """Whether the tour was never left, and neither changes nor a lesson were restored: it needs their place."""
+        """Whether the tour was never left, and neither changes nor a lesson were restored: it needs
+        their place.
+        """
         window = self.window
         return not (
-            self._has_lesson or window.state.experiment.interventions or window.preferences.has_taken_quick_tour
+            self._has_lesson
+            or window.state.experiment.interventions
+            or window.preferences.has_taken_quick_tour
         )
 
     def offer(self) -> None:

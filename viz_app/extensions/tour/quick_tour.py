@@ -26,7 +26,8 @@ MIN_WEIGHT = 0.5
 ROW_SENTENCE = "Ein Mädchen baut einen Schneemann im Garten."
 ROW_HEAD = Head("cross", 1, 7)
 ROW_WORD, ROW_KEY = "garden", "baut"
-"""With the bundled model, this row of this head changes the translation: see `QuickTour._move_row`."""
+"""With the bundled model, this row of this head changes the translation: see
+`QuickTour._move_row`."""
 SELECTING = ("label_mode", "hides_wrapping", "hides_punctuation", "merges_words")
 """Settings that make other cells of the same weights."""
 
@@ -98,7 +99,9 @@ class QuickTour(QFrame):
         return *first, (self._switch_off, self._say_switched_off, "Move attention"), moving, last
 
     def _stop_listening(self) -> None:
-        """Disconnects all signals: Python may keep this object for a while after the widget is deleted."""
+        """Disconnects all signals: Python may keep this object for a while after the widget is
+        deleted.
+        """
         self._state.result_changed.disconnect(self._on_result)
         for name in SELECTING:
             getattr(self._state.settings.events, name).disconnect(self._say)
@@ -126,7 +129,8 @@ class QuickTour(QFrame):
 
     def skip(self) -> None:
         """Ends the tour and undoes its changes, unless the last step already did."""
-        has_changed = 1 < self.place < len(self._steps) - 1  # the first two steps change only the view
+        # the first two steps change only the view
+        has_changed = 1 < self.place < len(self._steps) - 1
         self.ended.emit()
         if has_changed:
             self._restore()
@@ -144,15 +148,19 @@ class QuickTour(QFrame):
         self.next_button.setText(next_label)
         is_last = self.place + 1 == len(self._steps)
         self.skip_button.setText("Done" if is_last else "Skip")  # nothing is left to skip
-        self._count.setText(f"{self.place + 1} of {len(self._steps)}{'' if is_last else ' · key: Enter'}")
+        self._count.setText(
+            f"{self.place + 1} of {len(self._steps)}{'' if is_last else ' · key: Enter'}"
+        )
         self._say()
 
     def _say(self) -> None:
-        """Shows the sentence of the step, about the present result and the present cells of the map."""
+        """Shows the sentence of the step, about the present result and the present cells of the
+        map.
+        """
         if self.has_begun and self._state.translation is not None:
             self.text.setText(self._steps[self.place][1]())
 
-    # --- the sentences ----------------------------------------------------------------------------------------------
+    # --- the sentences ----------------------------------------------------------------------------
 
     @property
     def _translation(self) -> Translation:
@@ -161,8 +169,12 @@ class QuickTour(QFrame):
 
     @property
     def _shown_weights(self) -> MapView:
-        """The weights of the chosen head in the large map: of merged words, and without hidden tokens."""
-        view = self._state.maps.with_settings(measure="weight", scope="head", shown="changed").view()
+        """The weights of the chosen head in the large map: of merged words, and without hidden
+        tokens.
+        """
+        view = self._state.maps.with_settings(
+            measure="weight", scope="head", shown="changed"
+        ).view()
         assert view is not None, "nothing is said before the first result"
         return view
 
@@ -179,12 +191,16 @@ class QuickTour(QFrame):
         share = _share_of(self._shown_weights, pinned) if pinned is not None and is_there else None
         row, column = self._shown_weights.query_band_name, self._shown_weights.key_band_name
         if pinned is None or share is None:
-            return f"Each {row} of the large map is a word of the translation, each {column} one of the sentence."
+            return (
+                f"Each {row} of the large map is a word of the translation, each {column} one of "
+                "the sentence."
+            )
         word, looked_at = _word_at(translation, pinned)
         return (
-            f"To predict **{word}**, one part of the model, a **head**, gave {percent_in_words(share)} of its "
-            f"attention to **{looked_at}**: the outlined cell of the large map. Each {row} is a word of the "
-            f"translation, each {column} a word of the sentence."
+            f"To predict **{word}**, one part of the model, a **head**, gave "
+            f"{percent_in_words(share)} of its attention to **{looked_at}**: the outlined cell "
+            f"of the large map. Each {row} is a word of the translation, each {column} a word of "
+            "the sentence."
         )
 
     def _choose_positional(self) -> None:
@@ -192,7 +208,9 @@ class QuickTour(QFrame):
         layers, heads = state.maps.shape("encoder")
         previous_heads = [
             head
-            for head in (Head("encoder", layer, head) for layer in range(layers) for head in range(heads))
+            for head in (
+                Head("encoder", layer, head) for layer in range(layers) for head in range(heads)
+            )
             if state.roles.of(head) == "previous"
         ]
         share = partial(_share_of_previous, self._translation)
@@ -201,13 +219,18 @@ class QuickTour(QFrame):
         state.intents.choose_head(self._positional)
 
     def _say_positional(self) -> str:
-        num_heads = sum(layers * heads for layers, heads in map(self._state.maps.shape, ATTENTION_KINDS))
+        num_heads = sum(
+            layers * heads for layers, heads in map(self._state.maps.shape, ATTENTION_KINDS)
+        )
         role = self._state.roles.of(self._positional)
         share = _share_of_previous(self._translation, self._positional)
         does = "is another"
         if role == "previous":
             does = f"here gives {percent_in_words(share)} of its attention to the token before"
-        return f"The model has {num_heads} heads. The small maps are those of all heads. Heads differ: this one {does}."
+        return (
+            f"The model has {num_heads} heads. The small maps are those of all heads. Heads "
+            f"differ: this one {does}."
+        )
 
     def _switch_off(self) -> None:
         state = self._state
@@ -220,16 +243,23 @@ class QuickTour(QFrame):
         if not self._state.experiment.interventions:
             return UNDONE
         if result is None or not result.is_changed:
-            return "All heads of cross-attention are switched off, and the sentence is translated again…"
+            return (
+                "All heads of cross-attention are switched off, and the sentence is translated "
+                "again…"
+            )
         heads = self._state.maps.all_heads
         text = result.changed.text
         off = ", ".join(name for name, _ in in_groups(result.experiment.interventions, heads))
-        effect = "The words stay the same." if text == result.original.text else f"Now it says “{text}”"
-        sees_nothing = result.experiment.heads_off.issuperset(head for head in heads if head.kind == "cross")
+        effect = (
+            "The words stay the same." if text == result.original.text else f"Now it says “{text}”"
+        )
+        sees_nothing = result.experiment.heads_off.issuperset(
+            head for head in heads if head.kind == "cross"
+        )
         why = " Nothing tells the decoder what the sentence says." if sees_nothing else ""
         return (
-            f"**{off[0].upper()}{off[1:]}**.{why} {effect} A single head is rarely missed: right-click a small map to "
-            "switch it off."
+            f"**{off[0].upper()}{off[1:]}**.{why} {effect} A single head is rarely missed: "
+            "right-click a small map to switch it off."
         )
 
     def _show_row_sentence(self) -> None:
@@ -241,13 +271,16 @@ class QuickTour(QFrame):
         self._state.selection.clear_marks()
 
     def _move_row(self) -> None:
-        """Gives all weight of the row to another key once its sentence is translated, and pins this cell.
+        """Gives all weight of the row to another key once its sentence is translated, and pins this
+        cell.
 
         The result unpins it if the row has another name, so it is pinned again.
         """
         state = self._state
         result = self._state.result
-        is_ready = self._steps[self.place][0] == self._show_row_sentence and state.selection.pinned is None
+        is_ready = (
+            self._steps[self.place][0] == self._show_row_sentence and state.selection.pinned is None
+        )
         if result is None or not is_ready or state.request.is_running:
             return
         row, key = row_to_move(result.original)
@@ -265,13 +298,21 @@ class QuickTour(QFrame):
         if result is None or not rows:
             return "The weights of a word are set by hand, and the sentence is translated again…"
         looked_at = result.original.source_tokens[
-            int(result.original.maps.cross[rows[0].head.layer, rows[0].head.head, rows[0].row].argmax())
+            int(
+                result.original.maps.cross[
+                    rows[0].head.layer, rows[0].head.head, rows[0].row
+                ].argmax()
+            )
         ]
         same = result.changed.text == result.original.text
-        effect = "The words stay the same." if same else f"“{result.original.text}” becomes “{result.changed.text}”"
+        effect = (
+            "The words stay the same."
+            if same
+            else f"“{result.original.text}” becomes “{result.changed.text}”"
+        )
         return (
-            f"This head looked at **{looked_at}** to predict **{ROW_WORD}**. Its weights are now set by hand to "
-            f"**{ROW_KEY}**. {effect} The tab *Steps* sets any weights."
+            f"This head looked at **{looked_at}** to predict **{ROW_WORD}**. Its weights are now "
+            f"set by hand to **{ROW_KEY}**. {effect} The tab *Steps* sets any weights."
         )
 
     def _offer_typing(self) -> None:
@@ -281,21 +322,29 @@ class QuickTour(QFrame):
     def _say_typing(self) -> str:
         coverage = self._translation.coverage
         knows = (
-            f" The model has learned from {coverage.kind} alone: other sentences often come out wrong."
+            f" The model has learned from {coverage.kind} alone: other sentences often come out "
+            "wrong."
             if coverage is not None and coverage.kind
             else ""
         )
-        return f"Type a sentence of your own.{knows} Ctrl+K lists all commands, F1 explains what you click on."
+        return (
+            f"Type a sentence of your own.{knows} Ctrl+K lists all commands, F1 explains what "
+            "you click on."
+        )
 
 
 QUICK_TOUR_COMMANDS = (
-    Command[QuickTour]("Next step", QuickTour.go_on, local_keys=("Return", "Enter", "Right"), group="Quick tour"),
+    Command[QuickTour](
+        "Next step", QuickTour.go_on, local_keys=("Return", "Enter", "Right"), group="Quick tour"
+    ),
     Command[QuickTour]("Skip all steps", QuickTour.skip, local_keys=("Esc",), group="Quick tour"),
 )
 
 
 def _share_of_previous(translation: Translation, head: Head) -> float:
-    """The mean share of its weight that an encoder head gives to the previous token of this sentence."""
+    """The mean share of its weight that an encoder head gives to the previous token of this
+    sentence.
+    """
     weights = translation.maps.encoder[head.layer, head.head]
     return float(weights.diagonal(-1).mean()) if len(weights) > 1 else 0.0
 
@@ -304,7 +353,10 @@ def row_to_move(translation: Translation) -> tuple[int | None, int | None]:
     """The row and the key of the step that moves a row; None for one that is missing."""
     row, key = (
         next((index for index, token in enumerate(tokens) if token.strip(WORD_MARK) == word), None)
-        for tokens, word in ((translation.predicted_tokens, ROW_WORD), (translation.source_tokens, ROW_KEY))
+        for tokens, word in (
+            (translation.predicted_tokens, ROW_WORD),
+            (translation.source_tokens, ROW_KEY),
+        )
     )
     return row, key
 
@@ -330,7 +382,9 @@ def _share_of(shown: MapView, pair: Pair) -> float | None:
 
 def _word_at(translation: Translation, pair: Pair) -> tuple[str, str]:
     """The words of a cell; its tokens if it belongs to no word."""
-    targets = [word.text for word in translation.target_words if word.start <= pair.query < word.end]
+    targets = [
+        word.text for word in translation.target_words if word.start <= pair.query < word.end
+    ]
     sources = [word.text for word in translation.source_words if word.start <= pair.key < word.end]
     return (
         targets[0] if targets else translation.predicted_tokens[pair.query],

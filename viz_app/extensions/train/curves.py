@@ -1,7 +1,8 @@
-"""The curves of one run, running or read from the disk, drawn with at most a fixed number of points. No Qt.
+"""The curves of one run, running or read from the disk, drawn with at most a fixed number of
+points. No Qt.
 
-A run may have hundreds of thousands of steps; a chart has some thousand pixels. A curve keeps all values; of many, each
-point is the mean of a group.
+A run may have hundreds of thousands of steps; a chart has some thousand pixels. A curve keeps all
+values; of many, each point is the mean of a group.
 """
 
 import math
@@ -18,7 +19,8 @@ Points = NDArray[np.float64]
 
 
 class Series:
-    """A value for each step, drawn as at most `capacity` points: of more values, neighbours are averaged.
+    """A value for each step, drawn as at most `capacity` points: of more values, neighbours are
+    averaged.
 
     Attributes:
         capacity: largest number of points.
@@ -54,7 +56,8 @@ class Series:
         return stride
 
     def since(self, x: float) -> tuple[Points, Points, int]:
-        """Points, [n] each, back to `x` at least (if the curve goes so far), and the number of values averaged in each.
+        """Points, [n] each, back to `x` at least (if the curve goes so far), and the number of
+        values averaged in each.
 
         Single values, if these are at most `capacity`; else the points of `xy`.
         """
@@ -64,7 +67,10 @@ class Series:
         return *self.xy(), self.stride
 
     def xy(self) -> tuple[Points, Points]:
-        """The points, [n] each; the last is the mean of the values that do not fill a point yet; n ≤ capacity."""
+        """The points, [n] each.
+
+        The last is the mean of the values that do not fill a point yet; n ≤ capacity.
+        """
         stride = self.stride
         values = self._room[:, : self._num]
         num_full = self._num // stride
@@ -81,7 +87,8 @@ class RunCurves:
     """Curves over optimizer steps.
 
     Attributes:
-        training_loss, learning_rate, gradient_norm, tokens_per_second: a value per step, averaged when there are many.
+        training_loss, learning_rate, gradient_norm, tokens_per_second: a value per step, averaged
+            when there are many.
         validations: by rising step.
         last_step: the last step of any curve; 0 before the first.
     """
@@ -90,7 +97,12 @@ class RunCurves:
         self.training_loss, self.learning_rate, self.gradient_norm, self.tokens_per_second = (
             Series() for _ in range(4)
         )
-        self._series = (self.training_loss, self.learning_rate, self.gradient_norm, self.tokens_per_second)
+        self._series = (
+            self.training_loss,
+            self.learning_rate,
+            self.gradient_norm,
+            self.tokens_per_second,
+        )
         self.validations: list[EpochRecord] = []
         self.last_step = 0
 
@@ -102,7 +114,11 @@ class RunCurves:
     @property
     def best(self) -> EpochRecord | None:
         """The validation with the lowest loss; None before the first."""
-        return min(self.validations, key=lambda point: _infinite_if_nan(point.validation_loss), default=None)
+        return min(
+            self.validations,
+            key=lambda point: _infinite_if_nan(point.validation_loss),
+            default=None,
+        )
 
     def add_step(self, event: StepDone) -> None:
         """Adds one step; values that are not finite are left out."""
@@ -118,8 +134,13 @@ class RunCurves:
         self.last_step = max(self.last_step, point.step)
 
     def add_record(self, record: EpochRecord) -> None:
-        """Adds an epoch of which only the end is known: it also gives one point on the curves over steps."""
-        for series, value in ((self.training_loss, record.training_loss), (self.learning_rate, record.learning_rate)):
+        """Adds an epoch of which only the end is known: it also gives one point on the curves over
+        steps.
+        """
+        for series, value in (
+            (self.training_loss, record.training_loss),
+            (self.learning_rate, record.learning_rate),
+        ):
             if math.isfinite(value):
                 series.append(record.step, value)
         self.add_validation(record)
@@ -129,10 +150,16 @@ class RunCurves:
 
         Args:
             records: its validations.
-            metrics: of every step; None or empty if older versions wrote none: then each epoch gives one point.
+            metrics: of every step; None or empty if older versions wrote none: then each epoch
+                gives one point.
         """
         if metrics is not None and len(metrics):
-            columns = metrics.loss, metrics.learning_rate, metrics.gradient_norm, metrics.tokens_per_second
+            columns = (
+                metrics.loss,
+                metrics.learning_rate,
+                metrics.gradient_norm,
+                metrics.tokens_per_second,
+            )
             for series, column in zip(self._series, columns, strict=True):
                 is_finite = np.isfinite(column)
                 series.fill(metrics.step[is_finite].astype(float), column[is_finite])
@@ -154,12 +181,15 @@ class RunCurves:
     def has_batch_means(self) -> bool:
         """Whether the mean of batch means is known for each validation."""
         return all(
-            math.isfinite(point.validation_loss_batch_mean) or not math.isfinite(point.validation_loss)
+            math.isfinite(point.validation_loss_batch_mean)
+            or not math.isfinite(point.validation_loss)
             for point in self.validations
         )
 
     def validation_losses(self, *, as_batch_means: bool = False) -> list[tuple[EpochRecord, float]]:
-        """The validations and their finite losses: token-weighted, or means of batch means where they are known."""
+        """The validations and their finite losses: token-weighted, or means of batch means where
+        they are known.
+        """
         as_batch_means = as_batch_means and self.has_batch_means
         losses = [
             (point, point.validation_loss_batch_mean if as_batch_means else point.validation_loss)
@@ -176,7 +206,9 @@ class RunCurves:
 
     def epoch_start(self) -> int:
         """The last validation's step that later steps follow; 0 if none."""
-        return max((point.step for point in self.validations if point.step < self.last_step), default=0)
+        return max(
+            (point.step for point in self.validations if point.step < self.last_step), default=0
+        )
 
 
 def _infinite_if_nan(loss: float) -> float:
@@ -186,8 +218,8 @@ def _infinite_if_nan(loss: float) -> float:
 def smoothed(values: Points, longest: int, stride: int = 1) -> Points:
     """The centred running mean of `values` [n]: it is not shifted along a falling curve.
 
-    The window grows with the number of values before it, to an eighth of it, so that the steep start keeps its shape.
-    At the end only the existing half of the window counts.
+    The window grows with the number of values before it, to an eighth of it, so that the steep
+    start keeps its shape. At the end only the existing half of the window counts.
 
     Args:
         values: each represents `stride` values.

@@ -1,4 +1,6 @@
-"""The film of attention and the sample translations: one frame, and one sample, for each validation."""
+"""The film of attention and the sample translations: one frame, and one sample, for each
+validation.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -58,15 +60,18 @@ LABEL_PX = 17
 MARGIN_PX = 3
 SMALL_GAP_PX = 3
 MOST_COMPLETE = 31
-"""Up to 30 epochs, and the untrained model: the strip shows every frame of such a film, smaller if necessary."""
+"""Up to 30 epochs, and the untrained model: the strip shows every frame of such a film, smaller if
+necessary."""
 MAX_STRIP_ROWS = 3
 LEAST_SHARE_IN_ONE_ROW = 0.65
-"""Of the side of pictures in several rows: one row of smaller ones has room for their epochs below."""
+"""Of the side of pictures in several rows: one row of smaller ones has room for their epochs
+below."""
 PLAY_SECONDS = 7.0
 """Duration of a film, unless it has very few or very many frames."""
 FILM_WAITING = (
-    "The probe sentence is translated before the first step and at each validation, and the maps of every head are "
-    "saved. Drag the slider to see how the attention of a head develops during training."
+    "The probe sentence is translated before the first step and at each validation, and the maps "
+    "of every head are saved. Drag the slider to see how the attention of a head develops during "
+    "training."
 )
 MAX_LINES = 3
 """Of the translation; a longer one scrolls, so that the heads below stay visible."""
@@ -76,7 +81,8 @@ LOW_PX = 320
 """Below it there is no room for a row of thumbnails; heads are chosen by the menus."""
 NO_FILM = "This run has no film."
 SAMPLES_WAITING = (
-    "At each validation a sample of the validation sentences is translated: its BLEU and five translations."
+    "At each validation a sample of the validation sentences is translated: its BLEU and five "
+    "translations."
 )
 NO_SAMPLES = "This run has no saved translations."
 
@@ -94,7 +100,9 @@ class PanelTabs(QWidget):
         super().__init__()
         self._own = own
         self.title = label("heading", LOWER_NAMES[own])
-        self.tabs = choice_buttons(self, {lower: (name, "") for lower, name in LOWER_NAMES.items()}, self._choose)
+        self.tabs = choice_buttons(
+            self, {lower: (name, "") for lower, name in LOWER_NAMES.items()}, self._choose
+        )
         self.tabs[own].setChecked(True)
         row_of(self.title, *self.tabs.values(), 1, spacing=2, within=self)
         self.show_tabs(False)
@@ -122,7 +130,8 @@ class Picture:
 class FilmStrip(Canvas):
     """Draws the frames, smaller and in several rows if one does not hold them all.
 
-    Of a film with more than `MOST_COMPLETE` frames, it draws as many as fit, evenly spaced, including the shown one.
+    Of a film with more than `MOST_COMPLETE` frames, it draws as many as fit, evenly spaced,
+    including the shown one.
 
     Signals:
         frame_chosen(int): the number of a frame, from 0.
@@ -139,12 +148,15 @@ class FilmStrip(Canvas):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setAccessibleName("Film of attention")
-        self.setAccessibleDescription("The chosen head's map at each validation. Left and right go through the frames.")
+        self.setAccessibleDescription(
+            "The chosen head's map at each validation. Left and right go through the frames."
+        )
 
     def sizeHint(self) -> QSize:
         """One row of pictures with their labels."""
         return QSize(
-            8 * (scaled(PICTURE_PX) + scaled(GAP_PX)), scaled(PICTURE_PX) + scaled(LABEL_PX) + 2 * scaled(MARGIN_PX)
+            8 * (scaled(PICTURE_PX) + scaled(GAP_PX)),
+            scaled(PICTURE_PX) + scaled(LABEL_PX) + 2 * scaled(MARGIN_PX),
         )
 
     def minimumSizeHint(self) -> QSize:
@@ -157,21 +169,27 @@ class FilmStrip(Canvas):
         num_columns = self._num_slots()
         side, gap = scaled(PICTURE_PX), scaled(GAP_PX)
         indices: Sequence[int] = range(num_frames)
-        self._has_large_pictures = self.has_labels = num_frames <= num_columns or num_frames > MOST_COMPLETE
+        self._has_large_pictures = self.has_labels = (
+            num_frames <= num_columns or num_frames > MOST_COMPLETE
+        )
         if self._has_large_pictures:
             indices = shown_frames(num_frames, num_columns, self._playback.frame_index)
         else:
             gap = scaled(SMALL_GAP_PX)
             sizes = [self._small_size(rows) for rows in range(1, MAX_STRIP_ROWS + 1)]
             metrics, largest = QFontMetrics(current_theme().font("small")), max(sizes)
-            widest = max(metrics.horizontalAdvance(self._name(frame)) for frame in self._playback.frames)
+            widest = max(
+                metrics.horizontalAdvance(self._name(frame)) for frame in self._playback.frames
+            )
             self.has_labels = sizes[0][0] >= max(widest, LEAST_SHARE_IN_ONE_ROW * largest[0])
             side, num_columns = sizes[0] if self.has_labels else largest
         self.pictures = []
         for slot, index in enumerate(indices):
             row, column = divmod(slot, num_columns)
             x, y = (scaled(MARGIN_PX) + number * (side + gap) for number in (column, row))
-            self.pictures.append(Picture(index, self._image(self._playback.frames[index]), QRectF(x, y, side, side)))
+            self.pictures.append(
+                Picture(index, self._image(self._playback.frames[index]), QRectF(x, y, side, side))
+            )
         self.update()
 
     def _small_size(self, num_rows: int) -> tuple[int, int]:
@@ -184,14 +202,22 @@ class FilmStrip(Canvas):
         return max(1, min(width, height, scaled(PICTURE_PX)) - scaled(SMALL_GAP_PX)), num_columns
 
     def frame_at(self, x_px: float, y_px: float = 0.0) -> int | None:
-        """The frame nearest to a position; between two pictures, one of the frames left out there."""
+        """The frame nearest to a position.
+
+        Between two pictures, one of the frames left out there.
+        """
         if not self.pictures:
             return None
         if len(self.pictures) == len(self._playback.frames):
             point = QPointF(x_px, y_px)
-            near = min(self.pictures, key=lambda picture: (picture.place.center() - point).manhattanLength())
+            near = min(
+                self.pictures,
+                key=lambda picture: (picture.place.center() - point).manhattanLength(),
+            )
             return near.index
-        slot = (x_px - scaled(MARGIN_PX) - scaled(PICTURE_PX) / 2) / (scaled(PICTURE_PX) + scaled(GAP_PX))
+        slot = (x_px - scaled(MARGIN_PX) - scaled(PICTURE_PX) / 2) / (
+            scaled(PICTURE_PX) + scaled(GAP_PX)
+        )
         slot = max(0.0, min(slot, len(self.pictures) - 1))
         left = self.pictures[int(slot)].index
         right = self.pictures[min(int(slot) + 1, len(self.pictures) - 1)].index
@@ -240,7 +266,9 @@ class FilmStrip(Canvas):
         for picture in self.pictures:
             draw_map(painter, picture.place, picture.image)
             is_shown = picture.index == shown
-            painter.setPen(QPen(theme.color("accent" if is_shown else "border"), 3 if is_shown else 1))
+            painter.setPen(
+                QPen(theme.color("accent" if is_shown else "border"), 3 if is_shown else 1)
+            )
             margin = 1.5 if is_shown else 0.5
             painter.drawRect(picture.place.adjusted(-margin, -margin, margin, margin))
             if not self.has_labels:
@@ -252,14 +280,20 @@ class FilmStrip(Canvas):
                 picture.place.width() + scaled(GAP_PX),
                 scaled(LABEL_PX),
             )
-            painter.drawText(below, Qt.AlignmentFlag.AlignCenter, self._name(self._playback.frames[picture.index]))
+            painter.drawText(
+                below,
+                Qt.AlignmentFlag.AlignCenter,
+                self._name(self._playback.frames[picture.index]),
+            )
         changed = set(self._playback.changes_of_text())
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setBrush(theme.color("warm"))
         for picture in self.pictures:
             if picture.index in changed:
-                painter.drawEllipse(QPointF(picture.place.right() - 1, picture.place.top() + 1), 3, 3)
+                painter.drawEllipse(
+                    QPointF(picture.place.right() - 1, picture.place.top() + 1), 3, 3
+                )
 
     def _name(self, frame: FilmFrame) -> str:
         """The epoch below a picture; below a small one, only its number."""
@@ -267,11 +301,17 @@ class FilmStrip(Canvas):
 
     def _image(self, frame: FilmFrame) -> QImage:
         pixels = int(scaled(PICTURE_PX) * self.devicePixelRatioF())
-        return map_image(self._playback.map_of(frame), color_table(is_dark=current_theme().is_dark), 1.0, pixels)
+        return map_image(
+            self._playback.map_of(frame), color_table(is_dark=current_theme().is_dark), 1.0, pixels
+        )
 
     def _num_slots(self) -> int:
         """The number of pictures that fit."""
-        return max(1, (self.width() - 2 * scaled(MARGIN_PX) + scaled(GAP_PX)) // (scaled(PICTURE_PX) + scaled(GAP_PX)))
+        return max(
+            1,
+            (self.width() - 2 * scaled(MARGIN_PX) + scaled(GAP_PX))
+            // (scaled(PICTURE_PX) + scaled(GAP_PX)),
+        )
 
     def _choose_at(self, event: QMouseEvent) -> None:
         index = self.frame_at(event.position().x(), event.position().y())
@@ -280,7 +320,9 @@ class FilmStrip(Canvas):
 
 
 def shown_frames(num_frames: int, num_slots: int, shown: int | None) -> list[int]:
-    """The frames to draw, by rising number: evenly spaced, including the first, the last and the shown one."""
+    """The frames to draw, by rising number: evenly spaced, including the first, the last and the
+    shown one.
+    """
     if num_frames <= num_slots:
         return list(range(num_frames))
     if num_slots == 1:
@@ -288,7 +330,8 @@ def shown_frames(num_frames: int, num_slots: int, shown: int | None) -> list[int
     indices = [round(slot * (num_frames - 1) / (num_slots - 1)) for slot in range(num_slots)]
     if shown is not None and shown not in indices:
         nearest = min(range(num_slots), key=lambda slot: abs(indices[slot] - shown))
-        if nearest in (0, num_slots - 1) and num_slots > 2:  # the first and last frames are always drawn
+        # the first and last frames are always drawn
+        if nearest in (0, num_slots - 1) and num_slots > 2:
             nearest = 1 if nearest == 0 else num_slots - 2
         indices[nearest] = shown
     return sorted(indices)
@@ -312,7 +355,9 @@ class FilmPanel(QFrame):
         self._timer.timeout.connect(self._advance)
         self.tabs = PanelTabs("film")
         self.probe = ElidingLabel("small")
-        self.kind_menu = ChoiceMenu("Kind of attention", {kind: (KIND_TITLES[kind],) * 2 for kind in ATTENTION_KINDS})
+        self.kind_menu = ChoiceMenu(
+            "Kind of attention", {kind: (KIND_TITLES[kind],) * 2 for kind in ATTENTION_KINDS}
+        )
         self.layer_menu = ChoiceMenu("Layer", {})
         self.head_menu = ChoiceMenu("Head", {})
         self.play_button = QPushButton("▶  Play")
@@ -349,7 +394,9 @@ class FilmPanel(QFrame):
 
     def _show_why_empty(self) -> None:
         if self._playback.frame is None:
-            self.empty_state.show_text(FILM_WAITING if self._state.run.status.is_running else NO_FILM)
+            self.empty_state.show_text(
+                FILM_WAITING if self._state.run.status.is_running else NO_FILM
+            )
 
     @property
     def is_playing(self) -> bool:
@@ -377,7 +424,9 @@ class FilmPanel(QFrame):
         self._fit()
 
     def set_presented(self, is_presented: bool) -> None:
-        """Shows the map below strip and translation, as large as possible, without thumbnails of other heads."""
+        """Shows the map below strip and translation, as large as possible, without thumbnails of
+        other heads.
+        """
         directions = QBoxLayout.Direction
         for layout in (self._head, self._parts):
             layout.setDirection(directions.TopToBottom if is_presented else directions.LeftToRight)
@@ -389,7 +438,11 @@ class FilmPanel(QFrame):
         has_thumbnails = self.height() >= scaled(LOW_PX) and not self._is_presented
         set_visible(self.area, has_thumbnails, focus_to=self.strip)
         self.text.set_max_lines(
-            MAX_LINES if self.height() >= scaled(TALL_PX) else 2 if self.height() >= scaled(TALL_PX) - 70 else 1
+            MAX_LINES
+            if self.height() >= scaled(TALL_PX)
+            else 2
+            if self.height() >= scaled(TALL_PX) - 70
+            else 1
         )
 
     def hideEvent(self, event: QHideEvent) -> None:
@@ -418,8 +471,13 @@ class FilmPanel(QFrame):
         state = self._playback.maps
         head = state.selection.head
         num_layers, num_heads = state.maps.shape(head.kind)
-        if len(self.layer_menu.actions_by_name) != num_layers or len(self.head_menu.actions_by_name) != num_heads:
-            self.layer_menu.set_entries({str(n): (f"layer {n + 1}",) * 2 for n in range(num_layers)})
+        if (
+            len(self.layer_menu.actions_by_name) != num_layers
+            or len(self.head_menu.actions_by_name) != num_heads
+        ):
+            self.layer_menu.set_entries(
+                {str(n): (f"layer {n + 1}",) * 2 for n in range(num_layers)}
+            )
             self.head_menu.set_entries({str(n): (f"head {n + 1}",) * 2 for n in range(num_heads)})
         self.kind_menu.show_choice(head.kind)
         self.layer_menu.show_choice(str(head.layer))
@@ -469,28 +527,45 @@ class FilmPanel(QFrame):
         self.head_menu.chosen.connect(lambda head: self._choose_head(head=head))
 
     def _set_tips(self) -> None:
-        self.play_button.setToolTip("Plays the film from here. The dotted line in the chart marks the shown step.")
-        self.slider.setToolTip("Choose a validation. The dotted line in the chart marks the shown step.")
+        self.play_button.setToolTip(
+            "Plays the film from here. The dotted line in the chart marks the shown step."
+        )
+        self.slider.setToolTip(
+            "Choose a validation. The dotted line in the chart marks the shown step."
+        )
         self.slider.setAccessibleName("Training step")
         self.strip.setToolTip("Orange dot: the translation changed here.")
         self.text.setToolTip("The translation of the probe sentence at this step.")
 
     def _lay_out(self) -> None:
         menus = self.kind_menu, self.layer_menu, self.head_menu
-        self._head = row_of(self.tabs, Space(8), (self.probe, 1), row_of(*menus, spacing=4), spacing=4)
+        self._head = row_of(
+            self.tabs, Space(8), (self.probe, 1), row_of(*menus, spacing=4), spacing=4
+        )
         transport = row_of(self.play_button, (self.slider, 1), spacing=10)
-        left = column_of(self.strip, transport, self.moment, self.text, (self.area, 1), 0, spacing=4)
+        left = column_of(
+            self.strip, transport, self.moment, self.text, (self.area, 1), 0, spacing=4
+        )
         right = column_of((self.heatmap, 1), self.meaning, spacing=2)
         film = QWidget()
         self._parts = row_of((left, 5), (right, 5), spacing=PANEL_MARGIN, within=film)
         self._stack = QStackedLayout()
         self._stack.addWidget(self.empty_state)
         self._stack.addWidget(film)
-        column_of(self._head, (self._stack, 1), spacing=4, margins=(PANEL_MARGIN, 8, PANEL_MARGIN - 6, 8), within=self)
+        column_of(
+            self._head,
+            (self._stack, 1),
+            spacing=4,
+            margins=(PANEL_MARGIN, 8, PANEL_MARGIN - 6, 8),
+            within=self,
+        )
 
 
 class FilmGrid(HeadGrid):
-    """The grid of heads, read-only: heads of an earlier step cannot be switched off; one head at a time."""
+    """The grid of heads, read-only: heads of an earlier step cannot be switched off.
+
+    One head at a time.
+    """
 
     can_switch = False
 
@@ -504,7 +579,11 @@ class FilmGrid(HeadGrid):
 
     def _tip(self, head: Head) -> str:
         role = self.state.roles.of(head)
-        what = f"{role}: {ROLES[role]}, at this step" if role != "mixed" else "no clear role at this step"
+        what = (
+            f"{role}: {ROLES[role]}, at this step"
+            if role != "mixed"
+            else "no clear role at this step"
+        )
         return f"{display_text(head.title)}\n{what}"
 
 
@@ -548,7 +627,9 @@ class SamplesPanel(QFrame):
         show_text(self.notes, "" if sample is None else "\n".join(map(display_text, sample.notes)))
         if sample is None:
             is_before = bool(playback.samples)
-            self.waiting.setText("Not translated before the first validation." if is_before else SAMPLES_WAITING)
+            self.waiting.setText(
+                "Not translated before the first validation." if is_before else SAMPLES_WAITING
+            )
             if not is_live and not playback.samples:
                 self.waiting.setText(NO_SAMPLES)
             self.score.setText("")
@@ -562,9 +643,12 @@ class SamplesPanel(QFrame):
 
     def _show_sample(self, sample: SampleTranslated) -> None:
         self.score.setText(
-            f"epoch {sample.epoch} · BLEU {sample.bleu:.1f} on {counted(sample.num_sentences, 'sentence')}"
+            f"epoch {sample.epoch} · BLEU {sample.bleu:.1f} on "
+            f"{counted(sample.num_sentences, 'sentence')}"
         )
-        self.score.setToolTip("BLEU-4, tokenized and lower-cased, of greedy translations; always the same sentences.")
+        self.score.setToolTip(
+            "BLEU-4, tokenized and lower-cased, of greedy translations; always the same sentences."
+        )
         while len(self._cells) < len(sample.examples):
             self._add_row()
         for row, cells in enumerate(self._cells):
@@ -573,7 +657,9 @@ class SamplesPanel(QFrame):
                 cell.setVisible(is_used)
             if is_used:
                 example = sample.examples[row]
-                for cell, text in zip(cells, (example.source, example.reference, example.hypothesis), strict=True):
+                for cell, text in zip(
+                    cells, (example.source, example.reference, example.hypothesis), strict=True
+                ):
                     cell.setText(text or "–")
 
     def _add_row(self) -> None:
@@ -585,7 +671,9 @@ class SamplesPanel(QFrame):
         self._cells.append(cells)
 
     def _lay_out(self) -> None:
-        head = row_of(self.tabs, Space(8), self.score, 1, self.back_button, self.forward_button, spacing=4)
+        head = row_of(
+            self.tabs, Space(8), self.score, 1, self.back_button, self.forward_button, spacing=4
+        )
         for number, name in enumerate(("source", "reference", "translation")):
             self._grid.addWidget(label("small", name), 0, number)
             self._grid.setColumnStretch(number, 1)
@@ -597,11 +685,27 @@ class SamplesPanel(QFrame):
         column_of(self._grid, 1, within=content)
         self._table = VerticalScrollArea(content, takes_keys=True)
         margins = PANEL_MARGIN, 8, PANEL_MARGIN - 6, 8
-        column_of(head, self.waiting, (self._table, 1), self.notes, spacing=6, margins=margins, within=self)
+        column_of(
+            head,
+            self.waiting,
+            (self._table, 1),
+            self.notes,
+            spacing=6,
+            margins=margins,
+            within=self,
+        )
 
 
 _GROUP, _LINE = "In the film of a training", "Previous and next frame"
 FILM_COMMANDS = (
-    Command[FilmStrip]("Previous frame", lambda strip: strip.step(-1), local_keys=("Left",), group=_GROUP, line=_LINE),
-    Command[FilmStrip]("Next frame", lambda strip: strip.step(1), local_keys=("Right",), group=_GROUP, line=_LINE),
+    Command[FilmStrip](
+        "Previous frame",
+        lambda strip: strip.step(-1),
+        local_keys=("Left",),
+        group=_GROUP,
+        line=_LINE,
+    ),
+    Command[FilmStrip](
+        "Next frame", lambda strip: strip.step(1), local_keys=("Right",), group=_GROUP, line=_LINE
+    ),
 )

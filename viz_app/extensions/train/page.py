@@ -1,4 +1,6 @@
-"""The Train page: configure a run, start it in a thread, follow it, stop it, resume it, try the model."""
+"""The Train page: configure a run, start it in a thread, follow it, stop it, resume it, try the
+model.
+"""
 
 import platform
 from contextlib import suppress
@@ -7,7 +9,16 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QSettings, Qt, QTimer, QUrl, Signal
 from PySide6.QtGui import QDesktopServices, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QBoxLayout, QFrame, QGridLayout, QLabel, QMenu, QMessageBox, QStackedWidget, QWidget
+from PySide6.QtWidgets import (
+    QBoxLayout,
+    QFrame,
+    QGridLayout,
+    QLabel,
+    QMenu,
+    QMessageBox,
+    QStackedWidget,
+    QWidget,
+)
 
 from augenmerk.core.counting import display_text
 from augenmerk.core.errors import AugenmerkError
@@ -51,7 +62,8 @@ HEIGHTS_STACKED = 300, 420
 INTRO_PX = 600  # lines of about 80 characters
 INTRO_TITLE = "Train a Transformer, and watch it learn"
 SPEEDS_AFTER_MS = 1_000
-"""The page is in sight for so long before the speed of the machine is measured, which takes seconds of a core."""
+"""The page is in sight for so long before the speed of the machine is measured, which takes seconds
+of a core."""
 
 
 class TrainPage(QWidget):
@@ -62,7 +74,8 @@ class TrainPage(QWidget):
         comparison: other runs, drawn in the same charts.
         controller: starts, stops and resumes the training.
         run_actions: the actions of the buttons.
-        form, panel, notice_bar, run_view: the parts of the page; `run_view` is None until there is something to draw.
+        form, panel, notice_bar, run_view: the parts of the page; `run_view` is None until there is
+            something to draw.
         all_settings: every setting of the form; None until it is first shown.
 
     Signals:
@@ -71,7 +84,13 @@ class TrainPage(QWidget):
 
     status_changed = Signal(str)
 
-    def __init__(self, settings: QSettings, parent: QWidget | None = None, *, body: TrainingBody | None = None) -> None:
+    def __init__(
+        self,
+        settings: QSettings,
+        parent: QWidget | None = None,
+        *,
+        body: TrainingBody | None = None,
+    ) -> None:
         """`body` replaces reading and training, for tests."""
         super().__init__(parent)
         self._settings = settings
@@ -84,7 +103,9 @@ class TrainPage(QWidget):
         self._choices = self.form.choices()
         self.panel = RunPanel(self.state, self.form, self)
         self.notice_bar = NoticeBar(self.state)
-        self.run_actions = RunActions(self.state, self.controller, self.panel, self.notice_bar, self)
+        self.run_actions = RunActions(
+            self.state, self.controller, self.panel, self.notice_bar, self
+        )
         self.run_view: RunView | None = None
         self._is_presented = False
         self.all_settings: AllSettings | None = None
@@ -103,7 +124,9 @@ class TrainPage(QWidget):
         self._on_run_changed(self.state.run)
 
     def hasHeightForWidth(self) -> bool:
-        """No: contents too high for the page shrink or scroll, so that charts and film stay visible."""
+        """No: contents too high for the page shrink or scroll, so that charts and film stay
+        visible.
+        """
         return False
 
     def is_running(self) -> bool:
@@ -111,7 +134,10 @@ class TrainPage(QWidget):
         return self.controller.is_running
 
     def request_stop(self) -> None:
-        """Pauses the training after the current batch; nothing is lost. Returns at once. For closing the window."""
+        """Pauses the training after the current batch; nothing is lost.
+
+        Returns at once. For closing the window.
+        """
         if self.state.run.status is not Status.STOPPING:
             self.controller.stop("pause")
 
@@ -136,7 +162,10 @@ class TrainPage(QWidget):
         return self._device_worker.close() and has_ended
 
     def export_source(self) -> ExportSource:
-        """The run, and the film's maps if they are in sight; see `viz_app.views.export_source.Exportable`."""
+        """The run, and the film's maps if they are in sight.
+
+        See `viz_app.views.export_source.Exportable`.
+        """
         shown = self.state.run
         view = self.run_view
         playback = self.state.playback
@@ -157,17 +186,23 @@ class TrainPage(QWidget):
         if frame is None or not view.film.isVisible():
             return ExportSource(self, caption=run, run=source)
         model = f"{run} · {moment_name(frame)}"
-        return ExportSource(self, playback.maps, view.film.heatmap, model, caption=model, run=source)
+        return ExportSource(
+            self, playback.maps, view.film.heatmap, model, caption=model, run=source
+        )
 
     def show_alone(self) -> QWidget:
-        """Shows charts and film, if there is a run, in a widget that another part of the window may borrow."""
+        """Shows charts and film, if there is a run, in a widget that another part of the window may
+        borrow.
+        """
         if self.state.run.has_curves:
             self._make_run_view()
         self._show_right()
         return self._stack
 
     def set_presented(self, is_presented: bool) -> None:
-        """Shows charts and film, also those of a run that begins meanwhile, for people who sit far away."""
+        """Shows charts and film, also those of a run that begins meanwhile, for people who sit far
+        away.
+        """
         self._is_presented = is_presented
         if self.run_view is not None:
             self.run_view.set_presented(is_presented)
@@ -179,15 +214,22 @@ class TrainPage(QWidget):
             self.run_view.charts.export_button.setMenu(menu)
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Looks for devices when the page is shown for the first time: this imports torch, in a thread.
+        """Looks for devices when the page is shown for the first time: this imports torch, in a
+        thread.
 
-        An unfinished run of an earlier session gets its charts then, so that matplotlib does not hold up the start.
+        An unfinished run of an earlier session gets its charts then, so that matplotlib does not
+        hold up the start.
         """
         super().showEvent(event)
         if self._seeks_devices:  # a broken driver leaves the default devices
             self._seeks_devices = False
             self.form.set_speeds(None)
-            request = Request(DevicesJob(), self, self._on_devices, on_error=lambda _failure: self.form.set_speeds({}))
+            request = Request(
+                DevicesJob(),
+                self,
+                self._on_devices,
+                on_error=lambda _failure: self.form.set_speeds({}),
+            )
             self._device_worker.submit(request)
         QTimer.singleShot(0, self, self._show_right)
 
@@ -200,9 +242,12 @@ class TrainPage(QWidget):
         self._until_speeds.start()
 
     def _measure_speeds(self) -> None:
-        if self.isVisible() and not self.controller.is_running:  # the speed of a busy device would be measured
+        # the speed of a busy device would be measured
+        if self.isVisible() and not self.controller.is_running:
             self._device_worker = InferenceWorker(parent=self)
-            request = Request(SpeedsJob(), self, self._on_speeds, on_error=lambda _failure: self._on_speeds({}))
+            request = Request(
+                SpeedsJob(), self, self._on_speeds, on_error=lambda _failure: self._on_speeds({})
+            )
             self._device_worker.submit(request)
         else:
             self._on_speeds({})
@@ -211,7 +256,9 @@ class TrainPage(QWidget):
         self._device_worker.close()
         best = known = run_settings.load_speeds(self._settings, self._machine)
         if speeds and not self.controller.is_running:
-            best = {name: fastest((speed, known.get(name, speed))) for name, speed in speeds.items()}
+            best = {
+                name: fastest((speed, known.get(name, speed))) for name, speed in speeds.items()
+            }
             run_settings.save_speeds(self._settings, self._machine, best)
         self.form.set_speeds(best)
 
@@ -224,7 +271,9 @@ class TrainPage(QWidget):
             self.status_changed.emit(line)
 
     def _show_right(self) -> None:
-        """Shows all settings next to the form if they are wanted, else the run, else the introduction."""
+        """Shows all settings next to the form if they are wanted, else the run, else the
+        introduction.
+        """
         run = self.state.run
         if run.status is not Status.IDLE or (run.has_curves and self.isVisible()):
             self._make_run_view()  # before a worker competes for the interpreter
@@ -244,7 +293,9 @@ class TrainPage(QWidget):
             import_matplotlib()
             from .run_view import RunView
 
-            self.run_view = RunView(self.state, self.comparison, lambda: self.form.choices().parent_folder, self._stack)
+            self.run_view = RunView(
+                self.state, self.comparison, lambda: self.form.choices().parent_folder, self._stack
+            )
             self.run_view.set_presented(self._is_presented)
             self._stack.addWidget(self.run_view)
             if self._export_menu is not None:
@@ -272,7 +323,9 @@ class TrainPage(QWidget):
         super().resizeEvent(event)
         is_stacked = self.width() < scaled(STACKED)
         self.panel.set_as_wide_as_page(is_stacked)
-        self._row.setDirection(QBoxLayout.Direction.TopToBottom if is_stacked else QBoxLayout.Direction.LeftToRight)
+        self._row.setDirection(
+            QBoxLayout.Direction.TopToBottom if is_stacked else QBoxLayout.Direction.LeftToRight
+        )
         for part, height in zip((self.panel, self._stack), HEIGHTS_STACKED, strict=True):
             part.setMinimumHeight(scaled(height) if is_stacked else 0)
 
@@ -291,16 +344,24 @@ def _problem_of(choices: RunChoices) -> str:
 
 
 class RunActions(QObject):
-    """Connects the buttons of a panel and a notice bar to a `RunController`; refusals are shown in the panel.
+    """Connects the buttons of a panel and a notice bar to a `RunController`.
+
+    Refusals are shown in the panel.
 
     Signals:
-        model_ready(Path, str): open the best checkpoint so far on the Translate page, with this sentence if not empty.
+        model_ready(Path, str): open the best checkpoint so far on the Translate page, with this
+            sentence if not empty.
     """
 
     model_ready = Signal(Path, str)
 
     def __init__(
-        self, state: TrainState, controller: RunController, panel: RunPanel, notice_bar: NoticeBar, parent: QWidget
+        self,
+        state: TrainState,
+        controller: RunController,
+        panel: RunPanel,
+        notice_bar: NoticeBar,
+        parent: QWidget,
     ) -> None:
         super().__init__(parent)
         self._state = state
@@ -326,7 +387,11 @@ class RunActions(QObject):
             self._panel.show_message(display_text(error))
             return
         folder = new_run_folder(choices.parent_folder, choices.preset)
-        self.begin(TrainingRequest(run, source, folder, choices.device, probe=choices.probe.strip() or None))
+        self.begin(
+            TrainingRequest(
+                run, source, folder, choices.device, probe=choices.probe.strip() or None
+            )
+        )
 
     def begin(self, request: TrainingRequest) -> None:
         """Starts the requested run, unless one is running."""
@@ -341,7 +406,9 @@ class RunActions(QObject):
         self._controller.resume(self._panel.device, self._source_of_form())
 
     def extend(self) -> None:
-        """Continues the finished run on the page to more epochs, as typed, or shows why it cannot be."""
+        """Continues the finished run on the page to more epochs, as typed, or shows why it cannot
+        be.
+        """
         request = self._state.run.request
         if request is None:
             return
@@ -390,7 +457,9 @@ class RunActions(QObject):
             self._controller.answer_failed_save("retry" if key == "retry" else "stop")
 
     def _show_proposal_in_form(self, run: Run) -> None:
-        """Takes over the proposed settings of a new run, if the form describes the one that failed."""
+        """Takes over the proposed settings of a new run, if the form describes the one that
+        failed.
+        """
         choices = self._panel.form.choices()
         if run.proposal is None or run.request is None or not run.proposal.settings:
             return
@@ -404,9 +473,12 @@ class RunActions(QObject):
         folder = self._state.run.folder
         if folder is None:
             return
-        box = QMessageBox(QMessageBox.Icon.Question, "Discard this run?", "Discard this run?", parent=self._page)
+        box = QMessageBox(
+            QMessageBox.Icon.Question, "Discard this run?", "Discard this run?", parent=self._page
+        )
         box.setInformativeText(
-            f"Its checkpoints, history and film in {with_tilde(folder)} will be deleted permanently. Other files stay."
+            f"Its checkpoints, history and film in {with_tilde(folder)} will be deleted "
+            "permanently. Other files stay."
         )
         discard = box.addButton("Discard the run", QMessageBox.ButtonRole.DestructiveRole)
         box.setDefaultButton(box.addButton("Keep the run", QMessageBox.ButtonRole.RejectRole))
@@ -470,20 +542,32 @@ class Intro(QFrame):
 
 
 def steps_of(choices: RunChoices, duration: str = "") -> list[tuple[str, str]]:
-    """The steps of a training, as (name, description); `duration` is that of the run, such as "about 1 minute"."""
+    """The steps of a training, as (name, description).
+
+    `duration` is that of the run, such as "about 1 minute".
+    """
     if choices.is_copy_task:
-        read = "Generate the data", "Random sequences of symbols, to be copied unchanged. Nothing is downloaded."
+        read = (
+            "Generate the data",
+            "Random sequences of symbols, to be copied unchanged. Nothing is downloaded.",
+        )
         number = "Number the symbols", "Each symbol is its own word."
     else:
         if choices.data_kind == "multi30k":
-            text = "29,000 image captions in German and English, downloaded once and verified by checksum."
+            text = (
+                "29,000 image captions in German and English, downloaded once and verified by "
+                "checksum."
+            )
             read = "Read Multi30k", text
         else:
             read = (
                 "Read your sentence pairs",
                 "Source and target, line by line. Both files need the same number of lines.",
             )
-        number = "Tokenize once", "Text becomes token ids. The vocabularies are built from the training split only."
+        number = (
+            "Tokenize once",
+            "Text becomes token ids. The vocabularies are built from the training split only.",
+        )
     num_epochs = choices.value("training.num_epochs")
     epochs = "One epoch" if num_epochs == 1 else f"{num_epochs:,} epochs"
     if duration:
@@ -502,7 +586,10 @@ def steps_of(choices: RunChoices, duration: str = "") -> list[tuple[str, str]]:
 
 
 class DevicesJob(ModelFreeJob):
-    """Finds the devices of this machine: importing torch takes seconds. Also imports matplotlib for the charts."""
+    """Finds the devices of this machine: importing torch takes seconds.
+
+    Also imports matplotlib for the charts.
+    """
 
     def work(self, progress: Tell, should_stop: ShouldStop) -> dict[str, str]:
         """See `find_devices`."""
@@ -524,7 +611,9 @@ class SpeedsJob(ModelFreeJob):
             for device in dict.fromkeys((default, "cpu")):
                 speed = measure_speed(device, should_stop)
                 if speed is not None:
-                    speeds |= dict.fromkeys((device, "auto") if device == default else (device,), speed)
+                    speeds |= dict.fromkeys(
+                        (device, "auto") if device == default else (device,), speed
+                    )
         return speeds
 
 

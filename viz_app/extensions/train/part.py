@@ -49,7 +49,9 @@ class TrainPart(WindowPage, ViewProvider):
     def views(self) -> list[Presentable]:
         """Charts and film."""
         title = "Charts and film of the training"
-        return [Presentable(VIEW, title, self._open, keys=self._film_keys, set_presented=self._present)]
+        return [
+            Presentable(VIEW, title, self._open, keys=self._film_keys, set_presented=self._present)
+        ]
 
     @property
     def view_in_sight(self) -> str:
@@ -89,4 +91,8 @@ class TrainPart(WindowPage, ViewProvider):
         from .film import FILM_COMMANDS
 
         view = self.widget.run_view if self.widget is not None else None
-        return tuple(command.on(view.film.strip) for command in FILM_COMMANDS) if view is not None else ()
+        return (
+            tuple(command.on(view.film.strip) for command in FILM_COMMANDS)
+            if view is not None
+            else ()
+        )

@@ -1,6 +1,7 @@
 """Translations and attention maps at each validation, and the step shown. No Qt, no torch.
 
-The shown step is the same for the film of attention, the sample translations and the dotted line in the charts.
+The shown step is the same for the film of attention, the sample translations and the dotted line in
+the charts.
 """
 
 from bisect import bisect_right
@@ -28,7 +29,8 @@ class Playback:
         frames: translations of the probe sentence.
         samples: translations of a sample of the validation sentences.
         moment: the step that the user chose; None to follow the newest.
-        maps: the experiment of the frame shown; its settings and its chosen head are the film's own.
+        maps: the experiment of the frame shown; its settings and its chosen head are the film's
+            own.
 
     Signals (psygnal):
         changed(): frames, samples or the shown step changed.
@@ -78,7 +80,9 @@ class Playback:
     @property
     def steps(self) -> list[int]:
         """All steps with a frame or a sample."""
-        return sorted({frame.step for frame in self.frames} | {sample.step for sample in self.samples})
+        return sorted(
+            {frame.step for frame in self.frames} | {sample.step for sample in self.samples}
+        )
 
     @property
     def shown_step(self) -> int | None:
@@ -146,7 +150,9 @@ class Playback:
         return [index for index in range(1, len(texts)) if texts[index] != texts[index - 1]]
 
     def _show_frame(self) -> None:
-        """Shows the frame of the shown step; with the first one of a run, its clearest head unless one was chosen.
+        """Shows the frame of the shown step.
+
+        With the first one of a run, its clearest head unless one was chosen.
 
         That head stays: a film shows the learning of one head.
         """
@@ -166,7 +172,9 @@ def moment_name(frame: FilmFrame) -> str:
     """The epoch, step and loss of a frame."""
     if frame.step == 0:
         return "before the first step"
-    loss = "" if frame.validation_loss is None else f" · validation loss {frame.validation_loss:.3f}"
+    loss = (
+        "" if frame.validation_loss is None else f" · validation loss {frame.validation_loss:.3f}"
+    )
     return f"epoch {frame.epoch} · step {frame.step:,}{loss}"
 
 

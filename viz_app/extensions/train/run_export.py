@@ -21,7 +21,15 @@ from .charts.picture import QUANTITY_NAMES, ChartPicture
 from .curves import RunCurves
 from .playback import moment_name
 
-OF_STEPS = ("step", "epoch", "num_tokens", "loss", "learning_rate", "gradient_norm", "tokens_per_second")
+OF_STEPS = (
+    "step",
+    "epoch",
+    "num_tokens",
+    "loss",
+    "learning_rate",
+    "gradient_norm",
+    "tokens_per_second",
+)
 OF_VALIDATIONS = ("epoch_training_loss", "validation_loss", "validation_loss_batch_mean", "bleu")
 Cell = int | float | str
 NUM_ACROSS_OF_LAYER = 4
@@ -71,13 +79,18 @@ class RunExport:
         from ..pictures.figures import save_figure
         from .charts.axes import charts_figure
 
-        save_figure(charts_figure(self.charts, f"Run {self.name}", self._caption() if has_caption else ""), target)
+        save_figure(
+            charts_figure(self.charts, f"Run {self.name}", self._caption() if has_caption else ""),
+            target,
+        )
 
     def save_metrics(self, target: Path) -> None:
-        """Writes a CSV table of every step with exactly the recorded numbers, and the results of validations.
+        """Writes a CSV table of every step with exactly the recorded numbers, and the results of
+        validations.
 
         Raises:
-            StorageError: the run has no steps, the name ends otherwise, or the file cannot be written.
+            StorageError: the run has no steps, the name ends otherwise, or the file cannot be
+                written.
         """
         if target.suffix.lower() != ".csv":
             raise StorageError(f"{target.name} does not end in .csv. Enter a file name that does.")
@@ -87,7 +100,10 @@ class RunExport:
         rows = list(metric_rows(metrics, self.curves))
         if not rows:
             raise StorageError("This run has no steps yet. Try again after the first one.")
-        with atomic_path(target) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
+        with (
+            atomic_path(target) as temporary,
+            temporary.open("w", encoding="utf-8", newline="") as file,
+        ):
             csv.writer(file, lineterminator="\n").writerows([(*OF_STEPS, *OF_VALIDATIONS), *rows])
 
     def film(self, heads: FilmHeads, *, has_caption: bool) -> Film | None:
@@ -98,12 +114,23 @@ class RunExport:
         frames = [self.frames[index] for index in chosen_shots(len(self.frames))]
         view = self.view or MapViewSettings(merges_words=False)
         labels = f"token {view.label_mode}" if head.kind != "encoder" else "source token"
-        left_out = f" · {len(frames)} of {len(self.frames)} moments" if len(frames) < len(self.frames) else ""
+        left_out = (
+            f" · {len(frames)} of {len(self.frames)} moments"
+            if len(frames) < len(self.frames)
+            else ""
+        )
         sentence = frames[-1].translation.source_text
-        caption = f"run: {self.name} · rows: {labels} · attention weights{left_out}" if has_caption else ""
+        caption = (
+            f"run: {self.name} · rows: {labels} · attention weights{left_out}"
+            if has_caption
+            else ""
+        )
         if heads == "head":
             return Film(
-                display_text(head.title), sentence, caption, tuple(_shot(frame, (head,), view) for frame in frames)
+                display_text(head.title),
+                sentence,
+                caption,
+                tuple(_shot(frame, (head,), view) for frame in frames),
             )
         num_layers, num_heads = frames[-1].translation.maps.of_kind(head.kind).shape[:2]
         layers = [head.layer] if heads == "layer" else range(num_layers)
@@ -115,7 +142,10 @@ class RunExport:
             sentence,
             caption,
             tuple(_shot(frame, shown, view) for frame in frames),
-            tuple(f"head {panel.head + 1}" if is_layer else display_text(panel.short_name) for panel in shown),
+            tuple(
+                f"head {panel.head + 1}" if is_layer else display_text(panel.short_name)
+                for panel in shown
+            ),
             min(num_heads, NUM_ACROSS_OF_LAYER) if is_layer else num_heads,
         )
 
@@ -123,7 +153,10 @@ class RunExport:
         parts = [f"run: {self.name}", f"steps: {self.curves.last_step:,}"]
         if (best := self.curves.best) is not None:
             parts.append(f"best validation loss: {best.validation_loss:.3f} (epoch {best.epoch})")
-        parts += [f"{QUANTITY_NAMES[shown.settings.quantity].lower()}: {_how(shown)}" for shown in self.charts]
+        parts += [
+            f"{QUANTITY_NAMES[shown.settings.quantity].lower()}: {_how(shown)}"
+            for shown in self.charts
+        ]
         return " · ".join(parts)
 
 
@@ -147,7 +180,10 @@ def _shot(frame: FilmFrame, heads: Sequence[Head], view: MapViewSettings) -> Sho
 
 
 def metric_rows(metrics: StepMetrics | None, curves: RunCurves) -> Iterator[tuple[Cell, ...]]:
-    """The rows, by rising step. A step has empty cells for a missing validation or unknown metrics."""
+    """The rows, by rising step.
+
+    A step has empty cells for a missing validation or unknown metrics.
+    """
     validations = {point.step: point for point in curves.validations}
     columns = [getattr(metrics, name).tolist() for name in OF_STEPS] if metrics is not None else []
     steps: dict[int, tuple[Cell, ...]] = {row[0]: row for row in zip(*columns, strict=True)}
@@ -158,4 +194,7 @@ def metric_rows(metrics: StepMetrics | None, curves: RunCurves) -> Iterator[tupl
             losses = point.training_loss, point.validation_loss, point.validation_loss_batch_mean
             results = [*losses, math.nan if point.bleu is None else point.bleu]
         unrecorded = step, point.epoch if point is not None else "", *[""] * (len(OF_STEPS) - 2)
-        yield *steps.get(step, unrecorded), *("" if math.isnan(value) else value for value in results)
+        yield (
+            *steps.get(step, unrecorded),
+            *("" if math.isnan(value) else value for value in results),
+        )

@@ -1,4 +1,7 @@
-"""Runs on the disk: the curves of one, the list of those in a folder, and those compared. No Qt, no torch."""
+"""Runs on the disk: the curves of one, the list of those in a folder, and those compared.
+
+No Qt, no torch.
+"""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -25,8 +28,9 @@ PUBLISHED = "published"
 PUBLISHED_LOSSES = (3.021, 2.289, 1.981, 1.812, 1.712, 1.649, 1.624, 1.628, 1.613, 1.629)
 PUBLISHED_STEPS_PER_EPOCH = 227  # 29,000 pairs in batches of 128
 PUBLISHED_TIP = (
-    "Validation loss of each epoch as published with pytorch-seq2seq, notebook 6: mean of batch means, 128 pairs per "
-    "batch. While it is shown, the validation losses of the other runs are computed in the same way."
+    "Validation loss of each epoch as published with pytorch-seq2seq, notebook 6: mean of batch "
+    "means, 128 pairs per batch. While it is shown, the validation losses of the other runs are "
+    "computed in the same way."
 )
 
 
@@ -68,29 +72,35 @@ def read_run(folder: Path, *, with_steps: bool = False) -> RunOnDisk:
     """The run in `folder`; with the metrics of every step, or as a list needs it.
 
     Raises:
-        TrainingError: there is no run, it or its history cannot be read, or it has no curve and cannot be resumed.
+        TrainingError: there is no run, it or its history cannot be read, or it has no curve and
+            cannot be resumed.
     """
     path = folder / HISTORY
     if is_forbidden(folder) or is_forbidden(path):
         raise TrainingError(
-            f"The run in {folder} cannot be read: no permission. Make the folder readable, or choose another."
+            f"The run in {folder} cannot be read: no permission. Make the folder readable, or "
+            "choose another."
         )
     files = summarize(folder)
     has_no_history = files.can_resume and not path.exists()  # stopped within its first epoch
     try:
         records = () if has_no_history else read_history(path)
-        changed = datetime.fromtimestamp((folder / LAST if has_no_history else path).stat().st_mtime)
+        changed = datetime.fromtimestamp(
+            (folder / LAST if has_no_history else path).stat().st_mtime
+        )
     except (CheckpointError, OSError) as error:
         reason = "is damaged" if path.exists() else "is missing"
         raise TrainingError(
-            f"{folder} is not the folder of a run: its {HISTORY} {reason}. Choose a folder that a training wrote."
+            f"{folder} is not the folder of a run: its {HISTORY} {reason}. Choose a folder that "
+            "a training wrote."
         ) from error
     curves = RunCurves()
     metrics = read_step_metrics(folder) if with_steps else None
     curves.add_run(with_best(records, folder), metrics)
     if not curves.validations and not files.can_resume:
         raise TrainingError(
-            f"The run in {folder} has no validated epoch yet, so it has no curve. Choose another, or try again later."
+            f"The run in {folder} has no validated epoch yet, so it has no curve. Choose "
+            "another, or try again later."
         )
     return RunOnDisk(folder, folder.name, curves, len(records), changed, files, metrics)
 
@@ -98,7 +108,9 @@ def read_run(folder: Path, *, with_steps: bool = False) -> RunOnDisk:
 def runs_in(parent: Path) -> list[RunOnDisk]:
     """The readable runs in the folders of `parent`, the newest first, `MAX_LISTED` at most."""
     try:
-        dated_folders = [(_changed(folder), folder) for folder in each_once(filter(_is_run, parent.iterdir()))]
+        dated_folders = [
+            (_changed(folder), folder) for folder in each_once(filter(_is_run, parent.iterdir()))
+        ]
     except OSError:
         return []
     runs = []
@@ -118,7 +130,10 @@ def _is_run(folder: Path) -> bool:
 
 
 def _changed(folder: Path) -> float:
-    """The time of the last change to its history; without one, to its last checkpoint or its settings."""
+    """The time of the last change to its history.
+
+    Without one, to its last checkpoint or its settings.
+    """
     for name in (HISTORY, LAST, RUN_SETTINGS):
         if (folder / name).is_file():
             return (folder / name).stat().st_mtime
@@ -143,7 +158,8 @@ class ComparedRun:
         slot: the index of its colour.
         curves: its curves.
         tip: its description.
-        is_batch_mean: whether only means of batch means are known, so that others are drawn as such.
+        is_batch_mean: whether only means of batch means are known, so that others are drawn as
+            such.
     """
 
     key: str
@@ -181,16 +197,24 @@ class Comparison:
         """
         run = read_run(folder, with_steps=True)
         if not run.curves.validations:
-            raise TrainingError(f"The run in {folder} has not been validated yet, so it has no curve. Choose another.")
+            raise TrainingError(
+                f"The run in {folder} has not been validated yet, so it has no curve. Choose "
+                "another."
+            )
         self.remove(str(folder))
         self._add(str(folder), run.name, run.curves, run.summary)
 
     def add_published(self, steps_per_epoch: int = PUBLISHED_STEPS_PER_EPOCH) -> None:
-        """Adds the published curve of `notebook`. Raises `TrainingError` if every colour is used."""
+        """Adds the published curve of `notebook`.
+
+        Raises `TrainingError` if every colour is used.
+        """
         self.remove(PUBLISHED)
         curves = RunCurves()
         for epoch, loss in enumerate(PUBLISHED_LOSSES, start=1):
-            curves.add_validation(EpochRecord(epoch, epoch * steps_per_epoch, nan, loss, loss, nan, nan))
+            curves.add_validation(
+                EpochRecord(epoch, epoch * steps_per_epoch, nan, loss, loss, nan, nan)
+            )
         self._add(PUBLISHED, "published notebook", curves, PUBLISHED_TIP, is_batch_mean=True)
 
     def remove(self, key: str) -> None:
@@ -199,11 +223,14 @@ class Comparison:
             self.runs = [run for run in self.runs if run.key != key]
             self.changed.emit()
 
-    def _add(self, key: str, name: str, curves: RunCurves, tip: str, *, is_batch_mean: bool = False) -> None:
+    def _add(
+        self, key: str, name: str, curves: RunCurves, tip: str, *, is_batch_mean: bool = False
+    ) -> None:
         free = [slot for slot in range(NUM_RUNS) if all(run.slot != slot for run in self.runs)]
         if not free:
             raise TrainingError(
-                f"At most {NUM_RUNS} runs can be compared at a time. Click a run's name above the chart to remove it."
+                f"At most {NUM_RUNS} runs can be compared at a time. Click a run's name above "
+                "the chart to remove it."
             )
         self.runs.append(ComparedRun(key, name, free[0], curves, tip, is_batch_mean))
         self.changed.emit()

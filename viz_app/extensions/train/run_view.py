@@ -1,4 +1,7 @@
-"""The view of a run: charts at the top; below them the film of attention and the sample translations."""
+"""The view of a run: charts at the top.
+
+Below them the film of attention and the sample translations.
+"""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -23,7 +26,9 @@ PRESENTED_FILM_SIZE = (400, 240)
 
 
 class RunView(QWidget):
-    """Charts, film and translations. In a narrow window film and translations share one area, with tabs.
+    """Charts, film and translations.
+
+    In a narrow window film and translations share one area, with tabs.
 
     If their smallest heights do not fit, they scroll.
 
@@ -33,7 +38,11 @@ class RunView(QWidget):
     """
 
     def __init__(
-        self, state: TrainState, comparison: Comparison, runs_folder: Callable[[], Path], parent: QWidget | None = None
+        self,
+        state: TrainState,
+        comparison: Comparison,
+        runs_folder: Callable[[], Path],
+        parent: QWidget | None = None,
     ) -> None:
         """`runs_folder`: returns the folder whose runs can be compared."""
         super().__init__(parent)
@@ -59,11 +68,15 @@ class RunView(QWidget):
         """Shows film or translations next to the charts and without options, or below them."""
         self._is_presented = is_presented
         # size hints are too large before the style is known
-        scales(self.charts.setMinimumSize, *(PRESENTED_CHARTS_SIZE if is_presented else CHARTS_SIZE))
+        scales(
+            self.charts.setMinimumSize, *(PRESENTED_CHARTS_SIZE if is_presented else CHARTS_SIZE)
+        )
         scales(self.film.setMinimumSize, *(PRESENTED_FILM_SIZE if is_presented else FILM_SIZE))
         self.charts.set_presented(is_presented)
         self.film.set_presented(is_presented)
-        self._splitter.setOrientation(Qt.Orientation.Horizontal if is_presented else Qt.Orientation.Vertical)
+        self._splitter.setOrientation(
+            Qt.Orientation.Horizontal if is_presented else Qt.Orientation.Vertical
+        )
         self._splitter.setSizes([1000, 1000])  # halves, independent of the hints
         self._fit()
 

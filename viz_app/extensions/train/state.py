@@ -1,4 +1,6 @@
-"""The state of the Train page, without Qt: the run, its film, and one event that reports changes."""
+"""The state of the Train page, without Qt: the run, its film, and one event that reports
+changes.
+"""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
@@ -53,7 +55,8 @@ class Run:
 
     Attributes:
         status: the state of the page.
-        request: the one that started it or can resume it; None before the first run, or if its settings are lost.
+        request: the one that started it or can resume it; None before the first run, or if its
+            settings are lost.
         folder: of its files; None if there is no run.
         curves: all steps and validations.
         phase: the current activity other than training steps ("Tokenizing 29,000 sentence pairs").
@@ -64,13 +67,16 @@ class Run:
         error: the message for the user if it failed.
         error_details: the traceback of an unexpected error; empty for none.
         proposal: changed settings to continue with after an error; else None.
-        resumable_checkpoint: the last good checkpoint after an error with a proposal; None if there is none.
+        resumable_checkpoint: the last good checkpoint after an error with a proposal; None if there
+            is none.
         save_failure: the failed save, while the run waits for a decision; else None.
         stop_request: the user's request to stop the run; None if there was none.
         note: informational messages for the user; empty for none.
         saved_step: the step in the last checkpoint of a run of an earlier session; 0 if not known.
-        was_interrupted: whether that run ended without saving, so that the steps after that one are lost.
-        is_complete: whether a run from the disk is complete: it can get more epochs, but not be resumed.
+        was_interrupted: whether that run ended without saving, so that the steps after that one are
+            lost.
+        is_complete: whether a run from the disk is complete: it can get more epochs, but not be
+            resumed.
     """
 
     status: Status = Status.IDLE
@@ -106,7 +112,8 @@ class Run:
 
     @property
     def num_steps_shown(self) -> int:
-        """Right end of the step axis: at least 100, growing by doubling, so that the axis rarely changes.
+        """Right end of the step axis: at least 100, growing by doubling, so that the axis rarely
+        changes.
 
         The axis of a run from the disk ends with the run.
         """
@@ -124,19 +131,29 @@ class Run:
         """Whether it can be resumed from its last checkpoint."""
         if self.status.is_running or self.last_checkpoint is None or self.is_complete:
             return False
-        return self.finish is None or self.finish.reason not in ("completed", "patience", "discarded")
+        return self.finish is None or self.finish.reason not in (
+            "completed",
+            "patience",
+            "discarded",
+        )
 
     @property
     def can_extend(self) -> bool:
         """Whether it is complete, and can be continued to more epochs."""
         if self.status.is_running or self.last_checkpoint is None:
             return False
-        return self.is_complete or (self.finish is not None and self.finish.reason in ("completed", "patience"))
+        return self.is_complete or (
+            self.finish is not None and self.finish.reason in ("completed", "patience")
+        )
 
     @property
     def can_discard(self) -> bool:
         """Whether a run of this page has left files that can be removed."""
-        return not self.status.is_running and self.status is not Status.VIEWING and self.last_checkpoint is not None
+        return (
+            not self.status.is_running
+            and self.status is not Status.VIEWING
+            and self.last_checkpoint is not None
+        )
 
     @property
     def can_try_model(self) -> bool:
@@ -148,7 +165,9 @@ class Run:
         """Whether there is a run: an active one, or one to show or to resume."""
         if self.status.is_running or self.last_checkpoint is not None:
             return True
-        return self.status is Status.VIEWING or (self.status is Status.FINISHED and self.folder is not None)
+        return self.status is Status.VIEWING or (
+            self.status is Status.FINISHED and self.folder is not None
+        )
 
     @property
     def is_paused(self) -> bool:
@@ -158,7 +177,11 @@ class Run:
     @property
     def has_curves(self) -> bool:
         """Whether there are curves to show."""
-        return self.started is not None or bool(self.curves.validations) or len(self.curves.training_loss) > 0
+        return (
+            self.started is not None
+            or bool(self.curves.validations)
+            or len(self.curves.training_loss) > 0
+        )
 
 
 class TrainState:
@@ -169,7 +192,8 @@ class TrainState:
         playback: translations and attention maps at each validation.
 
     Signals (psygnal):
-        run_changed(Run): something about the run changed, or its curves grew; once for all events of one `apply`.
+        run_changed(Run): something about the run changed, or its curves grew; once for all events
+            of one `apply`.
     """
 
     run_changed = Signal(Run)
@@ -212,7 +236,9 @@ class TrainState:
     def request_stop(self, how: StopRequest = "keep") -> None:
         """Records that the user stops the run, which ends after the current batch."""
         if self.run.status.is_running:
-            self._set(replace(self.run, status=Status.STOPPING, stop_request=how, save_failure=None))
+            self._set(
+                replace(self.run, status=Status.STOPPING, stop_request=how, save_failure=None)
+            )
 
     def answer_failed_save(self) -> None:
         """Records that the run retries or ends, and no longer waits."""
@@ -228,12 +254,21 @@ class TrainState:
     ) -> None:
         """The run ended with an error. Curves and files are kept."""
         failed = replace(self.run, status=Status.FAILED, phase="", save_failure=None, error=message)
-        self._set(replace(failed, error_details=details, proposal=proposal, resumable_checkpoint=resumable_checkpoint))
+        self._set(
+            replace(
+                failed,
+                error_details=details,
+                proposal=proposal,
+                resumable_checkpoint=resumable_checkpoint,
+            )
+        )
 
     def discard(self) -> None:
         """The run's files were deleted: it is no longer shown."""
         name = self.run.folder.name if self.run.folder else "The run"
-        self.show_run(Run(request=self.run.request, note=f"{name} was discarded: its files were deleted."))
+        self.show_run(
+            Run(request=self.run.request, note=f"{name} was discarded: its files were deleted.")
+        )
 
     def stop_before_training(self) -> None:
         """The run was stopped during preparation: there is nothing to save."""
@@ -262,7 +297,11 @@ def _after(run: Run, event: TrainingEvent) -> Run:
         case PhaseStarted():
             return replace(run, phase=event.text)
         case Noted():
-            return run if event.text in run.note else replace(run, note=f"{run.note} {event.text}".lstrip())
+            return (
+                run
+                if event.text in run.note
+                else replace(run, note=f"{run.note} {event.text}".lstrip())
+            )
         case CheckpointSaved() if event.kind == "best":
             return replace(run, best_checkpoint=event.path)
         case CheckpointSaved():
@@ -283,9 +322,14 @@ def _begun_or_ended(run: Run, event: TrainingEvent) -> Run:
         is_repeated = run.latest_step is not None and run.latest_step.step > event.first_step
         status = run.status if run.status is Status.STOPPING else Status.TRAINING
         latest_step = None if is_repeated else run.latest_step
-        return replace(run, status=status, started=event, folder=event.folder, latest_step=latest_step)
+        return replace(
+            run, status=status, started=event, folder=event.folder, latest_step=latest_step
+        )
     if isinstance(event, TrainingFinished):
-        best = event.best_checkpoint if event.best_epoch else run.best_checkpoint  # perhaps no step was validated
+        # perhaps no step was validated
+        best = event.best_checkpoint if event.best_epoch else run.best_checkpoint
         last = event.last_checkpoint
-        return replace(run, status=Status.FINISHED, finish=event, best_checkpoint=best, last_checkpoint=last)
+        return replace(
+            run, status=Status.FINISHED, finish=event, best_checkpoint=best, last_checkpoint=last
+        )
     return run

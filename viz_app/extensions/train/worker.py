@@ -68,15 +68,19 @@ class TrainingRun(QObject):
 
     Signals (emitted in the GUI thread):
         events(list[TrainingEvent]): the new events, in order; at most five times a second.
-        finished(TrainingFinished | TrainingFailure | None): the thread has ended; None if it was stopped before the
-            first step.
+        finished(TrainingFinished | TrainingFailure | None): the thread has ended; None if it was
+            stopped before the first step.
     """
 
     events = Signal(list)
     finished = Signal(object)
 
     def __init__(
-        self, request: TrainingRequest, parent: QObject | None = None, *, body: TrainingBody | None = None
+        self,
+        request: TrainingRequest,
+        parent: QObject | None = None,
+        *,
+        body: TrainingBody | None = None,
     ) -> None:
         super().__init__(parent)
         self.request = request
@@ -99,8 +103,9 @@ class TrainingRun(QObject):
         """Requests the run to end after the current batch. Returns at once.
 
         Args:
-            how: "keep" evaluates and saves the model; "pause" only saves, to resume later; "discard" removes the run's
-                files. A run that waits after a failed save ends without saving.
+            how: "keep" evaluates and saves the model; "pause" only saves, to resume later;
+                "discard" removes the run's files. A run that waits after a failed save ends without
+                saving.
         """
         self._stop = how
         self._answers.put("stop")
@@ -135,7 +140,9 @@ class TrainingRun(QObject):
         result: TrainingFinished | TrainingFailure | None
         try:
             with interpreter_shared_fairly():
-                result = self._body(self.request, self._queue.put, self._stop_request, self._wait_for_answer)
+                result = self._body(
+                    self.request, self._queue.put, self._stop_request, self._wait_for_answer
+                )
         except _StoppedEarlyError:
             result = None
         except Exception as error:  # any error must reach the window
@@ -173,7 +180,10 @@ def leave_a_core_to_the_window() -> None:
 
 
 def _read_and_train(
-    request: TrainingRequest, on_event: OnEvent, should_stop: ShouldStop, on_save_failed: OnSaveFailed
+    request: TrainingRequest,
+    on_event: OnEvent,
+    should_stop: ShouldStop,
+    on_save_failed: OnSaveFailed,
 ) -> TrainingFinished:
     """Reads the corpus and trains; can be stopped at each phase, then after each batch."""
 

@@ -33,8 +33,8 @@ class Bar:
         text: at the right.
         note: a second text at the right, in a column of its own.
         is_lit: whether the label is highlighted.
-        is_changed: whether the bar has the warning colour: set by the user, or notable; in a signed list, colours show
-            the sign.
+        is_changed: whether the bar has the warning colour: set by the user, or notable; in a signed
+            list, colours show the sign.
         is_new: whether the label has the colour of changed items.
         is_struck: whether the label is struck through: it is no longer there.
         tip: tool tip; empty for that of the whole list.
@@ -56,7 +56,9 @@ class Bar:
 
 
 class _Columns(NamedTuple):
-    """Sizes in pixels that all lines share: their height, and the widths of labels, bars, texts and notes."""
+    """Sizes in pixels that all lines share: their height, and the widths of labels, bars, texts and
+    notes.
+    """
 
     line: int
     label: float
@@ -66,11 +68,13 @@ class _Columns(NamedTuple):
 
 
 class BarList(Canvas):
-    """Draws bars, from 0 to 1, or signed: all on one scale around a common zero line, orange above 0, blue below.
+    """Draws bars, from 0 to 1, or signed: all on one scale around a common zero line, orange above
+    0, blue below.
 
     Signals:
         label_clicked(int): the label of a line was clicked.
-        bar_clicked(int, float): the bar of a line was clicked at this share of its room, from 0 to 1.
+        bar_clicked(int, float): the bar of a line was clicked at this share of its room, from 0 to
+            1.
         menu_requested(int, QPoint): a line was right-clicked at this point of the screen.
     """
 
@@ -78,8 +82,13 @@ class BarList(Canvas):
     bar_clicked = Signal(int, float)
     menu_requested = Signal(int, QPoint)
 
-    def __init__(self, name: str, tip: str, *, rest: str = "border", is_signed: bool = False) -> None:
-        """`rest`: the colour, by its name in the palette, of the empty part of a bar; of the zero line if signed."""
+    def __init__(
+        self, name: str, tip: str, *, rest: str = "border", is_signed: bool = False
+    ) -> None:
+        """`rest`: the colour, by its name in the palette, of the empty part of a bar.
+
+        Of the zero line if signed.
+        """
         super().__init__()
         self._tip, self._rest, self._is_signed = tip, rest, is_signed
         self.bars: tuple[Bar, ...] = ()
@@ -94,7 +103,10 @@ class BarList(Canvas):
         """Shows these bars; a label of invisible characters is named by their code points."""
         self.bars = tuple(replace(bar, label=visible(bar.label)) for bar in bars)
         if self._is_signed:
-            ends = [0.0, *(value for bar in bars for value in (bar.value, bar.before) if value is not None)]
+            ends = [
+                0.0,
+                *(value for bar in bars for value in (bar.value, bar.before) if value is not None),
+            ]
             self._range = (min(ends), max(ends)) if max(ends) > min(ends) else (0.0, 1.0)
         self.setAccessibleDescription(", ".join(_said(bar) for bar in self.bars))
         self.updateGeometry()
@@ -149,15 +161,22 @@ class BarList(Canvas):
 
     @property
     def _line(self) -> int:
-        """The height of a line: less than that of the columns where there is no room for the gaps."""
+        """The height of a line: less than that of the columns where there is no room for the
+        gaps.
+        """
         least = self._least_line
         room = self.height() // max(1, len(self.bars))
         return max(least, min(room, self._columns().line))
 
     @property
     def highlighted(self) -> int | None:
-        """The line that is highlighted: under the mouse, or reached by a key; None if there is none."""
-        return self._hovered if self._hovered is not None and self._hovered < len(self.bars) else None
+        """The line that is highlighted: under the mouse, or reached by a key.
+
+        None if there is none.
+        """
+        return (
+            self._hovered if self._hovered is not None and self._hovered < len(self.bars) else None
+        )
 
     def highlight(self, index: int | None) -> None:
         """Highlights a line, or none."""
@@ -176,14 +195,20 @@ class BarList(Canvas):
         if event.position().x() < room.left() - scaled(GAP) / 2:
             self.label_clicked.emit(index)
         else:
-            self.bar_clicked.emit(index, min(1.0, max(0.0, (event.position().x() - room.left()) / room.width())))
+            self.bar_clicked.emit(
+                index, min(1.0, max(0.0, (event.position().x() - room.left()) / room.width()))
+            )
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         """Highlights the line under the mouse."""
         index = self._index_at(event.position())
         if index != self._hovered:
             self.highlight(index)
-            self.setCursor(Qt.CursorShape.PointingHandCursor if index is not None else Qt.CursorShape.ArrowCursor)
+            self.setCursor(
+                Qt.CursorShape.PointingHandCursor
+                if index is not None
+                else Qt.CursorShape.ArrowCursor
+            )
 
     def leaveEvent(self, event: QEvent) -> None:
         """Highlights no line."""
@@ -213,12 +238,16 @@ class BarList(Canvas):
                 painter.drawRect(QRectF(zero - 0.5, box.top(), 1, box.height()))
             else:
                 painter.drawRoundedRect(
-                    QRectF(room.left(), room.center().y() - half, room.width(), 2 * half), half, half
+                    QRectF(room.left(), room.center().y() - half, room.width(), 2 * half),
+                    half,
+                    half,
                 )
             is_warm = bar.value > 0 if self._is_signed else bar.is_changed
             painter.setBrush(theme.color("warm" if is_warm else "accent"))
             length = self.x_of(index, bar.value) - zero
-            painter.drawRoundedRect(QRectF(zero, room.center().y() - half, length, 2 * half).normalized(), half, half)
+            painter.drawRoundedRect(
+                QRectF(zero, room.center().y() - half, length, 2 * half).normalized(), half, half
+            )
             if bar.before is not None:
                 painter.setBrush(theme.color("text"))
                 painter.drawRect(self.tick_place(index))
@@ -230,7 +259,9 @@ class BarList(Canvas):
             room = self.bar_place(index)
             end = QRectF(room.right() + scaled(GAP), room.top(), columns.text, room.height())
             painter.drawText(end, right, bar.text)
-            painter.drawText(QRectF(end.right(), end.top(), columns.note, end.height()), right, bar.note)
+            painter.drawText(
+                QRectF(end.right(), end.top(), columns.note, end.height()), right, bar.note
+            )
 
     def _paint_labels(self, painter: QPainter, shown: Sequence[tuple[int, Bar]]) -> None:
         theme = current_theme()
@@ -258,7 +289,10 @@ class BarList(Canvas):
         was = f"Original: {bar.before_text}\n" if bar.before_text else ""
         if bar.tip:
             return was + bar.tip
-        is_short = QFontMetrics(current_theme().font("body")).horizontalAdvance(bar.label) > self._columns().label - 2
+        is_short = (
+            QFontMetrics(current_theme().font("body")).horizontalAdvance(bar.label)
+            > self._columns().label - 2
+        )
         return f"{bar.label}\n{was}{self._tip}" if is_short else was + self._tip
 
     def _index_at(self, point: QPointF) -> int | None:
@@ -266,10 +300,17 @@ class BarList(Canvas):
         return index if 0 <= index < len(self.bars) else None
 
     def _columns(self) -> _Columns:
-        """Measured once for each content, width and theme, as the place of each bar depends on all texts."""
+        """Measured once for each content, width and theme, as the place of each bar depends on all
+        texts.
+        """
         theme = current_theme()
         known = self._known_columns
-        if known is not None and known[0] is self.bars and known[1] == theme and known[2] == self.width():
+        if (
+            known is not None
+            and known[0] is self.bars
+            and known[1] == theme
+            and known[2] == self.width()
+        ):
             return known[3]
         labels, numbers = QFontMetrics(theme.font("body", bold=True)), QFontMetrics(theme.font())
         widest = max((labels.horizontalAdvance(bar.label) for bar in self.bars), default=0)
@@ -280,7 +321,9 @@ class BarList(Canvas):
         left_over = self.width() - 2 * scaled(GAP) - text - note
         label = float(max(min(widest + 6, limit, left_over - scaled(LEAST_BAR)), 20))
         line = QFontMetrics(theme.font("body")).height() + scaled(LINE_GAP)
-        columns = _Columns(line, label, max(float(scaled(LEAST_BAR)), left_over - label), text, note)
+        columns = _Columns(
+            line, label, max(float(scaled(LEAST_BAR)), left_over - label), text, note
+        )
         self._known_columns = self.bars, theme, self.width(), columns
         return columns
 

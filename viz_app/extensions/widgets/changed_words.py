@@ -34,13 +34,17 @@ def changed_pieces(before: Translation, after: Translation) -> tuple[Piece, ...]
 
 
 def pieces_of(old: Sequence[str], new: Sequence[str], text: str) -> tuple[Piece, ...]:
-    """The pieces of `text`, which consists of the words `new`, compared with `old`; see `changed_pieces`."""
+    """The pieces of `text`, which consists of the words `new`, compared with `old`.
+
+    See `changed_pieces`.
+    """
     pieces: list[Piece] = []
     position = 0
 
     def say(word: str, mark: Mark) -> int:
         start = text.lower().find(word.lower(), position)
-        if start < 0 or len(text.lower()) != len(text):  # not in the sentence: the model's form of the word
+        # not in the sentence: the model's form of the word
+        if start < 0 or len(text.lower()) != len(text):
             pieces.append(Piece(f" {word}", mark))
             return position
         if start > position:
@@ -66,7 +70,8 @@ def styled(pieces: Sequence[Piece], colors: Palette) -> str:
         "gone": f"color:{colors.muted};text-decoration:line-through",
     }
     return "".join(
-        f"<span style='{styles[piece.mark]}'>{html.escape(breakable(piece.text))}</span>" for piece in pieces
+        f"<span style='{styles[piece.mark]}'>{html.escape(breakable(piece.text))}</span>"
+        for piece in pieces
     )
 
 

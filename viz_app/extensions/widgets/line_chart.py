@@ -18,7 +18,8 @@ LEFT, RIGHT, BOTTOM, LEGEND_LINE, LEGEND_GAP = 60, 12, 34, 16, 28
 WIDE_VALUE = "−0.0000"
 CURVES_LIGHT = ("#2a63cc", "#a84c08", "#00795a", "#b0528c")
 CURVES_DARK = ("#78a6ff", "#f2a34f", "#2fc79f", "#e08fc0")
-"""The themes' accent and warm colour, and two that colour-blind people tell from them (Okabe and Ito 2008)."""
+"""The themes' accent and warm colour, and two that colour-blind people tell from them (Okabe and
+Ito 2008)."""
 NUM_TICKS = 5
 
 
@@ -42,7 +43,8 @@ class LineChart(Canvas):
     Attributes:
         curves: those drawn.
         hovered: the place on the x axis under the mouse; None if there is none.
-        top_px: height above the area for one line of the legend and the title of the value axis, at 100%.
+        top_px: height above the area for one line of the legend and the title of the value axis, at
+            100%.
     """
 
     top_px: ClassVar[int] = 26
@@ -94,7 +96,9 @@ class LineChart(Canvas):
         )
 
     def _legend_lines(self) -> list[list[int]]:
-        """The indices of the curves in each line of the legend, with room for values next to the title of the axis."""
+        """The indices of the curves in each line of the legend, with room for values next to the
+        title of the axis.
+        """
         metrics, gap = QFontMetrics(current_theme().font("body")), scaled(LEGEND_GAP)
         room = self.width() - scaled(RIGHT) - metrics.horizontalAdvance(self._y_title)
         lines: list[list[int]] = [[]]
@@ -108,7 +112,9 @@ class LineChart(Canvas):
             left -= width
         return lines
 
-    def places(self, x: NDArray[np.float64], y: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def places(
+        self, x: NDArray[np.float64], y: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """The places of points [N]: pixels from the left and from the top, [N] each."""
         area, (left, right), (low, high) = self.area, self._range("x"), self._range("y")
         across = area.left() + (x - left) / (right - left) * area.width()
@@ -122,7 +128,10 @@ class LineChart(Canvas):
 
     def values_at(self, x: float) -> list[float]:
         """The value of each curve, between its points; NaN outside a curve."""
-        return [float(np.interp(x, curve.x, curve.y, left=np.nan, right=np.nan)) for curve in self.curves]
+        return [
+            float(np.interp(x, curve.x, curve.y, left=np.nan, right=np.nan))
+            for curve in self.curves
+        ]
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         """Shows the values under the mouse."""
@@ -151,25 +160,36 @@ class LineChart(Canvas):
         for curve, color in zip(self.curves, colors, strict=False):
             across, down = self.places(curve.x, curve.y)
             indices = points_that_show(across, down)
-            points = QPolygonF([QPointF(x, y) for x, y in zip(across[indices], down[indices], strict=True)])
+            points = QPolygonF(
+                [QPointF(x, y) for x, y in zip(across[indices], down[indices], strict=True)]
+            )
             painter.setPen(QPen(color, 1.6))
             painter.drawPolyline(points)
         self._paint_legend(painter, area, colors, theme)
 
     def _paint_axes(self, painter: QPainter, theme: Theme) -> None:
         metrics, area, x_ticks, y_ticks = QFontMetrics(painter.font()), self.area, *self.ticks
-        for value, y in zip(y_ticks, self.places(np.zeros(len(y_ticks)), np.array(y_ticks))[1], strict=True):
+        for value, y in zip(
+            y_ticks, self.places(np.zeros(len(y_ticks)), np.array(y_ticks))[1], strict=True
+        ):
             painter.setPen(theme.color("grid"))
             painter.drawLine(QPointF(area.left(), y), QPointF(area.right(), y))
             painter.setPen(theme.color("muted"))
             label = QRectF(0, y - scaled(8), scaled(LEFT) - 6, scaled(16))
             painter.drawText(
-                label, int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter), shown_value(value)
+                label,
+                int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter),
+                shown_value(value),
             )
         painter.setPen(theme.color("muted"))
-        for value, x in zip(x_ticks, self.places(np.array(x_ticks), np.zeros(len(x_ticks)))[0], strict=True):
+        for value, x in zip(
+            x_ticks, self.places(np.array(x_ticks), np.zeros(len(x_ticks)))[0], strict=True
+        ):
             text = shown_value(value)
-            left = min(x - metrics.horizontalAdvance(text) / 2, self.width() - metrics.horizontalAdvance(text) - 1)
+            left = min(
+                x - metrics.horizontalAdvance(text) / 2,
+                self.width() - metrics.horizontalAdvance(text) - 1,
+            )
             painter.drawText(QPointF(left, area.bottom() + 2 + metrics.ascent()), text)
         title = QRectF(area.left(), area.bottom() + scaled(16), area.width(), metrics.height())
         painter.drawText(title, int(Qt.AlignmentFlag.AlignRight), self._x_title)
@@ -201,19 +221,26 @@ class LineChart(Canvas):
                 painter.setPen(theme.color("text"))
                 painter.drawText(QPointF(right, y + scaled(12)), texts[index])
                 painter.setPen(QPen(colors[index], 3))
-                painter.drawLine(QPointF(right - 16, y + scaled(8)), QPointF(right - 5, y + scaled(8)))
+                painter.drawLine(
+                    QPointF(right - 16, y + scaled(8)), QPointF(right - 5, y + scaled(8))
+                )
                 right -= scaled(LEGEND_GAP)
 
     def _range(self, axis: str) -> tuple[float, float]:
         if (fixed_range := self._ranges.get(axis)) is not None:
             return fixed_range
-        values = np.concatenate([getattr(curve, axis) for curve in self.curves]) if self.curves else np.zeros(1)
+        values = (
+            np.concatenate([getattr(curve, axis) for curve in self.curves])
+            if self.curves
+            else np.zeros(1)
+        )
         low, high = float(values.min()), float(values.max())
         return (low, high) if high > low else (low, low + 1)
 
 
 def points_that_show(across: NDArray[np.float64], down: NDArray[np.float64]) -> NDArray[np.intp]:
-    """The indices of the points that are drawn: in each pixel column the first, last, lowest and highest.
+    """The indices of the points that are drawn: in each pixel column the first, last, lowest and
+    highest.
 
     Args:
         across: [N] the pixels from the left; they rise.
@@ -251,6 +278,12 @@ def shown_value(value: float) -> str:
     """A number as text for an axis or the legend."""
     size = abs(value)
     shown = (
-        "0" if size < 1e-12 else f"{value:,.0f}" if size >= 1000 else f"{value:.4g}" if size >= 1e-5 else f"{value:.1e}"
+        "0"
+        if size < 1e-12
+        else f"{value:,.0f}"
+        if size >= 1000
+        else f"{value:.4g}"
+        if size >= 1e-5
+        else f"{value:.1e}"
     )
     return shown.replace("-", "−")

@@ -57,8 +57,12 @@ class Table(QTableWidget):
         metrics = self.fontMetrics()
         for column in range(self.columnCount()):
             heading = self.horizontalHeaderItem(column)
-            texts = [row[column] for row in rows] + ([heading.text()] if heading is not None else [])
-            self.setColumnWidth(column, max(map(metrics.horizontalAdvance, texts)) + scaled(CELL_PADDING))
+            texts = [row[column] for row in rows] + (
+                [heading.text()] if heading is not None else []
+            )
+            self.setColumnWidth(
+                column, max(map(metrics.horizontalAdvance, texts)) + scaled(CELL_PADDING)
+            )
 
     def _on_clicked(self, row: int, column: int) -> None:
         item = self.item(row, column)

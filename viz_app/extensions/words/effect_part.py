@@ -28,7 +28,9 @@ class ChangeEffectJob(Job):
     step: int | None
     scope: ClassVar[JobScope] = "details"
 
-    def run(self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop) -> ChangeEffect:
+    def run(
+        self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop
+    ) -> ChangeEffect:
         """See `Job.run`."""
         from augenmerk.core.extensions.analyses.logit_attribution import effect_of_changes
 
@@ -38,8 +40,8 @@ class ChangeEffectJob(Job):
 class EffectPart(WindowPart):
     """After a switch-off, adds to the sentence the parts of a word that increased.
 
-    The word is the picked one, or else the one whose probability changed most. If no word changed, a part is offered to
-    be switched off.
+    The word is the picked one, or else the one whose probability changed most. If no word changed,
+    a part is offered to be switched off.
     """
 
     def __init__(self, window: Any) -> None:
@@ -51,9 +53,13 @@ class EffectPart(WindowPart):
         state = self.window.state
         result = state.current
         if result is not None and result.experiment.scalings:
-            words = [word for word in result.original.target_words if state.selection.is_picked(word)]
+            words = [
+                word for word in result.original.target_words if state.selection.is_picked(word)
+            ]
             job = ChangeEffectJob(result, words[0].start if words else None)
-            self.window.translate_page.controller.ask(job, self._effect, partial(self._show, result))
+            self.window.translate_page.controller.ask(
+                job, self._effect, partial(self._show, result)
+            )
 
     def _show(self, result: ExperimentResult, effect: ChangeEffect) -> None:
         sentence = self.window.translate_page.sentence
@@ -66,5 +72,7 @@ def increased_parts(effect: ChangeEffect) -> str:
     """The parts of the word that increased, for `original_text`; empty if there are none."""
     if not effect.increased:
         return ""
-    parts = ", ".join(f"{display_text(part.short_name)} +{number(growth)}" for part, growth in effect.increased)
+    parts = ", ".join(
+        f"{display_text(part.short_name)} +{number(growth)}" for part, growth in effect.increased
+    )
     return f"parts that increased for “{effect.word}”: {parts}"

@@ -36,7 +36,9 @@ class WordPartsJob(TranslationJob):
 class LensJob(TranslationJob):
     """The decoder's predictions after each sublayer."""
 
-    def run(self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop) -> "LogitLens":
+    def run(
+        self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop
+    ) -> "LogitLens":
         """See `Job.run`."""
         from augenmerk.core.extensions.analyses.logit_lens import logit_lens
 
@@ -53,7 +55,9 @@ class MeasurePartsJob(Job):
 
     parts: WordParts
 
-    def run(self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop) -> Mapping[Component, float]:
+    def run(
+        self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop
+    ) -> Mapping[Component, float]:
         """See `Job.run`. NaN for a component that cannot be switched off."""
         from augenmerk.core.extensions.analyses.logit_attribution import measure_parts
 
@@ -64,7 +68,9 @@ class MeasurePartsJob(Job):
 class DecoderLensJob(TranslationJob):
     """The translations when the decoder reads each layer of the encoder, the embedding first."""
 
-    def run(self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop) -> "DecoderLens":
+    def run(
+        self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop
+    ) -> "DecoderLens":
         """See `Job.run`."""
         from augenmerk.core.extensions.analyses.decoder_lens import decoder_lens
 

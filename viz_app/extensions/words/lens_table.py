@@ -1,4 +1,6 @@
-"""The logit lens: a table of the decoder's predictions at each step and depth, and a chart of one word by depth."""
+"""The logit lens: a table of the decoder's predictions at each step and depth, and a chart of one
+word by depth.
+"""
 
 import math
 from typing import TYPE_CHECKING
@@ -33,18 +35,20 @@ STYLE = MatrixStyle(
     legend=lambda top: ("0%", "probability of the word in the cell", "100%"),
 )
 LEAST_CHART, MARGINS_IN_SIGHT, SPACING = 110, (100, 30), 6
-"""Pixels at 100%: the least height of the chart, which is always in sight in the window; around a cell that is scrolled
-to; between table, text and chart."""
+"""Pixels at 100%: the least height of the chart, which is always in sight in the window; around a
+cell that is scrolled to; between table, text and chart."""
 
 
 class LensTable(QWidget):
     """A row for each step, a column for each depth; a cell names the most probable token there.
 
     Attributes:
-        matrix: the table. The frame marks the depth from which on the chosen token stays the most probable.
+        matrix: the table. The frame marks the depth from which on the chosen token stays the most
+            probable.
         says: the meaning of the frame, or the candidates at the cell under the mouse.
         area: scrolls the table, whose columns are as wide as their tokens.
-        chart: rank and entropy of the chosen step by depth; hidden in a presentation without room for it.
+        chart: rank and entropy of the chosen step by depth; hidden in a presentation without room
+            for it.
 
     Signals:
         step_chosen(int): a cell of this step was clicked.
@@ -59,7 +63,9 @@ class LensTable(QWidget):
         self._frame: MatrixCell | None = None
         self.matrix = LabelledMatrix("Logit lens: steps and depths", STYLE)
         self.says = label("small", wraps=True)
-        self.chart = LineChart("Rank and entropy of the word by depth", "depth: columns of the table, from 0", "")
+        self.chart = LineChart(
+            "Rank and entropy of the word by depth", "depth: columns of the table, from 0", ""
+        )
         self.matrix.tip_of = self._tip_of
         self.matrix.clicked.connect(lambda cell: self.step_chosen.emit(cell.row))
         self.matrix.hovered.connect(self._say)
@@ -77,10 +83,20 @@ class LensTable(QWidget):
         """Shows the predictions, and one step in the chart."""
         self._lens, self._step = lens, step
         first = [[candidates[0] for candidates in of_depth] for of_depth in lens.candidates]
-        values = np.array([[candidate.probability for candidate in of_depth] for of_depth in first], dtype=np.float32).T
-        texts = tuple(zip(*([visible(candidate.token) for candidate in of_depth] for of_depth in first), strict=True))
+        values = np.array(
+            [[candidate.probability for candidate in of_depth] for of_depth in first],
+            dtype=np.float32,
+        ).T
+        texts = tuple(
+            zip(
+                *([visible(candidate.token) for candidate in of_depth] for of_depth in first),
+                strict=True,
+            )
+        )
         rows = tuple(map(visible, lens.translation.predicted_tokens))
-        self.matrix.show_matrices([Matrix(values, rows, tuple(map(short_name, lens.depths)), texts=texts)], 1.0)
+        self.matrix.show_matrices(
+            [Matrix(values, rows, tuple(map(short_name, lens.depths)), texts=texts)], 1.0
+        )
         self._fit()
         decided = lens.decided_at(step)
         frame = None if decided is None else MatrixCell(0, step, decided)
@@ -95,7 +111,9 @@ class LensTable(QWidget):
         ranks = np.log(lens.ranks[:, step].astype(np.float64))
         entropies = lens.entropies[:, step].astype(np.float64)
         curves = [Curve("ln rank (0: first)", x, ranks), Curve("entropy, nats", x, entropies)]
-        self.chart.show_curves(curves, y_range=(0.0, max(1.0, float(ranks.max()), float(entropies.max()))))
+        self.chart.show_curves(
+            curves, y_range=(0.0, max(1.0, float(ranks.max()), float(entropies.max())))
+        )
         self._say(self.matrix.hovered_cell)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -104,7 +122,10 @@ class LensTable(QWidget):
         self._fit()
 
     def _fit(self) -> None:
-        """Makes the table as high as its rows; presented, the chart leaves its room to a table that needs it."""
+        """Makes the table as high as its rows.
+
+        Presented, the chart leaves its room to a table that needs it.
+        """
         height = self.matrix.sizeHint().height()
         self.area.setMaximumHeight(height + self.area.horizontalScrollBar().sizeHint().height())
         texts = self.says.heightForWidth(self.width()) + 2 * scaled(SPACING)
@@ -112,9 +133,14 @@ class LensTable(QWidget):
         self.chart.setVisible(has_room or not current_theme().is_presented)
 
     def _begin_with_whole_column(self, last: int) -> None:
-        """Scrolls on until no column is hidden in part by the labels; `last`: the column to be in sight."""
+        """Scrolls on until no column is hidden in part by the labels.
+
+        `last`: the column to be in sight.
+        """
         bar = self.area.horizontalScrollBar()
-        lefts = [self.matrix.cell_rect(MatrixCell(0, 0, column)).left() for column in range(last + 1)]
+        lefts = [
+            self.matrix.cell_rect(MatrixCell(0, 0, column)).left() for column in range(last + 1)
+        ]
         hidden = (math.ceil(left - lefts[0]) for left in lefts)
         bar.setValue(next((width for width in hidden if width >= bar.value()), bar.maximum()))
 
@@ -134,8 +160,13 @@ class LensTable(QWidget):
         candidates = self._lens.candidates[cell.column][cell.row][:NUM_CANDIDATES]
         rank = int(self._lens.ranks[cell.column, cell.row])
         token = visible(self._lens.translation.predicted_tokens[cell.row])
-        lines = [f"{visible(candidate.token)} {percent_in_words(candidate.probability)}" for candidate in candidates]
-        return "\n".join((f"{name_of(self._lens.depths[cell.column])}: rank {rank} for “{token}”", *lines))
+        lines = [
+            f"{visible(candidate.token)} {percent_in_words(candidate.probability)}"
+            for candidate in candidates
+        ]
+        return "\n".join(
+            (f"{name_of(self._lens.depths[cell.column])}: rank {rank} for “{token}”", *lines)
+        )
 
 
 def short_name(depth: "Depth") -> str:
@@ -150,7 +181,10 @@ def decided_text(lens: "LogitLens", step: int) -> str:
     token = visible(lens.translation.predicted_tokens[step])
     if decided is None:
         return f"“{token}” is not the most probable token at its step."
-    return f"“{token}” is decided at: {name_of(lens.depths[decided])}. From there on, it stays the most probable."
+    return (
+        f"“{token}” is decided at: {name_of(lens.depths[decided])}. From there on, it stays the "
+        "most probable."
+    )
 
 
 def name_of(depth: "Depth") -> str:
@@ -160,7 +194,16 @@ def name_of(depth: "Depth") -> str:
 
 def table_of(lens: "LogitLens") -> NumberTable:
     """The lens as numbers: a row for each step and depth."""
-    headings = ("step", "token", "depth", "rank", "log_probability", "entropy", "best_token", "best_log_probability")
+    headings = (
+        "step",
+        "token",
+        "depth",
+        "rank",
+        "log_probability",
+        "entropy",
+        "best_token",
+        "best_log_probability",
+    )
     rows = []
     for step, token in enumerate(lens.translation.predicted_tokens):
         for row, depth in enumerate(lens.depths):
@@ -171,6 +214,13 @@ def table_of(lens: "LogitLens") -> NumberTable:
                 float(lens.entropies[row, step]),
             )
             rows.append(
-                (Index(step), token, CountedText("{depth}", depth=depth), *numbers, best.token, best.log_probability)
+                (
+                    Index(step),
+                    token,
+                    CountedText("{depth}", depth=depth),
+                    *numbers,
+                    best.token,
+                    best.log_probability,
+                )
             )
     return NumberTable("lens", {}, headings, tuple(rows))

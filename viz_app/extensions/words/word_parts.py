@@ -50,7 +50,8 @@ class PartLine:
     """A line of the bars.
 
     Attributes:
-        subject: a component; the line of the others, or the remainder; or a position in the encoder.
+        subject: a component; the line of the others, or the remainder; or a position in the
+            encoder.
         bar: as drawn.
     """
 
@@ -61,8 +62,8 @@ class PartLine:
 class PartBars(BarList):
     """Bars of all parts, the largest first, with a measured value next to each if there is one.
 
-    A click on a head chooses it; a head of cross-attention opens into the positions of the encoder. A right-click
-    offers to switch a head or network off.
+    A click on a head chooses it; a head of cross-attention opens into the positions of the encoder.
+    A right-click offers to switch a head or network off.
 
     Attributes:
         num_shown: the number of lines at first, without that of the others.
@@ -92,7 +93,10 @@ class PartBars(BarList):
         self.menu_requested.connect(self._show_menu)
 
     def show_parts(
-        self, parts: WordParts | None, measured: Mapping[Component, float] = {}, before: WordParts | None = None
+        self,
+        parts: WordParts | None,
+        measured: Mapping[Component, float] = {},
+        before: WordParts | None = None,
     ) -> None:
         """Shows the parts of a word.
 
@@ -108,7 +112,9 @@ class PartBars(BarList):
         """Emphasizes the chosen head."""
         head = self._state.selection.head
         self.bars = tuple(
-            bar if bar.is_lit == (line.subject == head) else replace(bar, is_lit=line.subject == head)
+            bar
+            if bar.is_lit == (line.subject == head)
+            else replace(bar, is_lit=line.subject == head)
             for line, bar in zip(self.lines, self.bars, strict=True)
         )
         self.update()
@@ -161,8 +167,12 @@ class PartBars(BarList):
         lines: list[PartLine] = []
         values = parts.values.tolist()
         before = self._before.values.tolist() if self._before is not None else values
-        order = sorted(range(len(values)), key=lambda index: -max(abs(values[index]), abs(before[index])))
-        num_shown = len(order) if self.shows_all or len(order) <= self.num_shown + 1 else self.num_shown
+        order = sorted(
+            range(len(values)), key=lambda index: -max(abs(values[index]), abs(before[index]))
+        )
+        num_shown = (
+            len(order) if self.shows_all or len(order) <= self.num_shown + 1 else self.num_shown
+        )
         for index in order[:num_shown]:
             component = parts.components[index]
             lines.append(PartLine(component, self._bar(parts, component, values[index])))
@@ -172,10 +182,17 @@ class PartBars(BarList):
             rest = sum(values[index] for index in order[num_shown:])
             name = "show fewer" if self.shows_all else counted(len(order) - num_shown, "other")
             text = "" if self.shows_all else number(rest, signed=True)
-            tip = "Click to show only the largest" if self.shows_all else "The sum of the smaller parts. Click to open"
+            tip = (
+                "Click to show only the largest"
+                if self.shows_all
+                else "The sum of the smaller parts. Click to open"
+            )
             lines.append(PartLine("others", Bar(name, rest, text, tip=tip)))
         if abs(parts.remainder) >= LEAST_SHOWN:
-            tip = "The difference between the lead and the sum of all parts: rounding, or the effect of hooks"
+            tip = (
+                "The difference between the lead and the sum of all parts: rounding, or the "
+                "effect of hooks"
+            )
             text = number(parts.remainder, signed=True)
             lines.append(PartLine("remainder", Bar("remainder", parts.remainder, text, tip=tip)))
         return lines
@@ -188,7 +205,11 @@ class PartBars(BarList):
             name_of(component, parts),
             value,
             "off" if is_off else number(value, signed=True),
-            "" if measured is None else "–" if math.isnan(measured) else f"off {number(measured, signed=True)}",
+            ""
+            if measured is None
+            else "–"
+            if math.isnan(measured)
+            else f"off {number(measured, signed=True)}",
             is_lit=component == self._state.selection.head,
             is_struck=is_off,
             tip=_tip_of(component, measured),
@@ -214,7 +235,9 @@ _OF_BARS = partial(Command[PartBars], group=IN_TABLES)
 BAR_COMMANDS = (
     _OF_BARS("Next part", lambda bars: bars.walk(1), local_keys=("Down",), line=WALK),
     _OF_BARS("Previous part", lambda bars: bars.walk(-1), local_keys=("Up",), line=WALK),
-    _OF_BARS("Choose the part, or open it", PartBars.act, local_keys=("Return", "Enter"), line=CHOOSE),
+    _OF_BARS(
+        "Choose the part, or open it", PartBars.act, local_keys=("Return", "Enter"), line=CHOOSE
+    ),
     _OF_BARS("Switch the part off or on", PartBars.switch, local_keys=("O",)),
 )
 
@@ -227,28 +250,33 @@ def name_of(component: Component, parts: WordParts) -> str:
 
 
 def lead_text(parts: WordParts, *, is_rival_whole: bool = False) -> str:
-    """The word's probability in terms of its rival's, and the sum of the bars: of the first pieces that differ.
+    """The word's probability in terms of its rival's, and the sum of the bars: of the first pieces
+    that differ.
 
-    `is_rival_whole`: the rival is a whole word. Else it may be the first piece of one, and is compared with a piece.
+    `is_rival_whole`: the rival is a whole word. Else it may be the first piece of one, and is
+    compared with a piece.
     """
     word = parts.chosen_word
     rival = parts.rival_word
     names = (visible(parts.chosen.token), visible(parts.rival.token))
     total = number(parts.difference, signed=True)
     if word.entry == parts.chosen.entry and rival.entry == parts.rival.entry:
-        return f"{_comparison(word, rival)}. The parts sum to the difference of their logits: {total}."
+        return (
+            f"{_comparison(word, rival)}. The parts sum to the difference of their logits: {total}."
+        )
     if not is_rival_whole and rival.entry == parts.rival.entry:
         piece = f"“{names[0]}”, the first piece of “{visible(word.token)}”,"
         return (
-            f"{_comparison(parts.chosen, rival, piece)}. The parts sum to the difference of their logits: {total}. "
-            f"Log-probability of “{visible(word.token)}”: {number(word.log_probability)}."
+            f"{_comparison(parts.chosen, rival, piece)}. The parts sum to the difference of "
+            f"their logits: {total}. Log-probability of “{visible(word.token)}”: "
+            f"{number(word.log_probability)}."
         )
     is_reversed = (word.log_probability > rival.log_probability) != (parts.difference > 0)
     other_sign = " The later pieces outweigh it." if is_reversed else ""
     return (
         f"{_comparison(word, rival)} (log-probabilities {number(word.log_probability)} and "
-        f"{number(rival.log_probability)}). The parts sum to the difference of the logits of “{names[0]}” and "
-        f"“{names[1]}”, the first pieces that differ: {total}.{other_sign}"
+        f"{number(rival.log_probability)}). The parts sum to the difference of the logits of "
+        f"“{names[0]}” and “{names[1]}”, the first pieces that differ: {total}.{other_sign}"
     )
 
 
@@ -288,19 +316,33 @@ def table_of(parts: WordParts, measured: Mapping[Component, float]) -> NumberTab
         if isinstance(component, Head) and component.kind == "cross":
             positions = parts.keys[component.layer, component.head].tolist()
         rows.append(
-            (CountedText("{component}", component=component), value, None if math.isnan(effect) else effect, *positions)
+            (
+                CountedText("{component}", component=component),
+                value,
+                None if math.isnan(effect) else effect,
+                *positions,
+            )
         )
     rows.append(("remainder", parts.remainder, None, *nowhere))
-    names = (CountedText("position_{place}", place=Index(position)) for position in range(num_positions))
-    return NumberTable("parts", facts, ("component", "part", "change_when_off", *names), tuple(rows))
+    names = (
+        CountedText("position_{place}", place=Index(position)) for position in range(num_positions)
+    )
+    return NumberTable(
+        "parts", facts, ("component", "part", "change_when_off", *names), tuple(rows)
+    )
 
 
 def _position_lines(parts: WordParts, head: Head) -> list[PartLine]:
     """The encoder's positions that a cross-attention head reads, the largest parts first."""
     values: NDArray[np.float64] = parts.keys[head.layer, head.head]
     order = sorted(range(len(values)), key=lambda position: -abs(values[position]))
-    shown = [position for position in order[:NUM_POSITIONS] if abs(values[position]) >= LEAST_SHOWN] or order[:1]
-    lines = [_position_line(position, float(values[position]), parts.translation.source_tokens) for position in shown]
+    shown = [
+        position for position in order[:NUM_POSITIONS] if abs(values[position]) >= LEAST_SHOWN
+    ] or order[:1]
+    lines = [
+        _position_line(position, float(values[position]), parts.translation.source_tokens)
+        for position in shown
+    ]
     if rest := order[len(shown) :]:
         value = float(values[rest].sum())
         bar = Bar(f"    {counted(len(rest), 'other')}", value, number(value, signed=True))
@@ -317,6 +359,10 @@ def _position_line(position: int, value: float, tokens: Sequence[str]) -> PartLi
 def _tip_of(component: Component, measured: float | None) -> str:
     if isinstance(component, Origin):
         return ORIGIN_TIPS[component] + (f". {FIXED}" if measured is not None else "")
-    effect = "" if measured is None else f"\nSwitched off, it changes the lead by {number(measured, signed=True)}"
+    effect = (
+        ""
+        if measured is None
+        else f"\nSwitched off, it changes the lead by {number(measured, signed=True)}"
+    )
     how = "Click to choose it. " if isinstance(component, Head) else ""
     return f"{display_text(component.title)}{effect}\n{how}Right-click to switch it off or on"

@@ -1,4 +1,6 @@
-"""Rank heads by word alignment on sentence pairs aligned by hand, or print the word links of one sentence."""
+"""Rank heads by word alignment on sentence pairs aligned by hand, or print the word links of one
+sentence.
+"""
 
 import argparse
 import json
@@ -57,12 +59,17 @@ OF_A_SENTENCE = ("target", "head", "rows", "measure", *CHANGES_OF_A_SENTENCE)
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of `align`."""
     parser.epilog = (
-        "The best combination of layer, head, row naming and measure is chosen by alignment error rate (Och & "
-        "Ney 2003) on one half of the pairs. The reported rate is that on the other half."
+        "The best combination of layer, head, row naming and measure is chosen by alignment "
+        "error rate (Och & Ney 2003) on one half of the pairs. The reported rate is that on the "
+        "other half."
     )
-    parser.add_argument("--text", help="link the words of this sentence; - reads it from standard input")
+    parser.add_argument(
+        "--text", help="link the words of this sentence; - reads it from standard input"
+    )
     add_experiment(parser, EXPERIMENT_HELP)
-    parser.add_argument("--target", metavar="TEXT", help="link to this translation (default: the model's own)")
+    parser.add_argument(
+        "--target", metavar="TEXT", help="link to this translation (default: the model's own)"
+    )
     parser.add_argument(
         "--head",
         type=parse_head,
@@ -93,13 +100,20 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         action=OneOrTwo,
         type=Path,
         metavar="FILE",
-        help="train IBM model 1 on these lines of source and target, or one file of pairs (default: its shipped links, "
-        "trained on Multi30k)",
+        help="train IBM model 1 on these lines of source and target, or one file of pairs "
+        "(default: its shipped links, trained on Multi30k)",
     )
     parser.add_argument(
-        "--write-ibm-1", type=OutputFile(LINKS), metavar="FILE", help="with --ibm-1: write its links to this file"
+        "--write-ibm-1",
+        type=OutputFile(LINKS),
+        metavar="FILE",
+        help="with --ibm-1: write its links to this file",
     )
-    parser.add_argument("--json", action="store_true", help="print JSON, which counts layers, heads and words from 0")
+    parser.add_argument(
+        "--json",
+        action="store_true",
+        help="print JSON, which counts layers, heads and words from 0",
+    )
     add_checkpoint(parser)
     add_into(parser)
 
@@ -108,16 +122,20 @@ def run(options: argparse.Namespace) -> int:
     """Print the ranking or the links. Raises `AugenmerkError`."""
     check_target(options)
     if options.text is None and options.experiment is None:
-        check_without_sentence(options, add_options, OF_A_SENTENCE, "A ranking cannot be combined with")
+        check_without_sentence(
+            options, add_options, OF_A_SENTENCE, "A ranking cannot be combined with"
+        )
     if options.head is None and (options.rows or options.measure):
         raise ConfigError("--rows and --measure need a head. Add --head, such as cross:2:5.")
     take_experiment(options)
     if options.write_ibm_1 is not None and options.ibm_1 is None:
-        raise ConfigError("--write-ibm-1 needs a training corpus. Add --ibm-1 with lines of source and target.")
+        raise ConfigError(
+            "--write-ibm-1 needs a training corpus. Add --ibm-1 with lines of source and target."
+        )
     if options.head is not None and options.head.kind != "cross":
         raise ConfigError(
-            f"--head {display_text(options.head)} cannot align words: only heads of cross-attention connect the two "
-            "sentences. Choose one, such as cross:2:5."
+            f"--head {display_text(options.head)} cannot align words: only heads of "
+            "cross-attention connect the two sentences. Choose one, such as cross:2:5."
         )
     if options.write_ibm_1 is not None:
         check_writable(options.write_ibm_1)
@@ -128,13 +146,17 @@ def run(options: argparse.Namespace) -> int:
     changes = read_general(options)
     ranking = _rank(translator, changes, options)
     if options.json:
-        print(json.dumps(origin_values(translator) | _as_json(ranking, changes), ensure_ascii=False))
+        print(
+            json.dumps(origin_values(translator) | _as_json(ranking, changes), ensure_ascii=False)
+        )
     else:
         print(_as_table(ranking, names_of(changes, translator)))
     return 0
 
 
-def _rank(translator: "Translator", changes: Sequence[General], options: argparse.Namespace) -> "AlignerRanking":
+def _rank(
+    translator: "Translator", changes: Sequence[General], options: argparse.Namespace
+) -> "AlignerRanking":
     """The ranking. Prints the notes on its pairs to standard error."""
     from ..alignment_ranking import rank_aligners
 
@@ -146,7 +168,12 @@ def _rank(translator: "Translator", changes: Sequence[General], options: argpars
     baselines = _other_baselines(translator, gold, options)
     with show_progress(" pairs") as show:
         ranking = rank_aligners(
-            translator, gold, baselines, changes=changes, target_code=options.into or "", on_progress=show
+            translator,
+            gold,
+            baselines,
+            changes=changes,
+            target_code=options.into or "",
+            on_progress=show,
         )
     for note in ranking.notes:
         print_note(note)
@@ -176,15 +203,22 @@ def _other_baselines(
 def _languages(translator: "Translator", options: argparse.Namespace) -> tuple[str, str]:
     """The codes of source and target."""
     data = translator.run_config.data
-    return data.source_language, data.target_language if options.into is None else inner_code(options.into)
+    return data.source_language, data.target_language if options.into is None else inner_code(
+        options.into
+    )
 
 
 def _as_table(ranking: "AlignerRanking", changes: str) -> str:
     lines = [
-        f"Alignment error rate, in percent, of {counted(len(ranking.scores), 'aligner')}: chosen on "
-        f"{counted(ranking.num_choosing, 'pair')}, reported on {counted(ranking.num_reporting, 'other')}."
+        f"Alignment error rate, in percent, of {counted(len(ranking.scores), 'aligner')}: chosen "
+        f"on {counted(ranking.num_choosing, 'pair')}, reported on "
+        f"{counted(ranking.num_reporting, 'other')}."
         + (f" Changed: {changes}." if changes else "")
-        + (f" {counted(ranking.num_skipped, 'pair')} could not be read." if ranking.num_skipped else ""),
+        + (
+            f" {counted(ranking.num_skipped, 'pair')} could not be read."
+            if ranking.num_skipped
+            else ""
+        ),
         f"{'chosen':>7}  {'reported':>8}  {'precision':>9}  {'recall':>6}",
         *map(_row, ranking.scores[:NUM_SHOWN]),
         "baselines",
@@ -196,8 +230,9 @@ def _as_table(ranking: "AlignerRanking", changes: str) -> str:
 def _row(score: "AlignerScore") -> str:
     reporting = score.reporting
     return (
-        f"{100 * score.choosing.aer:7.1f}  {100 * reporting.aer:8.1f}  {100 * reporting.precision:9.1f}  "
-        f"{100 * reporting.recall:6.1f}  {display_text(score.name)}"
+        f"{100 * score.choosing.aer:7.1f}  {100 * reporting.aer:8.1f}  "
+        f"{100 * reporting.precision:9.1f}  {100 * reporting.recall:6.1f}  "
+        f"{display_text(score.name)}"
     )
 
 
@@ -229,19 +264,26 @@ def _score_as_json(score: "AlignerScore") -> dict[str, Any]:
         half: {name: round(getattr(part, name), 6) for name in ("aer", "precision", "recall")}
         for half, part in (("choosing", score.choosing), ("reporting", score.reporting))
     }
-    return ({"name": score.name} if score.aligner is None else _aligner_as_json(score.aligner)) | halves
+    return (
+        {"name": score.name} if score.aligner is None else _aligner_as_json(score.aligner)
+    ) | halves
 
 
 def _print_links(translator: "Translator", options: argparse.Namespace) -> None:
     """Print each word of the translation with the source word linked to it."""
     from ..alignment_ranking import Aligner, align
 
-    experiment = read_experiment(options, read_text(options.text), translator.checkpoint.codecs.target)
+    experiment = read_experiment(
+        options, read_text(options.text), translator.checkpoint.codecs.target
+    )
     translation = translator.run(experiment)
     print_notes([translation], left_out=left_out_words(translator, translation))
     if options.head is not None:
         aligner = Aligner(
-            options.head.layer, options.head.head, options.rows or "predicted", options.measure or "weight"
+            options.head.layer,
+            options.head.head,
+            options.rows or "predicted",
+            options.measure or "weight",
         )
     else:
         best = _rank(translator, experiment.general, options).best
@@ -251,12 +293,17 @@ def _print_links(translator: "Translator", options: argparse.Namespace) -> None:
     links = align(translator, translation, aligner)
     if options.json:
         values = origin_values(translator) | {
-            "interventions": [part_to_json(intervention) for intervention in experiment.interventions],
+            "interventions": [
+                part_to_json(intervention) for intervention in experiment.interventions
+            ],
             "source": [word.text for word in translation.source_words],
             "target": [word.text for word in translation.target_words],
             "notes": translation.all_notes,
             "aligner": _aligner_as_json(aligner),
-            "links": [{"source": link.source, "target": link.target, "share": round(link.share, 6)} for link in links],
+            "links": [
+                {"source": link.source, "target": link.target, "share": round(link.share, 6)}
+                for link in links
+            ],
         }
         print(json.dumps(values, ensure_ascii=False))
         return

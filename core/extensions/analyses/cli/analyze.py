@@ -71,7 +71,15 @@ if TYPE_CHECKING:
     from ..importance import HeadImportance
 
 SUFFIXES = (".json", ".npz")
-STATISTICS = ("entropy", "relative_entropy", "confidence", "start_share", "end_share", "distances", "coverage")
+STATISTICS = (
+    "entropy",
+    "relative_entropy",
+    "confidence",
+    "start_share",
+    "end_share",
+    "distances",
+    "coverage",
+)
 METRICS = ("loss", DIFFERENCE := "difference")
 SAMPLE_SIZE = 200
 LEAVE_OUT = "-"
@@ -80,15 +88,20 @@ LEAVE_OUT = "-"
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of `analyze`."""
-    parser.epilog = "measures: " + "; ".join(f"{name}: {measure.meaning}" for name, measure in MEASURES.items())
+    parser.epilog = "measures: " + "; ".join(
+        f"{name}: {measure.meaning}" for name, measure in MEASURES.items()
+    )
     parser.add_argument(
         "text",
         nargs="?",
-        help="the sentence; - reads one per line from standard input and prints a line of JSON for each. Omit it for "
-        "a sample alone, or for the sentence of --experiment. With --metric difference: a file of word pairs",
+        help="the sentence; - reads one per line from standard input and prints a line of JSON "
+        "for each. Omit it for a sample alone, or for the sentence of --experiment. With "
+        "--metric difference: a file of word pairs",
     )
     add_experiment(parser, EXPERIMENT_HELP)
-    parser.add_argument("--target", metavar="TEXT", help="analyze this translation (default: the model's own)")
+    parser.add_argument(
+        "--target", metavar="TEXT", help="analyze this translation (default: the model's own)"
+    )
     parser.add_argument(
         "--out",
         type=OutputFile(ARRAYS, NUMBERS),
@@ -106,7 +119,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_maps(group: argparse._ArgumentGroup) -> None:
-    group.add_argument("--measure", choices=MEASURES, default="weight", help="what a cell is (default: %(default)s)")
+    group.add_argument(
+        "--measure",
+        choices=MEASURES,
+        default="weight",
+        help="what a cell is (default: %(default)s)",
+    )
     group.add_argument(
         "--rows",
         choices=LABEL_MODES,
@@ -114,16 +132,24 @@ def _add_maps(group: argparse._ArgumentGroup) -> None:
         help="name rows by the token read or predicted (default: %(default)s)",
     )
     group.add_argument("--words", action="store_true", help="merge subwords into words")
-    group.add_argument("--hide", nargs="+", choices=HIDDEN_KINDS, default=(), help="hide these tokens and renormalize")
+    group.add_argument(
+        "--hide",
+        nargs="+",
+        choices=HIDDEN_KINDS,
+        default=(),
+        help="hide these tokens and renormalize",
+    )
     group.add_argument(
         "--query-key",
         nargs=3,
         metavar=("HEAD", "QUERY", "KEY"),
-        help="add the products that make up one weight, and the attention score, their sum: a head, and the positions "
-        "of query and key, counted from 1",
+        help="add the products that make up one weight, and the attention score, their sum: a "
+        "head, and the positions of query and key, counted from 1",
     )
     group.add_argument(
-        "--compare", metavar="TEXT", help="add the maps of this sentence minus those of the first, where words match"
+        "--compare",
+        metavar="TEXT",
+        help="add the maps of this sentence minus those of the first, where words match",
     )
 
 
@@ -131,16 +157,17 @@ def _add_dependence(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--source-share",
         action="store_true",
-        help="add how much of each output word comes from each source word and from the words before it (ALTI+, "
-        "Ferrando et al. 2022)",
+        help="add how much of each output word comes from each source word and from the words "
+        "before it (ALTI+, Ferrando et al. 2022)",
     )
     group.add_argument(
         "--without-words",
         nargs="?",
         const=LEAVE_OUT,
         metavar="WORD",
-        help="leave out each source word in turn, or replace it by WORD (<unk>: an unknown word), translate again, and "
-        "report the change of the old translation's log-probability",
+        help="leave out each source word in turn, or replace it by WORD (<unk>: an unknown "
+        "word), translate again, and report the change of the old translation's "
+        "log-probability",
     )
 
 
@@ -151,8 +178,9 @@ def _add_samples(group: argparse._ArgumentGroup) -> None:
         const=Path(),
         type=Path,
         metavar="FILE",
-        help="add statistics and roles of all heads over source lines, or the sources of pairs, and their translations "
-        "by the model (without FILE: over the German example sentences)",
+        help="add statistics and roles of all heads over source lines, or the sources of pairs, "
+        "and their translations by the model (without FILE: over the German example "
+        "sentences)",
     )
     group.add_argument(
         "--sample",
@@ -160,8 +188,8 @@ def _add_samples(group: argparse._ArgumentGroup) -> None:
         action=OneOrTwo,
         type=Path,
         metavar="FILE",
-        help="the same over source lines and given translations, in two files or one of pairs (columns separated by a "
-        "tab, or JSON lines)",
+        help="the same over source lines and given translations, in two files or one of pairs "
+        "(columns separated by a tab, or JSON lines)",
     )
     group.add_argument(
         "--num-sentences",
@@ -172,15 +200,17 @@ def _add_samples(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--importance",
         action="store_true",
-        help="with --sample: add the loss without each head and feed-forward network minus the loss with it (slow)",
+        help="with --sample: add the loss without each head and feed-forward network minus the "
+        "loss with it (slow)",
     )
     group.add_argument(
         "--metric",
         choices=METRICS,
         default=METRICS[0],
-        help="loss: of the sample; difference: log P(word) − log P(rival) over a file of lines of sentence, tab, "
-        "beginning of the translation (may be empty), tab, word, tab, rival. Prints its mean and its parts by "
-        "component; with --importance, its mean without each head and network minus its mean with it",
+        help="loss: of the sample; difference: log P(word) − log P(rival) over a file of lines "
+        "of sentence, tab, beginning of the translation (may be empty), tab, word, tab, "
+        "rival. Prints its mean and its parts by component; with --importance, its mean "
+        "without each head and network minus its mean with it",
     )
 
 
@@ -190,13 +220,23 @@ def run(options: argparse.Namespace) -> int:
     if options.metric == DIFFERENCE:
         return _run_pairs(options)
     if options.text and options.text.endswith(".tsv") and Path(options.text).is_file():
-        raise ConfigError(f"{options.text} is a file. For its word pairs add --metric difference; or pass a sentence.")
-    if options.text is None and options.experiment is None and (options.sample or options.statistics):
-        check_without_sentence(options, add_options, OF_A_SENTENCE, "A sample cannot be combined with")
+        raise ConfigError(
+            f"{options.text} is a file. For its word pairs add --metric difference; or pass a "
+            "sentence."
+        )
+    if (
+        options.text is None
+        and options.experiment is None
+        and (options.sample or options.statistics)
+    ):
+        check_without_sentence(
+            options, add_options, OF_A_SENTENCE, "A sample cannot be combined with"
+        )
     take_experiment(options)
     if options.importance and options.sample is None:
         raise ConfigError(
-            "--importance needs a sample. Add --sample with a file of sources and one of translations, or one of pairs."
+            "--importance needs a sample. Add --sample with a file of sources and one of "
+            "translations, or one of pairs."
         )
     if options.text is None and (options.sample or options.statistics):
         return _run_sample(options)
@@ -212,16 +252,23 @@ def run(options: argparse.Namespace) -> int:
         def as_json(number: int, translation: "Translation") -> str:
             return _json_text(_all_numbers(translator, translation, options, f"line {number}: "))
 
-        return print_json_lines(translator, arriving_sentences(options), request, as_json, need_maps=True)
+        return print_json_lines(
+            translator, arriving_sentences(options), request, as_json, need_maps=True
+        )
     translation = translator.run(request)
     write_numbers(_all_numbers(translator, translation, options), options.out)
     return 0
 
 
 def _check(options: argparse.Namespace) -> None:
-    """Raises `ConfigError` for options that do not fit together. Sets the default size of a sample."""
+    """Raises `ConfigError` for options that do not fit together.
+
+    Sets the default size of a sample.
+    """
     if options.out is not None and options.out.suffix not in SUFFIXES:
-        raise ConfigError(f"--out {options.out}: choose a file name that ends in {' or '.join(SUFFIXES)}.")
+        raise ConfigError(
+            f"--out {options.out}: choose a file name that ends in {' or '.join(SUFFIXES)}."
+        )
     if options.statistics is not None and options.sample is not None:
         raise ConfigError("--statistics and --sample cannot be combined. Use one of them.")
     if options.num_sentences is None:
@@ -246,8 +293,13 @@ def _run_sample(options: argparse.Namespace) -> int:
 def _run_pairs(options: argparse.Namespace) -> int:
     """Write the numbers of a file of word pairs."""
     if options.text is None or options.sample or options.statistics is not None:
-        raise ConfigError("--metric difference needs a file of word pairs, and no other sample: analyze pairs.tsv.")
-    check_without_sentence(options, add_options, OF_A_SENTENCE, "A file of word pairs cannot be combined with")
+        raise ConfigError(
+            "--metric difference needs a file of word pairs, and no other sample: analyze "
+            "pairs.tsv."
+        )
+    check_without_sentence(
+        options, add_options, OF_A_SENTENCE, "A file of word pairs cannot be combined with"
+    )
     take_experiment(options)
     from ..pairs import attribute_pairs, pairs_importance, read_pairs
 
@@ -270,19 +322,32 @@ def _run_pairs(options: argparse.Namespace) -> int:
         "parts/components": np.array([str(component) for component in attribution.components]),
         "parts/values": attribution.parts.mean(axis=0),
         "parts/explained": np.array(attribution.explained.mean()),
-        "parts/remainder": np.array(attribution.explained.mean() - attribution.parts.sum(axis=1).mean()),
+        "parts/remainder": np.array(
+            attribution.explained.mean() - attribution.parts.sum(axis=1).mean()
+        ),
     }
     if options.importance:
         with show_progress(" passes") as show:
             numbers |= _importance(
-                pairs_importance(translator, lines, changes=changes, on_progress=show), "mean difference"
+                pairs_importance(translator, lines, changes=changes, on_progress=show),
+                "mean difference",
             )
     write_numbers(_finite(numbers), options.out)
     return 0
 
 
 OF_A_SENTENCE = (
-    *("target", "measure", "rows", "words", "hide", "query_key", "compare", "source_share", "without_words"),
+    *(
+        "target",
+        "measure",
+        "rows",
+        "words",
+        "hide",
+        "query_key",
+        "compare",
+        "source_share",
+        "without_words",
+    ),
     *("lens", "decoder_lens", "parts", "word", "rival", *CHANGES_OF_A_SENTENCE),
 )
 """Options without effect on samples."""
@@ -296,15 +361,23 @@ def _model_and_changes(options: argparse.Namespace) -> "tuple[Translator, tuple[
 
 
 def read_sentence(translator: "Translator", options: argparse.Namespace) -> "Translation":
-    """The result for one sentence, or for all of standard input if the text is “-”. Prints notes to standard error."""
-    experiment = read_experiment(options, read_text(options.text), translator.checkpoint.codecs.target)
+    """The result for one sentence, or for all of standard input if the text is “-”.
+
+    Prints notes to standard error.
+    """
+    experiment = read_experiment(
+        options, read_text(options.text), translator.checkpoint.codecs.target
+    )
     translation = translator.run(experiment)
     print_notes([translation], left_out=left_out_words(translator, translation))
     return translation
 
 
 def _all_numbers(
-    translator: "Translator", translation: "Translation", options: argparse.Namespace, where: str = ""
+    translator: "Translator",
+    translation: "Translation",
+    options: argparse.Namespace,
+    where: str = "",
 ) -> Numbers:
     """The requested numbers. Prints notes to standard error, each after `where`."""
     left_out = left_out_words(translator, translation)
@@ -331,18 +404,27 @@ def _finite(numbers: Numbers) -> Numbers:
     return numbers
 
 
-def numbers_of_sentence(translator: "Translator", translation: "Translation", options: argparse.Namespace) -> Numbers:
-    """The maps of one sentence in the requested measure, their labels, and the tokens' probabilities."""
+def numbers_of_sentence(
+    translator: "Translator", translation: "Translation", options: argparse.Namespace
+) -> Numbers:
+    """The maps of one sentence in the requested measure, their labels, and the tokens'
+    probabilities.
+    """
     from ....maps.trace import query_key_detail
 
     model_pass = Pass.of(translator, translation)
     numbers = translation_arrays(translator, translation) | {"measure": np.array(options.measure)}
     selection = Selection(options.rows, options.words, frozenset(options.hide))
     for kind in MEASURES[options.measure].kinds:
-        shown = shown_maps(selection, measure_maps(model_pass, options.measure, kind), translation, kind)
+        shown = shown_maps(
+            selection, measure_maps(model_pass, options.measure, kind), translation, kind
+        )
         numbers |= {kind: shown.weights, f"{kind}_hidden_mass": shown.hidden_mass}
         for name, axis in (("rows", shown.queries), ("columns", shown.keys)):
-            numbers |= {f"{kind}_{name}": labels_of(axis), f"{kind}_{name}_are": np.array(axis.meaning)}
+            numbers |= {
+                f"{kind}_{name}": labels_of(axis),
+                f"{kind}_{name}_are": np.array(axis.meaning),
+            }
     if options.query_key:
         cell = _cell(*options.query_key)
         detail = query_key_detail(model_pass.trace, *cell)
@@ -361,7 +443,9 @@ def _cell(head: str, query: str, key: str) -> tuple[Head, int, int]:
     try:
         return parse_head(head), _place(query, "query"), _place(key, "key")
     except argparse.ArgumentTypeError as error:
-        raise ConfigError(f"--query-key needs a head, a query and a key, such as cross:2:5 3 4: {error}.") from error
+        raise ConfigError(
+            f"--query-key needs a head, a query and a key, such as cross:2:5 3 4: {error}."
+        ) from error
 
 
 def _place(typed: str, name: str) -> int:
@@ -373,7 +457,9 @@ def _place(typed: str, name: str) -> int:
         ) from None
 
 
-def _source_share(translator: "Translator", translation: "Translation", options: argparse.Namespace) -> Numbers:
+def _source_share(
+    translator: "Translator", translation: "Translation", options: argparse.Namespace
+) -> Numbers:
     from ..alti import contributions_of
     from ..contributions import METHOD, share_warnings
 
@@ -395,38 +481,56 @@ def _source_share(translator: "Translator", translation: "Translation", options:
     }
 
 
-def _without_words(translator: "Translator", translation: "Translation", options: argparse.Namespace) -> Numbers:
+def _without_words(
+    translator: "Translator", translation: "Translation", options: argparse.Namespace
+) -> Numbers:
     from ..occlusion import occlude_source_words
 
     replacement = None if options.without_words == LEAVE_OUT else options.without_words
     with show_progress(" words") as show:
-        occlusion = occlude_source_words(translator, translation, replacement=replacement, on_progress=show)
+        occlusion = occlude_source_words(
+            translator, translation, replacement=replacement, on_progress=show
+        )
     return {
         "without_words": np.array([occluded.word.text for occluded in occlusion.words], dtype=str),
         "without_left_out": np.array([str(row) for row in occlusion.left_out], dtype=str),
-        "without_translations": np.array([occluded.translation.text for occluded in occlusion.words], dtype=str),
-        "without_changes": np.array([occlusion.change_of(occluded) for occluded in occlusion.words]),
+        "without_translations": np.array(
+            [occluded.translation.text for occluded in occlusion.words], dtype=str
+        ),
+        "without_changes": np.array(
+            [occlusion.change_of(occluded) for occluded in occlusion.words]
+        ),
         "without_effects": occlusion.effects,
-        "without_effects_are": np.array("log P of a target word without the source word − log P with it, in nats"),
-        "without_effect_rows": np.array([*(word.text for word in translation.target_words), "<eos>"], dtype=str),
+        "without_effects_are": np.array(
+            "log P of a target word without the source word − log P with it, in nats"
+        ),
+        "without_effect_rows": np.array(
+            [*(word.text for word in translation.target_words), "<eos>"], dtype=str
+        ),
     }
 
 
 def shown_maps(
     selection: Selection, maps: "FloatArray", translation: "Translation", kind: "AttentionKind"
 ) -> LabelledMap:
-    """The selection applied to maps [..., Q, M]. Raises `AnalysisError` if no row or no column remains."""
+    """The selection applied to maps [..., Q, M].
+
+    Raises `AnalysisError` if no row or no column remains.
+    """
     shown = selection.apply(maps, translation, kind)
     if not shown.weights.size:
         tokens = translation.source_tokens if kind == "encoder" else translation.predicted_tokens
         raise AnalysisError(
-            f"--hide {' '.join(sorted(selection.hide))} hides every row or every column of the {kind} maps of "
-            f"{translation.source_text!r} ({' '.join(tokens)}). Hide fewer kinds of tokens."
+            f"--hide {' '.join(sorted(selection.hide))} hides every row or every column of the "
+            f"{kind} maps of {translation.source_text!r} ({' '.join(tokens)}). Hide fewer kinds "
+            "of tokens."
         )
     return shown
 
 
-def _comparison(translator: "Translator", translation: "Translation", options: argparse.Namespace) -> Numbers:
+def _comparison(
+    translator: "Translator", translation: "Translation", options: argparse.Namespace
+) -> Numbers:
     """Differences of the attention weights, independent of the measure of the maps."""
     from ....maps.comparing import difference
 
@@ -434,9 +538,15 @@ def _comparison(translator: "Translator", translation: "Translation", options: a
     other = translator.run(Experiment(text, interventions=translation.experiment.general))
     print_notes([other], "compared sentence: ", left_out=left_out_words(translator, other))
     selection = Selection(options.rows, options.words, frozenset(options.hide))
-    numbers: Numbers = {"compared_with": np.array(other.source_text), "compared_translation": np.array(other.text)}
+    numbers: Numbers = {
+        "compared_with": np.array(other.source_text),
+        "compared_translation": np.array(other.text),
+    }
     for kind in ATTENTION_KINDS:
-        maps = (shown_maps(selection, compared.maps.of_kind(kind), compared, kind) for compared in (translation, other))
+        maps = (
+            shown_maps(selection, compared.maps.of_kind(kind), compared, kind)
+            for compared in (translation, other)
+        )
         difference_map = difference(*maps)
         numbers |= {
             f"difference_{kind}": difference_map.values,
@@ -448,7 +558,9 @@ def _comparison(translator: "Translator", translation: "Translation", options: a
     return numbers
 
 
-def _statistics(translator: "Translator", changes: Sequence[General], options: argparse.Namespace) -> Numbers:
+def _statistics(
+    translator: "Translator", changes: Sequence[General], options: argparse.Namespace
+) -> Numbers:
     """Statistics and roles of every head over the sample, and importance if requested."""
     from ....maps.roles import roles_of
     from ..head_profiles import profile_heads
@@ -456,7 +568,11 @@ def _statistics(translator: "Translator", changes: Sequence[General], options: a
     sources, targets = _read_sample(translator, options)
     with show_progress(" sentences") as show:
         profiles_of_heads = profile_heads(
-            translator, sources, targets, changes=changes, on_progress=lambda done: show(done, len(sources))
+            translator,
+            sources,
+            targets,
+            changes=changes,
+            on_progress=lambda done: show(done, len(sources)),
         )
     for note in profiles_of_heads.notes:
         print_note(note)
@@ -473,7 +589,9 @@ def _statistics(translator: "Translator", changes: Sequence[General], options: a
         from ..importance import head_importance
 
         with show_progress(" passes") as show:
-            importance = head_importance(translator, sources, targets, changes=changes, on_progress=show)
+            importance = head_importance(
+                translator, sources, targets, changes=changes, on_progress=show
+            )
         numbers |= {"sample_loss": np.array(importance.before), **_importance(importance, "loss")}
     return numbers
 
@@ -481,18 +599,23 @@ def _statistics(translator: "Translator", changes: Sequence[General], options: a
 def _importance(importance: "HeadImportance", value: str) -> Numbers:
     """The effects of switching off each head and network on a value of this name."""
     return {
-        "importance_is": np.array(f"{value} without the head or network − {value} with it, in nats"),
+        "importance_is": np.array(
+            f"{value} without the head or network − {value} with it, in nats"
+        ),
         **{f"{kind}_importance": importance.of_kind(kind) for kind in ATTENTION_KINDS},
         **{f"{side}_feed_forward_importance": importance.of_networks(side) for side in SIDES},
     }
 
 
-def _read_sample(translator: "Translator", options: argparse.Namespace) -> tuple[Sequence[str], Sequence[str] | None]:
+def _read_sample(
+    translator: "Translator", options: argparse.Namespace
+) -> tuple[Sequence[str], Sequence[str] | None]:
     """Source lines, and their translations if they are given.
 
     Raises:
         CorpusError: a file cannot be read.
-        AnalysisError: no file is given, and the model does not read the language of the example sentences.
+        AnalysisError: no file is given, and the model does not read the language of the example
+            sentences.
     """
     from ...training.corpora.parallel import read_line_pairs, read_sentences
 
@@ -506,9 +629,13 @@ def _read_sample(translator: "Translator", options: argparse.Namespace) -> tuple
         sources, _ = read_sentences(options.statistics, count, languages=languages)
     else:
         advice = "Name a file of its sentences: --statistics FILE."
-        require_languages_of_sample(translator, advice, CHOOSE_TARGET, needs_target=False, target_code=options.into)
+        require_languages_of_sample(
+            translator, advice, CHOOSE_TARGET, needs_target=False, target_code=options.into
+        )
         sources = example_sentences()
-    return [into_language(options, source) for source in sources[:count]], None if targets is None else targets[:count]
+    return [
+        into_language(options, source) for source in sources[:count]
+    ], None if targets is None else targets[:count]
 
 
 def write_numbers(numbers: Numbers, path: Path | None) -> None:
@@ -541,4 +668,8 @@ def _json_text(numbers: Numbers) -> str:
 
 def _as_json(array: "np.ndarray[Any, np.dtype[Any]]") -> Any:
     """Nested lists, with numbers rounded to the seven decimal places of single precision."""
-    return np.round(array.astype(np.float64), 7).tolist() if array.dtype.kind == "f" else array.tolist()
+    return (
+        np.round(array.astype(np.float64), 7).tolist()
+        if array.dtype.kind == "f"
+        else array.tolist()
+    )

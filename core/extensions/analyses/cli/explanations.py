@@ -31,22 +31,25 @@ def add_explanations(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--decoder-lens",
         action="store_true",
-        help="add the translations if the decoder read an earlier layer of the encoder (Langedijk et al. 2023)",
+        help="add the translations if the decoder read an earlier layer of the encoder (Langedijk "
+        "et al. 2023)",
     )
     group.add_argument(
         "--parts",
         action="store_true",
-        help="add the parts of each word's logit minus that of the next best (direct logit attribution, Elhage et al. "
-        "2021)",
+        help="add the parts of each word's logit minus that of the next best (direct logit "
+        "attribution, Elhage et al. 2021)",
     )
     group.add_argument(
         "--word",
         type=int,
         metavar="N",
-        help="only the parts of word N of the translation, from 1 to its end, <eos>; those of cross-attention also by "
-        "component of the encoder",
+        help="only the parts of word N of the translation, from 1 to its end, <eos>; those of "
+        "cross-attention also by component of the encoder",
     )
-    group.add_argument("--rival", metavar="WORD", help="compare word N with WORD instead of the next best")
+    group.add_argument(
+        "--rival", metavar="WORD", help="compare word N with WORD instead of the next best"
+    )
 
 
 def check_explanations(options: argparse.Namespace) -> None:
@@ -57,7 +60,9 @@ def check_explanations(options: argparse.Namespace) -> None:
         raise ConfigError("--rival needs a word to compare with. Add --parts and --word N.")
 
 
-def explanations(translator: "Translator", translation: "Translation", options: argparse.Namespace) -> Numbers:
+def explanations(
+    translator: "Translator", translation: "Translation", options: argparse.Namespace
+) -> Numbers:
     """The requested numbers about words."""
     numbers: Numbers = {}
     if options.lens:
@@ -81,7 +86,9 @@ def _lens(translator: "Translator", translation: "Translation") -> Numbers:
         "lens/ranks": lens.ranks,
         "lens/entropies": lens.entropies,
         "lens/best_tokens": np.array([[candidate.token for candidate in steps] for steps in best]),
-        "lens/best_log_probabilities": np.array([[candidate.log_probability for candidate in steps] for steps in best]),
+        "lens/best_log_probabilities": np.array(
+            [[candidate.log_probability for candidate in steps] for steps in best]
+        ),
     }
 
 
@@ -92,17 +99,26 @@ def _decoder_lens(translator: "Translator", translation: "Translation") -> Numbe
 
     def words(indices_by_layer: tuple[tuple[int, ...], ...]) -> "np.ndarray[Any, np.dtype[Any]]":
         layers = zip(lens.layers, indices_by_layer, strict=True)
-        return np.array([" ".join(layer.target_words[index].text for index in indices) for layer, indices in layers])
+        return np.array(
+            [
+                " ".join(layer.target_words[index].text for index in indices)
+                for layer, indices in layers
+            ]
+        )
 
     return {
         "decoder_lens/translations": np.array([layer.text for layer in lens.layers]),
-        "decoder_lens/log_probabilities": np.array([layer.log_probability for layer in lens.layers]),
+        "decoder_lens/log_probabilities": np.array(
+            [layer.log_probability for layer in lens.layers]
+        ),
         "decoder_lens/added": words(lens.added),
         "decoder_lens/removed": words(lens.removed),
     }
 
 
-def _parts(translator: "Translator", translation: "Translation", options: argparse.Namespace) -> Numbers:
+def _parts(
+    translator: "Translator", translation: "Translation", options: argparse.Namespace
+) -> Numbers:
     from ..logit_attribution import encoder_parts, logit_parts, word_parts
 
     words = translation.words_by_step
@@ -111,7 +127,10 @@ def _parts(translator: "Translator", translation: "Translation", options: argpar
         return _of_words([every[step] for step in words])
     if options.word not in range(1, len(words) + 1):
         choice = f"from words 1 to {len(words)}" if len(words) > 1 else "word 1"
-        raise AnalysisError(f"The translation has no word {options.word}. Choose {choice}: {' '.join(words.values())}")
+        raise AnalysisError(
+            f"The translation has no word {options.word}. Choose {choice}: "
+            f"{' '.join(words.values())}"
+        )
     parts = word_parts(translator, translation, list(words)[options.word - 1], options.rival)
     opened = encoder_parts(translator, parts)
     return _of_words([parts]) | {
@@ -125,8 +144,12 @@ def _of_words(parts: "list[WordParts]") -> Numbers:
     return {
         "parts/words": np.array([part.chosen_word.token for part in parts]),
         "parts/rivals": np.array([part.rival_word.token for part in parts]),
-        "parts/word_log_probabilities": np.array([part.chosen_word.log_probability for part in parts]),
-        "parts/rival_log_probabilities": np.array([part.rival_word.log_probability for part in parts]),
+        "parts/word_log_probabilities": np.array(
+            [part.chosen_word.log_probability for part in parts]
+        ),
+        "parts/rival_log_probabilities": np.array(
+            [part.rival_word.log_probability for part in parts]
+        ),
         "parts/steps": np.array([part.step for part in parts]),
         "parts/tokens": np.array([part.chosen.token for part in parts]),
         "parts/rival_tokens": np.array([part.rival.token for part in parts]),
@@ -142,7 +165,10 @@ def _of_words(parts: "list[WordParts]") -> Numbers:
 def query_key_numbers(
     translator: "Translator", translation: "Translation", head: "Head", query: int, key: int
 ) -> Numbers:
-    """The parts of an attention score, alone and minus the mean over the visible keys; a note where there are none."""
+    """The parts of an attention score, alone and minus the mean over the visible keys.
+
+    A note where there are none.
+    """
     from ....maps.query_key import query_key_parts
 
     try:
@@ -153,8 +179,12 @@ def query_key_numbers(
         print_note(f"No parts of the attention score: {display_text(error)}")
         return {}
     return {
-        "query_key_parts/query_components": np.array([str(component) for component in row.query_components]),
-        "query_key_parts/key_components": np.array([str(component) for component in row.key_components]),
+        "query_key_parts/query_components": np.array(
+            [str(component) for component in row.query_components]
+        ),
+        "query_key_parts/key_components": np.array(
+            [str(component) for component in row.key_components]
+        ),
         "query_key_parts/score": np.array(raw.total),
         "query_key_parts/products": raw.products,
         "query_key_parts/remainder": np.array(raw.remainder),

@@ -15,18 +15,29 @@ if TYPE_CHECKING:
 class OneOrTwo(argparse.Action):
     """Takes one file of pairs, or two parallel files. For `nargs="+"`."""
 
-    def __call__(self, parser: argparse.ArgumentParser, options: argparse.Namespace, values: Any, *_: Any) -> None:
+    def __call__(
+        self, parser: argparse.ArgumentParser, options: argparse.Namespace, values: Any, *_: Any
+    ) -> None:
         """Store the files. Refuses more than two."""
         if len(values) > 2:
             parser.error(
-                f"argument {self.option_strings[0]}: there are {len(values)} files. Name one of pairs or two parallel "
-                "ones, and put a sentence before this option."
+                f"argument {self.option_strings[0]}: there are {len(values)} files. Name one of "
+                "pairs or two parallel ones, and put a sentence before this option."
             )
         setattr(options, self.dest, values)
 
 
 CHANGES_OF_A_SENTENCE = (
-    *("lift_mask", "set_row", "force", "force_token", "remove_word", "replace_word", "beam", "length_penalty"),
+    *(
+        "lift_mask",
+        "set_row",
+        "force",
+        "force_token",
+        "remove_word",
+        "replace_word",
+        "beam",
+        "length_penalty",
+    ),
 )
 """Options of `add_interventions` and `add_beam` that fit only one sentence."""
 
@@ -53,11 +64,15 @@ def check_without_sentence(
         raise ConfigError(f"{problem} {' and '.join(flags)}, {needs} a sentence.")
 
 
-def read_experiment(options: argparse.Namespace, text: str, target_codec: "TextCodec") -> Experiment:
+def read_experiment(
+    options: argparse.Namespace, text: str, target_codec: "TextCodec"
+) -> Experiment:
     """The experiment that the options of one sentence describe, with `--target` as its target.
 
     Raises:
         ConfigError, ExperimentError: options contradict each other or do not fit the vocabulary.
     """
     output = read_output(options) if options.target is None else GivenTarget(options.target)
-    return Experiment(into_language(options, text), output, read_interventions(options, target_codec))
+    return Experiment(
+        into_language(options, text), output, read_interventions(options, target_codec)
+    )

@@ -19,15 +19,27 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="one or more checkpoints of a run; or the run's folder, with --last or --best",
     )
     parser.add_argument(
-        "--last", type=int, metavar="K", help="average the K newest checkpoints in the folder (see train --keep-last)"
+        "--last",
+        type=int,
+        metavar="K",
+        help="average the K newest checkpoints in the folder (see train --keep-last)",
     )
     parser.add_argument(
-        "--best", type=int, metavar="K", help="average the K best checkpoints in the folder (see train --keep-best)"
+        "--best",
+        type=int,
+        metavar="K",
+        help="average the K best checkpoints in the folder (see train --keep-best)",
     )
     parser.add_argument(
-        "--out", type=OutputFile(CHECKPOINT), required=True, metavar="FILE", help="the checkpoint to write"
+        "--out",
+        type=OutputFile(CHECKPOINT),
+        required=True,
+        metavar="FILE",
+        help="the checkpoint to write",
     )
-    parser.add_argument("--half", action="store_true", help="store weights in 16 bits: half the size")
+    parser.add_argument(
+        "--half", action="store_true", help="store weights in 16 bits: half the size"
+    )
 
 
 def run(options: argparse.Namespace) -> int:
@@ -57,16 +69,21 @@ def chosen_checkpoints(options: argparse.Namespace) -> list[Path]:
         return paths
     for path in paths:
         require_readable(path)
-    if len(paths) != 1 or not paths[0].is_dir() or number < 1 or None not in (options.last, options.best):
+    if (
+        len(paths) != 1
+        or not paths[0].is_dir()
+        or number < 1
+        or None not in (options.last, options.best)
+    ):
         raise ConfigError(
-            "--last and --best need one folder of a run and a number of at least 1. Name the folder with one of the "
-            "two, or name checkpoint files without them."
+            "--last and --best need one folder of a run and a number of at least 1. Name the "
+            "folder with one of the two, or name checkpoint files without them."
         )
     kind = "best" if options.last is None else "last"
     checkpoints = kept_checkpoints(paths[0], "best" if options.last is None else "last")
     if len(checkpoints) < number:
         raise CheckpointError(
-            f"{paths[0]} has only {len(checkpoints)} of {counted(number, 'checkpoint')} requested by --{kind}. "
-            f"Request fewer, or train with --keep-{kind} {number}."
+            f"{paths[0]} has only {len(checkpoints)} of {counted(number, 'checkpoint')} "
+            f"requested by --{kind}. Request fewer, or train with --keep-{kind} {number}."
         )
     return [checkpoint.path for checkpoint in reversed(checkpoints[:number])]

@@ -38,17 +38,23 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         type=Path,
         required=True,
         metavar="FILE",
-        help="source lines, plain or .gz; without --reference: pairs, in columns separated by a tab or JSON lines",
+        help="source lines, plain or .gz; without --reference: pairs, in columns separated by a "
+        "tab or JSON lines",
     )
-    parser.add_argument("--reference", type=Path, metavar="FILE", help="the translations of --source")
+    parser.add_argument(
+        "--reference", type=Path, metavar="FILE", help="the translations of --source"
+    )
     parser.add_argument("--json", action="store_true", help="print the scores as JSON")
     parser.add_argument(
-        "--hypotheses", type=OutputFile(TEXT), metavar="FILE", help="write the translations here, one per line"
+        "--hypotheses",
+        type=OutputFile(TEXT),
+        metavar="FILE",
+        help="write the translations here, one per line",
     )
     add_experiment(
         parser,
-        "use the decoding and the changes of this file, which must fit every sentence: to heads and networks. Options "
-        "override what they change in it",
+        "use the decoding and the changes of this file, which must fit every sentence: to heads "
+        "and networks. Options override what they change in it",
     )
     add_general(parser)
     add_beam(parser)
@@ -91,10 +97,16 @@ def run(options: argparse.Namespace) -> int:
     output = Beam(beam, length_penalty) if beam > 1 else Greedy()
     with show_progress(" sentences") as show:
         left_out = notes_on_left_out_words(
-            translator, [Experiment(source, output, changes) for source in sources], on_progress=show
+            translator,
+            [Experiment(source, output, changes) for source in sources],
+            on_progress=show,
         )
-    notes = [(*hypothesis.notes, *own) for hypothesis, own in zip(hypotheses, left_out, strict=True)]
-    without_reference = [index for index, reference in enumerate(references) if not reference.strip()]
+    notes = [
+        (*hypothesis.notes, *own) for hypothesis, own in zip(hypotheses, left_out, strict=True)
+    ]
+    without_reference = [
+        index for index, reference in enumerate(references) if not reference.strip()
+    ]
     if options.json:
         values = {
             **origin_values(translator),
@@ -114,9 +126,20 @@ def run(options: argparse.Namespace) -> int:
         _print(scores, loss, decoding, names_of(changes, translator))
     texts = list(summaries(notes))
     if without_reference:
-        texts.append(share_of("references", without_reference, len(references), "empty and left out of the loss"))
+        texts.append(
+            share_of(
+                "references", without_reference, len(references), "empty and left out of the loss"
+            )
+        )
     if too_long:
-        texts.append(share_of("pairs", too_long, len(references), "too long for the model and left out of the loss"))
+        texts.append(
+            share_of(
+                "pairs",
+                too_long,
+                len(references),
+                "too long for the model and left out of the loss",
+            )
+        )
     for text in texts:
         if options.json:
             print_note(text)
@@ -136,14 +159,23 @@ def _print(scores: "CorpusScores", loss: "CorpusLoss | None", decoding: str, cha
     if changes:
         print(f"changed                              {changes}")
     print(f"BLEU, spaCy tokens, lower-cased      {scores.bleu_tokenized_lowercased:.2f}")
-    print(f"  95% bootstrap interval             {interval(scores.bleu_tokenized_lowercased_interval)}")
-    print(f"sacreBLEU, cased, detokenized        {scores.sacrebleu:.2f}   {scores.sacrebleu_signature}")
+    print(
+        "  95% bootstrap interval             "
+        f"{interval(scores.bleu_tokenized_lowercased_interval)}"
+    )
+    print(
+        f"sacreBLEU, cased, detokenized        {scores.sacrebleu:.2f}   "
+        f"{scores.sacrebleu_signature}"
+    )
     print(f"  95% bootstrap interval             {interval(scores.sacrebleu_interval)}")
     print(f"chrF                                 {scores.chrf:.2f}")
     if loss is None:
         print("loss of the references, per token    –   no pair can be counted")
     else:
-        print(f"loss of the references, per token    {loss.token_weighted:.3f}   perplexity {loss.perplexity:.2f}")
+        print(
+            f"loss of the references, per token    {loss.token_weighted:.3f}   perplexity "
+            f"{loss.perplexity:.2f}"
+        )
         print(f"  mean of batch means                {loss.batch_mean:.3f}   as in pytorch-seq2seq")
         if loss.num_sentences < scores.sentences:
             print(f"  sentences counted                  {loss.num_sentences}")

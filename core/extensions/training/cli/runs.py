@@ -23,7 +23,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "folder",
         nargs="?",
         type=Path,
-        help=f"where to look (default: {HERE} in the current folder, and the folders used by the window)",
+        help=f"where to look (default: {HERE} in the current folder, and the folders used by the "
+        "window)",
     )
 
 
@@ -48,8 +49,8 @@ def run(options: argparse.Namespace) -> int:
             require_readable(folder)
         searched = " or ".join(map(str, each_once(expected)))
         raise CheckpointError(
-            f"No run found in {searched}. Name the folder of a run (augenmerk train --out), or one that contains such "
-            "folders."
+            f"No run found in {searched}. Name the folder of a run (augenmerk train --out), or "
+            "one that contains such folders."
         )
     tables = [
         "\n".join([*([one_line(folder)] if len(runs_by_folder) > 1 else []), *_table(runs)])

@@ -1,4 +1,6 @@
-"""Stop a training by Ctrl-C, SIGTERM, the end of the terminal, the limit on processor time, or after a failed save."""
+"""Stop a training by Ctrl-C, SIGTERM, the end of the terminal, the limit on processor time, or
+after a failed save.
+"""
 
 import contextlib
 import dataclasses
@@ -15,9 +17,11 @@ if TYPE_CHECKING:
 
 STOPPING = b"\nStopping after this step and saving the model.\n"
 ONCE = tuple(getattr(signal, name) for name in ("SIGHUP", "SIGXCPU") if hasattr(signal, name))
-"""Signals for a closed or lost terminal, and for the limit on processor time, which repeats every second.
+"""Signals for a closed or lost terminal, and for the limit on processor time, which repeats every
+second.
 
-Only the first counts. Ignored signals stay ignored, as SIGHUP with `nohup`. Windows does not have them.
+Only the first counts. Ignored signals stay ignored, as SIGHUP with `nohup`. Windows does not have
+them.
 """
 ECHO_SECONDS = 0.25
 """Terminal, make and a wrapper may each forward the same Ctrl-C."""
@@ -48,8 +52,12 @@ class StopFlag:
 
 
 @contextmanager
-def stop_on_interrupt(echo_seconds: float = ECHO_SECONDS, *, announce: bool = True) -> Iterator[StopFlag]:
-    """Turn the first Ctrl-C (SIGINT, SIGTERM or one of `ONCE`) into a request to stop; a second one acts at once.
+def stop_on_interrupt(
+    echo_seconds: float = ECHO_SECONDS, *, announce: bool = True
+) -> Iterator[StopFlag]:
+    """Turn the first Ctrl-C (SIGINT, SIGTERM or one of `ONCE`) into a request to stop.
+
+    A second one acts at once.
 
     Args:
         echo_seconds: signals within this time count as one; at least `ECHO_SECONDS`.
@@ -72,10 +80,12 @@ def stop_on_interrupt(echo_seconds: float = ECHO_SECONDS, *, announce: bool = Tr
         first = time.monotonic()
         if number != signal.SIGINT:
             echo = max(echo, ENDING_SECONDS)
-        if announce:  # not by `print`: the progress bar may be writing, and streams are not re-entrant
+        # not by `print`: the progress bar may be writing, and streams are not re-entrant
+        if announce:
             with contextlib.suppress(OSError):  # the terminal may be gone
                 os.write(2, STOPPING)
-        time.sleep(ECHO_SECONDS)  # collect echoes here: Python handles them too late while PyTorch computes
+        # collect echoes here: Python handles them too late while PyTorch computes
+        time.sleep(ECHO_SECONDS)
 
     heeded = [number for number in ONCE if signal.getsignal(number) != signal.SIG_IGN]
     numbers = [signal.SIGINT, signal.SIGTERM, *heeded]
@@ -87,8 +97,12 @@ def stop_on_interrupt(echo_seconds: float = ECHO_SECONDS, *, announce: bool = Tr
             signal.signal(number, handler)
 
 
-def ask_after_failed_save(failure: "SaveFailed", say: Callable[[str], None], stop: StopFlag) -> "AfterFailedSave":
-    """Ask in the terminal whether to try again. Ctrl-C, the end of the input, "stop" and a missing terminal mean no.
+def ask_after_failed_save(
+    failure: "SaveFailed", say: Callable[[str], None], stop: StopFlag
+) -> "AfterFailedSave":
+    """Ask in the terminal whether to try again.
+
+    Ctrl-C, the end of the input, "stop" and a missing terminal mean no.
 
     Args:
         failure: the failed save.
@@ -97,12 +111,15 @@ def ask_after_failed_save(failure: "SaveFailed", say: Callable[[str], None], sto
     """
     remedy = failure.remedy[:1].upper() + failure.remedy[1:]
     if not (sys.stdin and sys.stdin.isatty() and sys.stderr.isatty()):
-        say(f"Training stops at step {failure.step}. {remedy}, then continue from the last checkpoint with --resume.")
+        say(
+            f"Training stops at step {failure.step}. {remedy}, then continue from the last "
+            "checkpoint with --resume."
+        )
         return "stop"
     say(failure.message)
     say(
-        f"Training waits at step {failure.step}. {remedy} and press Enter to try again, or type stop and "
-        "continue later from the last checkpoint with --resume."
+        f"Training waits at step {failure.step}. {remedy} and press Enter to try again, or type "
+        "stop and continue later from the last checkpoint with --resume."
     )
     try:
         with stop.asking():
@@ -111,4 +128,6 @@ def ask_after_failed_save(failure: "SaveFailed", say: Callable[[str], None], sto
         return "stop"
     except UnicodeDecodeError:  # neither an end of the input nor “stop”
         return "retry"
-    return "retry" if answer.endswith("\n") and answer.strip().lower() not in ("stop", "s") else "stop"
+    return (
+        "retry" if answer.endswith("\n") and answer.strip().lower() not in ("stop", "s") else "stop"
+    )

@@ -23,7 +23,13 @@ from ....quantities import counted, duration
 from ....run_files import FILES
 from ....text.languages import codes_for, inner_code, language_name
 from ...run_settings.dotted import dotted_settings, read_settings, with_dotted
-from ...run_settings.presets import DEFAULT_PRESET, PRESETS, RATE_OF_FURTHER_TRAINING, further, preset
+from ...run_settings.presets import (
+    DEFAULT_PRESET,
+    PRESETS,
+    RATE_OF_FURTHER_TRAINING,
+    further,
+    preset,
+)
 from ...run_settings.toml_file import read_toml
 from ..folder import require_right_folder
 from .data import add_corpus, add_settings, corpus_source, with_languages
@@ -47,8 +53,12 @@ TORCHRUN_ECHO_SECONDS = 5.0
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of `train`."""
-    parser.epilog = "presets: " + "; ".join(f"{run.preset}: {run.description}" for run in PRESETS.values())
-    parser.add_argument("--preset", choices=PRESETS, help=f"settings by name (default: {DEFAULT_PRESET})")
+    parser.epilog = "presets: " + "; ".join(
+        f"{run.preset}: {run.description}" for run in PRESETS.values()
+    )
+    parser.add_argument(
+        "--preset", choices=PRESETS, help=f"settings by name (default: {DEFAULT_PRESET})"
+    )
     parser.add_argument(
         "--config",
         type=Path,
@@ -62,14 +72,15 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--initial-model",
         type=Path,
         metavar="FILE",
-        help="train this model further, also on other data: its weights, architecture, tokenizer and vocabularies are "
-        f"used. Without --preset or --config, the rate is constant ({RATE_OF_FURTHER_TRAINING:g})",
+        help="train this model further, also on other data: its weights, architecture, tokenizer "
+        "and vocabularies are used. Without --preset or --config, the rate is constant "
+        f"({RATE_OF_FURTHER_TRAINING:g})",
     )
     parser.add_argument(
         "--into",
         metavar="CODE",
-        help="the target language of the data, for a model or teacher of several: a code that augenmerk info lists, "
-        "such as fra. Each source sentence gets it as its first word",
+        help="the target language of the data, for a model or teacher of several: a code that "
+        "augenmerk info lists, such as fra. Each source sentence gets it as its first word",
     )
     parser.add_argument(
         "--teacher",
@@ -77,20 +88,32 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="FILE",
-        help="also learn the predictions of this model, weighted by training.distillation; repeatable: several are "
-        "averaged. The data are read with the tokenizer and vocabularies of the first",
+        help="also learn the predictions of this model, weighted by training.distillation; "
+        "repeatable: several are averaged. The data are read with the tokenizer and "
+        "vocabularies of the first",
     )
     parser.add_argument(
-        "--list-settings", action=_ListSettings, nargs=0, help="print every setting for --set with its values, and exit"
+        "--list-settings",
+        action=_ListSettings,
+        nargs=0,
+        help="print every setting for --set with its values, and exit",
     )
-    parser.add_argument("--compile", action="store_true", help="compile the model with torch.compile")
     parser.add_argument(
-        "--deterministic", action="store_true", help="compute the same bits on each run on a GPU, too (slower)"
+        "--compile", action="store_true", help="compile the model with torch.compile"
     )
     parser.add_argument(
-        "--probe", metavar="SENTENCE", help="a sentence to translate at each validation, for the film of attention"
+        "--deterministic",
+        action="store_true",
+        help="compute the same bits on each run on a GPU, too (slower)",
     )
-    parser.add_argument("--tensorboard", action="store_true", help="also write TensorBoard event files into --out")
+    parser.add_argument(
+        "--probe",
+        metavar="SENTENCE",
+        help="a sentence to translate at each validation, for the film of attention",
+    )
+    parser.add_argument(
+        "--tensorboard", action="store_true", help="also write TensorBoard event files into --out"
+    )
     parser.add_argument(
         "--resume",
         action="store_true",
@@ -101,7 +124,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="NAME=VALUE",
-        help="change a training setting, also of a resumed run from here on: learning_rate=1e-4; repeatable",
+        help="change a training setting, also of a resumed run from here on: learning_rate=1e-4; "
+        "repeatable",
     )
     parser.add_argument(
         "--allow-changed-data",
@@ -109,7 +133,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="resume even if the training data has changed since the run was saved",
     )
     parser.add_argument(
-        "--out", type=OutputFolder(FILES), required=True, metavar="DIR", help="folder for checkpoints and history"
+        "--out",
+        type=OutputFolder(FILES),
+        required=True,
+        metavar="DIR",
+        help="folder for checkpoints and history",
     )
     add_device(parser)
 
@@ -149,7 +177,11 @@ class _ListSettings(argparse.Action):
         for name, setting in dotted_settings().items():
             unit = f", {setting.unit}" if setting.unit else ""
             text = textwrap.fill(
-                setting.description, 96, initial_indent=" " * 4, subsequent_indent=" " * 4, break_on_hyphens=False
+                setting.description,
+                96,
+                initial_indent=" " * 4,
+                subsequent_indent=" " * 4,
+                break_on_hyphens=False,
             )
             print(f"{name}: {setting.expected}{unit}\n{text}")
         parser.exit()
@@ -169,7 +201,10 @@ def run(options: argparse.Namespace) -> int:
     from ..inputs import load_models
 
     models = load_models(
-        options.out, resume=options.resume, initial_model=options.initial_model, teachers=options.teacher
+        options.out,
+        resume=options.resume,
+        initial_model=options.initial_model,
+        teachers=options.teacher,
     )
     settings = configured_run(options, models)
     if not is_distributed():
@@ -182,14 +217,22 @@ def run(options: argparse.Namespace) -> int:
                 return _train(options, settings, models, world, TORCHRUN_ECHO_SECONDS)
         with stop_on_interrupt(math.inf, announce=False):  # the main process decides when to stop
             try:
-                run_worker(lambda run: _read_corpus(options, run, models, lambda text: None), options.device, world)
+                run_worker(
+                    lambda run: _read_corpus(options, run, models, lambda text: None),
+                    options.device,
+                    world,
+                )
             except TrainingError:  # the main process reports it
                 return 1
     return 0
 
 
 def _train(
-    options: argparse.Namespace, settings: RunConfig, models: "RunModels", world: "World", echo_seconds: float
+    options: argparse.Namespace,
+    settings: RunConfig,
+    models: "RunModels",
+    world: "World",
+    echo_seconds: float,
 ) -> int:
     from ....device import choose_device
     from ..checks import (
@@ -207,14 +250,23 @@ def _train(
     check_memory_for_training(settings.model, choose_device(world.device(options.device)).name)
     show = TerminalProgress()
     with contextlib.ExitStack() as stack:
-        log = stack.enter_context(tensorboard_log(options.out, show.say)) if options.tensorboard else None
+        log = (
+            stack.enter_context(tensorboard_log(options.out, show.say))
+            if options.tensorboard
+            else None
+        )
         corpus = _read_corpus(options, settings, models, show.phase)
         if models.initial is not None and not _chooses_batches(options):
             default = settings
             settings = with_fitting_batches(settings, corpus)
             if settings != default:
                 num_units, unit = settings.training.batch_size, settings.training.batch_unit
-                show(Noted(f"The corpus is small, so each batch has {num_units:,} {unit} (--batch-size)."))
+                show(
+                    Noted(
+                        f"The corpus is small, so each batch has {num_units:,} {unit} "
+                        "(--batch-size)."
+                    )
+                )
         stop = stack.enter_context(stop_on_interrupt(echo_seconds))
         stack.callback(show.close)
 
@@ -243,20 +295,26 @@ def _train(
 
 
 def _read_corpus(
-    options: argparse.Namespace, run: RunConfig, models: "RunModels", on_phase: Callable[[str], None]
+    options: argparse.Namespace,
+    run: RunConfig,
+    models: "RunModels",
+    on_phase: Callable[[str], None],
 ) -> "PreparedCorpus":
     """The corpus that the options name, or that of the resumed run. Raises `AugenmerkError`."""
     from ..inputs import read_corpus
 
     is_named = any((options.data, options.source, options.target))
     source = corpus_source(options, run) if is_named or not options.resume else None
-    return read_corpus(run, options.out, source, resume=options.resume, models=models, on_phase=on_phase)
+    return read_corpus(
+        run, options.out, source, resume=options.resume, models=models, on_phase=on_phase
+    )
 
 
 def configured_run(options: argparse.Namespace, models: "RunModels") -> RunConfig:
     """The settings of the preset, the file or the resumed run, with the changes by options.
 
-    A model to train further provides its architecture and data settings, a teacher its data settings.
+    A model to train further provides its architecture and data settings, a teacher its data
+    settings.
 
     Raises:
         ConfigError: a file or a setting is refused, or both a preset and a file are named.
@@ -297,24 +355,37 @@ def _resumed_run(options: argparse.Namespace) -> RunConfig:
     run_name = f"the run in {options.out}"
     if options.preset not in (None, own.preset):
         raise ConfigError(
-            f"--preset {options.preset} contradicts {run_name}, which was started from the preset {own.preset}. Leave "
-            "--preset out: --resume alone continues the run. Or start a new run in another folder."
+            f"--preset {options.preset} contradicts {run_name}, which was started from the "
+            f"preset {own.preset}. Leave --preset out: --resume alone continues the run. Or "
+            "start a new run in another folder."
         )
     if options.into is not None and not codes_for(options.into, [own.data.target_code or ""]):
         raise ConfigError(
             f"--into {options.into} contradicts {run_name}, whose target language is "
-            f"{language_name(own.data.target_language)}. Leave --into out: --resume alone continues the run. Or start "
-            "a new run in another folder."
+            f"{language_name(own.data.target_language)}. Leave --into out: --resume alone "
+            "continues the run. Or start a new run in another folder."
         )
     parts = {part: getattr(own, part) for part in PARTS}
-    run = _with_options(own if options.config is None else read_toml(options.config, parts), options)
+    run = _with_options(
+        own if options.config is None else read_toml(options.config, parts), options
+    )
     named, changed = _named_by_options(options), frozenset(read_changes(options.change))
-    unnamed = [name for name in ("initial_model", "teachers", "fit_schedule") if f"training.{name}" not in named]
-    run = run.with_training(**{name: getattr(own.training, name) for name in unnamed})  # a file may lack them
+    unnamed = [
+        name
+        for name in ("initial_model", "teachers", "fit_schedule")
+        if f"training.{name}" not in named
+    ]
+    # a file may lack them
+    run = run.with_training(**{name: getattr(own.training, name) for name in unnamed})
     different = differing_settings(run, own, changed)
     names = dict.fromkeys(named.get(name, f"--config {options.config}") for name in different)
     verb = "contradicts" if len(names) == 1 else "contradict"
-    require_same_run(run, own, changed, f"{' and '.join(names)} {verb} {run_name}, which --resume alone continues")
+    require_same_run(
+        run,
+        own,
+        changed,
+        f"{' and '.join(names)} {verb} {run_name}, which --resume alone continues",
+    )
     return run
 
 
@@ -336,28 +407,46 @@ def _named_by_options(options: argparse.Namespace) -> dict[str, str]:
 def _chooses_batches(options: argparse.Namespace) -> bool:
     """Whether the options, or a run that they continue, choose the size of batches."""
     is_chosen = options.resume or options.preset is not None or options.config is not None
-    return is_chosen or not _named_by_options(options).keys().isdisjoint(("training.batch_size", "training.batch_unit"))
+    return is_chosen or not _named_by_options(options).keys().isdisjoint(
+        ("training.batch_size", "training.batch_unit")
+    )
 
 
 def _with_options(run: RunConfig, options: argparse.Namespace) -> RunConfig:
     """The run with the settings that options change. Raises `ConfigError`."""
-    changes = {name: getattr(options, name) for name in _SETTINGS.values() if getattr(options, name) is not None}
+    changes = {
+        name: getattr(options, name)
+        for name in _SETTINGS.values()
+        if getattr(options, name) is not None
+    }
     changes |= {name: True for name in _FLAGS if getattr(options, name)}
     run = run.with_training(**changes)
-    return with_languages(with_dotted(run, options.settings, [f"training.{name}" for name in changes]), options)
+    return with_languages(
+        with_dotted(run, options.settings, [f"training.{name}" for name in changes]), options
+    )
 
 
 def read_changes(words: Sequence[str]) -> dict[str, Any]:
-    """The values of training settings NAME=VALUE, by name; the last of a name counts. Raises `ConfigError`."""
+    """The values of training settings NAME=VALUE, by name; the last of a name counts.
+
+    Raises `ConfigError`.
+    """
     changes: dict[str, Any] = {}
-    settings = {name.partition(".")[2]: name for name in dotted_settings() if not name.startswith("training.")}
+    settings = {
+        name.partition(".")[2]: name
+        for name in dotted_settings()
+        if not name.startswith("training.")
+    }
     for word in words:
         name = word.partition("=")[0].strip()
         fixed = settings.get(name.rpartition(".")[2])
-        if fixed is not None and f"training.{name.removeprefix('training.')}" not in dotted_settings():
+        if (
+            fixed is not None
+            and f"training.{name.removeprefix('training.')}" not in dotted_settings()
+        ):
             raise ConfigError(
-                f"{fixed} cannot change during a run: --change is for settings of training alone. Start a new run with "
-                "--set instead."
+                f"{fixed} cannot change during a run: --change is for settings of training "
+                "alone. Start a new run with --set instead."
             )
         changes |= read_settings([f"training.{word.strip().removeprefix('training.')}"])["training"]
     return changes
@@ -414,8 +503,9 @@ class TerminalProgress:
             case events.EpochDone():
                 bleu = "" if event.bleu is None else f"BLEU {event.bleu:.2f}  "
                 self.say(
-                    f"epoch {event.epoch:3d}  step {event.step:6d}  training {event.training_loss:.4f}  validation "
-                    f"{event.validation_loss:.4f} (batch mean {event.validation_loss_batch_mean:.4f})  "
+                    f"epoch {event.epoch:3d}  step {event.step:6d}  training "
+                    f"{event.training_loss:.4f}  validation {event.validation_loss:.4f} (batch "
+                    f"mean {event.validation_loss_batch_mean:.4f})  "
                     f"{bleu}{duration(event.seconds)}{'  best' if event.is_best else ''}"
                 )
             case events.SampleTranslated():
@@ -426,7 +516,10 @@ class TerminalProgress:
                 self._finish(event)
 
     def phase(self, text: str) -> None:
-        """Show the current phase, next to the bar if there is one. Files omit the phases of each epoch."""
+        """Show the current phase, next to the bar if there is one.
+
+        Files omit the phases of each epoch.
+        """
         if self._bar is not None:
             self._bar.set_postfix_str(text)
         elif not self._is_training:
@@ -462,10 +555,11 @@ class TerminalProgress:
         )
 
     def _step(self, event: "StepDone") -> None:
-        self._num_steps = max(self._num_steps, event.step)  # epochs of token batches differ slightly in length
+        # epochs of token batches differ slightly in length
+        self._num_steps = max(self._num_steps, event.step)
         state = (
-            f"loss {event.loss:.3f}, rate {event.learning_rate:.2e}, {event.tokens_per_second:,.0f} tokens/s, "
-            f"{duration(event.seconds_left)} left"
+            f"loss {event.loss:.3f}, rate {event.learning_rate:.2e}, "
+            f"{event.tokens_per_second:,.0f} tokens/s, {duration(event.seconds_left)} left"
         )
         if self._bar is not None:
             self._bar.n = event.step
@@ -494,8 +588,13 @@ class TerminalProgress:
         ending = endings.get(event.reason, "Stopped")
         best = "Nothing was validated yet"
         if event.best_epoch:
-            best = f"Best validation loss {event.best_validation_loss:.4f} in epoch {event.best_epoch}"
-        self.say(f"{ending} after step {event.step} ({duration(event.seconds)}). {best}: {event.best_checkpoint}")
+            best = (
+                f"Best validation loss {event.best_validation_loss:.4f} in epoch {event.best_epoch}"
+            )
+        self.say(
+            f"{ending} after step {event.step} ({duration(event.seconds)}). {best}: "
+            f"{event.best_checkpoint}"
+        )
 
     def say(self, text: str) -> None:
         """Print a line above the bar."""

@@ -1,4 +1,6 @@
-"""Variants of the training pairs, drawn again for each epoch: typing noise in the sources, BPE-dropout."""
+"""Variants of the training pairs, drawn again for each epoch: typing noise in the sources,
+BPE-dropout.
+"""
 
 import random
 import zlib
@@ -17,9 +19,10 @@ def with_noisy_sources(
 ) -> EncodedPairs:
     """The same pairs with every source distorted in some of the batches, in one way for each batch.
 
-    Makes a model robust against typing noise (Belinkov & Bisk 2018, "Synthetic and Natural Noise Both Break Neural
-    Machine Translation"). Unchanged words keep their ids. A source that would become empty, or longer than the longest
-    of `pairs`, is left unchanged, so that the result fits wherever `pairs` fits.
+    Makes a model robust against typing noise (Belinkov & Bisk 2018, "Synthetic and Natural Noise
+    Both Break Neural Machine Translation"). Unchanged words keep their ids. A source that would
+    become empty, or longer than the longest of `pairs`, is left unchanged, so that the result fits
+    wherever `pairs` fits.
 
     Args:
         pairs: those of an epoch.
@@ -67,10 +70,11 @@ _Ids = tuple[int, ...]
 
 
 class Resegmentation:
-    """BPE-dropout: the training pairs of a subword corpus, split again for each epoch (Provilkov et al. 2020).
+    """BPE-dropout: the training pairs of a subword corpus, split again for each epoch (Provilkov et
+    al. 2020).
 
-    A sentence that would become longer than the longest of the corpus keeps its usual pieces, so that every epoch fits
-    wherever the corpus fits.
+    A sentence that would become longer than the longest of the corpus keeps its usual pieces, so
+    that every epoch fits wherever the corpus fits.
 
     Args:
         corpus: of joint subwords.
@@ -90,8 +94,12 @@ class Resegmentation:
         """The pairs of one epoch, reproducible by epoch and seed."""
         codecs, train = self._corpus.codecs, self._corpus.train
         return EncodedPairs(
-            self._resegment(self._source_words, train.source, codecs.source, f"{seed}-{epoch}-source"),
-            self._resegment(self._target_words, train.target, codecs.target, f"{seed}-{epoch}-target"),
+            self._resegment(
+                self._source_words, train.source, codecs.source, f"{seed}-{epoch}-source"
+            ),
+            self._resegment(
+                self._target_words, train.target, codecs.target, f"{seed}-{epoch}-target"
+            ),
         )
 
     def _resegment(
@@ -106,17 +114,26 @@ class Resegmentation:
             cut.append(ids if len(ids) <= longest else usual)
         return cut
 
-    def _variants(self, sentences: list[list[_Ids]], codec: TextCodec, seed: str) -> dict[_Ids, list[_Ids]]:
+    def _variants(
+        self, sentences: list[list[_Ids]], codec: TextCodec, seed: str
+    ) -> dict[_Ids, list[_Ids]]:
         """The different splits of each distinct word in this epoch."""
         counts = Counter(word for words in sentences for word in words)
         spelled = {word: _spelling(word, codec) for word in counts}
-        requested = [word for word, count in counts.items() if spelled[word] for _ in range(min(count, MAX_VARIANTS))]
+        requested = [
+            word
+            for word, count in counts.items()
+            if spelled[word]
+            for _ in range(min(count, MAX_VARIANTS))
+        ]
         number = zlib.crc32(seed.encode())
         drawn = self._sampler.sample([spelled[word] for word in requested], self._dropout, number)
         ids_of = codec.vocabulary.ids
         variants: dict[_Ids, list[_Ids]] = {word: [] for word in counts}
         for word, pieces in zip(requested, drawn, strict=True):
-            variants[word].append(tuple(ids_of[piece] for piece in pieces) if ids_of.keys() >= set(pieces) else word)
+            variants[word].append(
+                tuple(ids_of[piece] for piece in pieces) if ids_of.keys() >= set(pieces) else word
+            )
         return {word: splits or [word] for word, splits in variants.items()}
 
 
@@ -129,7 +146,9 @@ def _words(ids: list[int], codec: TextCodec) -> list[_Ids]:
     tokens = codec.vocabulary.tokens
     words: list[list[int]] = []
     for token_id in ids:
-        is_later_piece = token_id not in codec.vocabulary.special_ids and not tokens[token_id].startswith(WORD_MARK)
+        is_later_piece = token_id not in codec.vocabulary.special_ids and not tokens[
+            token_id
+        ].startswith(WORD_MARK)
         if is_later_piece and words and words[-1][-1] not in codec.vocabulary.special_ids:
             words[-1].append(token_id)
         else:
@@ -138,7 +157,9 @@ def _words(ids: list[int], codec: TextCodec) -> list[_Ids]:
 
 
 def _spelling(word: _Ids, codec: TextCodec) -> str:
-    """The text of a word's ids; empty for ids that are never split: specials, and ids after an unknown character.
+    """The text of a word's ids.
+
+    Empty for ids that are never split: specials, and ids after an unknown character.
 
     Unknown characters occur in text outside the training data of the subwords.
     """

@@ -10,8 +10,9 @@ from ....text.subwords import Subwords
 class BpeDropout:
     """Splits words with merges left out at random (Provilkov et al. 2020).
 
-    As in sentencepiece, a skipped merge is reconsidered when one of its two neighbours has changed. sentencepiece's own
-    sampler draws random numbers from the process, so a second process or a resumed run would get other pieces.
+    As in sentencepiece, a skipped merge is reconsidered when one of its two neighbours has changed.
+    sentencepiece's own sampler draws random numbers from the process, so a second process or a
+    resumed run would get other pieces.
 
     Args:
         scores: of each piece of the model; the merge with the highest score comes first.
@@ -22,11 +23,14 @@ class BpeDropout:
         self._usual: dict[str, tuple[str, ...]] = {}
 
     def sample(self, text: str, dropout: float, generator: random.Random) -> tuple[str, ...]:
-        """The pieces of `text`, in which each merge is left out with probability `dropout`, in [0, 1)."""
+        """The pieces of `text`, in which each merge is left out with probability `dropout`, in [0,
+        1).
+        """
         usual = self._usual.get(text)
         if usual is None:
             usual = self._usual[text] = self._split(text, dropout=0.0, generator=generator)
-        # one random number says which merge of the usual ones is the first to be left out; mostly none is
+        # one random number says which merge of the usual ones is the first to be left out; mostly
+        # none is
         num_merges = len(text) - len(usual)
         drawn = generator.random()
         num_kept = 0
@@ -41,7 +45,10 @@ class BpeDropout:
     def _split(
         self, text: str, dropout: float, generator: random.Random, first_left_out: int | None = None
     ) -> tuple[str, ...]:
-        """The pieces; merges before number `first_left_out` are kept, that one is left out, later ones are drawn."""
+        """The pieces.
+
+        Merges before number `first_left_out` are kept, that one is left out, later ones are drawn.
+        """
         symbols = list(text)
         before, after = list(range(-1, len(text) - 1)), list(range(1, len(text) + 1))
         agenda: list[tuple[float, int, int, str]] = []
@@ -95,5 +102,6 @@ class SubwordSampler:
             seed: the same seed gives the same pieces, in any process.
         """
         generator = random.Random(seed)
-        written = ("".join(self._subwords.pieces_of(word)) for word in words)  # as sentencepiece normalizes them
+        # as sentencepiece normalizes them
+        written = ("".join(self._subwords.pieces_of(word)) for word in words)
         return [self._dropout.sample(text, dropout, generator) for text in written]

@@ -22,33 +22,46 @@ from ..legacy import vocabulary_tokens
 def learn_codecs(
     config: DataConfig, source_words: Sequence[Sequence[str]], target_words: Sequence[Sequence[str]]
 ) -> CodecPair:
-    """Learns vocabularies, and subwords if the config asks for them, from the words of the training split.
+    """Learns vocabularies, and subwords if the config asks for them, from the words of the training
+    split.
 
     Raises:
         ConfigError: the config is that of an imported model, whose vocabularies cannot be learned.
         CorpusError: the text is too small for the number of subwords.
     """
     if config.num_subwords is None:
-        source = vocabulary_of_words(source_words, config.min_frequency, is_wrapped=config.wrap_source)
-        return CodecPair.build(config, source, vocabulary_of_words(target_words, config.min_frequency), None)
+        source = vocabulary_of_words(
+            source_words, config.min_frequency, is_wrapped=config.wrap_source
+        )
+        return CodecPair.build(
+            config, source, vocabulary_of_words(target_words, config.min_frequency), None
+        )
     subwords = learn_subwords([*source_words, *target_words], config.num_subwords)
     vocabulary = subwords.vocabulary
     return CodecPair.build(config, vocabulary, vocabulary, subwords)
 
 
-# --- words ----------------------------------------------------------------------------------------------------------
+# --- words ----------------------------------------------------------------------------------------
 
 
 def words_of_pairs(
     config: DataConfig, sources: Iterable[str], targets: Iterable[str]
 ) -> tuple[list[list[str]], list[list[str]]]:
-    """The words of parallel lines, case folded. Raises `ConfigError` for the settings of an imported model."""
-    source, target = (make_tokenizer(config, language) for language in (config.source_language, config.target_language))
+    """The words of parallel lines, case folded.
+
+    Raises `ConfigError` for the settings of an imported model.
+    """
+    source, target = (
+        make_tokenizer(config, language)
+        for language in (config.source_language, config.target_language)
+    )
     source_words = list(split_lines(sources, source, config.source_case))
     return source_words, list(split_lines(targets, target, config.target_case))
 
 
-def split_lines(lines: Iterable[str], tokenizer: Tokenizer, case: LetterCase) -> Iterator[list[str]]:
+def split_lines(
+    lines: Iterable[str], tokenizer: Tokenizer, case: LetterCase
+) -> Iterator[list[str]]:
     """The words of each line, case folded."""
     for words in tokenizer.pipe(lines):
         yield fold_case(words, case)
@@ -59,7 +72,8 @@ def vocabulary_of_words(
 ) -> Vocabulary:
     """The words seen at least `min_frequency` times, after the specials in the order of `notebook`.
 
-    Sentences that are not wrapped in a start and an end token have only two specials: unknown and padding.
+    Sentences that are not wrapped in a start and an end token have only two specials: unknown and
+    padding.
     """
     counts: Counter[str] = Counter()
     for words in sentences:
@@ -76,15 +90,16 @@ def vocabulary_of_copy_task(num_symbols: int) -> Vocabulary:
     return Vocabulary(tokens, padding_id=0, start_id=1, end_id=None, unknown_id=None)
 
 
-# --- subwords -------------------------------------------------------------------------------------------------------
+# --- subwords -------------------------------------------------------------------------------------
 
 
 def learn_subwords(sentences: Collection[Sequence[str]], num_subwords: int) -> Subwords:
     """Learns merges from sentences of words, of both languages together.
 
     Raises:
-        UnfitCorpusError: the text has too few pieces for so many subwords, or too many characters. It proposes
-            the geometric mean of the fewest, the characters, and the most, of which nearly all occur once.
+        UnfitCorpusError: the text has too few pieces for so many subwords, or too many characters.
+            It proposes the geometric mean of the fewest, the characters, and the most, of which
+            nearly all occur once.
         CorpusError: the text cannot be learned from.
     """
     try:
@@ -93,12 +108,16 @@ def learn_subwords(sentences: Collection[Sequence[str]], num_subwords: int) -> S
         refusal = error
     characters = set("".join(chain.from_iterable(sentences)))
     if all(character.isspace() for character in characters):
-        raise CorpusError("Subwords cannot be learned from this text: it has no words. Use another.") from refusal
+        raise CorpusError(
+            "Subwords cannot be learned from this text: it has no words. Use another."
+        ) from refusal
     smallest = len(SPECIALS) + len(characters | {WORD_MARK})
     if num_subwords < smallest:
         raise _unfit(num_subwords, smallest, f"its characters alone need {smallest:,}") from refusal
     largest = len(Subwords(_learned(sentences, num_subwords, hard_vocab_limit=False)).vocabulary)
-    pieces = f"it has pieces for {smallest:,} to {largest:,}, but nearly all of the last occur only once"
+    pieces = (
+        f"it has pieces for {smallest:,} to {largest:,}, but nearly all of the last occur only once"
+    )
     raise _unfit(num_subwords, math.isqrt(smallest * largest), pieces) from refusal
 
 
@@ -106,7 +125,9 @@ def _unfit(num_subwords: int, fitting: int, reason: str) -> UnfitCorpusError:
     problem = f"{num_subwords:,} subwords cannot be learned from this text: {reason}."
     misfit = Misfit(problem, "data.num_subwords", fitting, f"{fitting:,} subwords")
     use = "fewer" if fitting < num_subwords else "more"
-    return UnfitCorpusError(misfit, f"Use {use} (--set {misfit.name}={fitting}), or another corpus.")
+    return UnfitCorpusError(
+        misfit, f"Use {use} (--set {misfit.name}={fitting}), or another corpus."
+    )
 
 
 def _learned(sentences: Iterable[Sequence[str]], num_subwords: int, **options: Any) -> bytes:

@@ -29,7 +29,10 @@ from .prepared import (
     prepare_copy_task,
 )
 
-USE_TEXT = "Use text (a folder, or two files), which is read with the model's vocabulary, or data prepared with it"
+USE_TEXT = (
+    "Use text (a folder, or two files), which is read with the model's vocabulary, or data "
+    "prepared with it"
+)
 COPY = "copy"
 MULTI30K = "multi30k"
 
@@ -44,14 +47,14 @@ def load_corpus(
     """Reads and prepares the corpus that `source` names.
 
     Args:
-        source: a folder with train.de, train.en …, a file of sentence pairs (TSV or JSON lines, see `read_pair`) or of
-            prepared data, "multi30k" (downloaded once into the user's cache), "copy" for the copy task, or two files
-            for `load_pair`.
+        source: a folder with train.de, train.en …, a file of sentence pairs (TSV or JSON lines, see
+            `read_pair`) or of prepared data, "multi30k" (downloaded once into the user's cache),
+            "copy" for the copy task, or two files for `load_pair`.
         run: its data settings determine how text becomes ids.
         on_phase: called with a description of each phase.
         should_stop: called during a download.
-        codecs: of a model whose vocabularies are kept, made with the same data settings; None to learn them from the
-            text. Prepared data and the copy task have their own vocabularies.
+        codecs: of a model whose vocabularies are kept, made with the same data settings; None to
+            learn them from the text. Prepared data and the copy task have their own vocabularies.
 
     Raises:
         CorpusError: the source is missing or unusable.
@@ -85,18 +88,23 @@ def _load(
         return prepare_copy_task(run.data, run.training.seed)
     if str(source) == MULTI30K and not Path(source).exists():
         on_phase("Downloading Multi30k")
-        folder = multi30k.download(on_progress=lambda p: on_phase(describe_progress(p)), should_stop=should_stop)
+        folder = multi30k.download(
+            on_progress=lambda p: on_phase(describe_progress(p)), should_stop=should_stop
+        )
         return _prepare_folder(folder, run, on_phase, codecs)
     path = Path(source).expanduser()
     if is_folder(path):
         return _prepare_folder(path, run, on_phase, codecs)
     if not os.path.exists(path):  # noqa: PTH110
         if is_forbidden(path):
-            raise CorpusError(f"{path} cannot be read: no permission. Make its folder readable, or choose other data.")
+            raise CorpusError(
+                f"{path} cannot be read: no permission. Make its folder readable, or choose "
+                "other data."
+            )
         raise CorpusError(
             f"Nothing readable was found at {path}. Check the path: it must be a folder with "
-            f"train.{run.data.source_language} and train.{run.data.target_language}, a file of sentence pairs (TSV or "
-            "JSON lines), or a file of prepared data."
+            f"train.{run.data.source_language} and train.{run.data.target_language}, a file of "
+            "sentence pairs (TSV or JSON lines), or a file of prepared data."
         )
     if not is_tensor_file(path):
         return load_pair(path, None, run, on_phase, codecs)
@@ -111,7 +119,9 @@ def load_pair(
     on_phase: Callable[[str], None] = lambda text: None,
     codecs: CodecPair | None = None,
 ) -> PreparedCorpus:
-    """Prepares two parallel files, or one of pairs; holds out a part for validation, independent of the run's seed.
+    """Prepares two parallel files, or one of pairs.
+
+    Holds out a part for validation, independent of the run's seed.
 
     Args:
         source_path, target_path: the files, see `read_pair`.
@@ -123,11 +133,16 @@ def load_pair(
     """
     if run.is_copy_task:
         raise ConfigError(_wrong_kind(run, f"{source_path} and {target_path}"))
-    on_phase("Reading " + " and ".join(path.name for path in (source_path, target_path) if path is not None))
+    on_phase(
+        "Reading "
+        + " and ".join(path.name for path in (source_path, target_path) if path is not None)
+    )
     pairs = read_pair(source_path, target_path, languages=run.data.languages)
     train, validation = hold_out(pairs, HOLD_OUT_SEED)
     kind = kind_of_text(pairs.source, pairs.target)
-    return prepare(name_of(source_path.with_suffix("")), run.data, train, validation, on_phase, kind, codecs)
+    return prepare(
+        name_of(source_path.with_suffix("")), run.data, train, validation, on_phase, kind, codecs
+    )
 
 
 def describe_progress(progress: multi30k.DownloadProgress) -> str:
@@ -139,25 +154,38 @@ def describe_progress(progress: multi30k.DownloadProgress) -> str:
 def _prepare_folder(
     folder: Path, run: RunConfig, on_phase: Callable[[str], None], codecs: CodecPair | None
 ) -> PreparedCorpus:
-    corpus = read_folder(folder, run.data.source_language, run.data.target_language, on_phase=on_phase)
-    return prepare(corpus.name, run.data, corpus.train, corpus.validation, on_phase, corpus.kind, codecs)
+    corpus = read_folder(
+        folder, run.data.source_language, run.data.target_language, on_phase=on_phase
+    )
+    return prepare(
+        corpus.name, run.data, corpus.train, corpus.validation, on_phase, corpus.kind, codecs
+    )
 
 
 def _require_two_languages(run: RunConfig) -> None:
-    source, target = (two_letter_code(code) if code.isalpha() else code for code in run.data.languages)
+    source, target = (
+        two_letter_code(code) if code.isalpha() else code for code in run.data.languages
+    )
     if source == target:
         raise ConfigError(
             f"The source and the target are both {language_name(source)}: source_language is "
-            f"{run.data.source_language}, target_language is {run.data.target_language}. Choose two languages."
+            f"{run.data.source_language}, target_language is {run.data.target_language}. Choose "
+            "two languages."
         )
 
 
 def _wrong_kind(run: RunConfig, data: str) -> str:
-    suitable = "the word copy" if run.is_copy_task else "sentence pairs: a folder, a file, or multi30k"
-    return f"The preset {run.preset} cannot learn from {data}. Choose {suitable}, or another preset."
+    suitable = (
+        "the word copy" if run.is_copy_task else "sentence pairs: a folder, a file, or multi30k"
+    )
+    return (
+        f"The preset {run.preset} cannot learn from {data}. Choose {suitable}, or another preset."
+    )
 
 
-def _matching(corpus: PreparedCorpus, run: RunConfig, path: Path, codecs: CodecPair | None) -> PreparedCorpus:
+def _matching(
+    corpus: PreparedCorpus, run: RunConfig, path: Path, codecs: CodecPair | None
+) -> PreparedCorpus:
     """`corpus` within `run`'s length limit. Raises `CorpusError` if other settings differ."""
     limit = run.data.max_length
     own_limit = corpus.config.max_length
@@ -175,8 +203,11 @@ def _matching(corpus: PreparedCorpus, run: RunConfig, path: Path, codecs: CodecP
         advice = USE_TEXT
         if codecs is None:
             reader = f"the preset {run.preset}"
-            advice = f"Prepare it again with --preset {run.preset}, or choose the preset it was made for"
+            advice = (
+                f"Prepare it again with --preset {run.preset}, or choose the preset it was made for"
+            )
         raise CorpusError(
-            f"{path} was prepared with other settings than {reader} has: {'; '.join(different)}. {advice}."
+            f"{path} was prepared with other settings than {reader} has: {'; '.join(different)}. "
+            f"{advice}."
         )
     return limited(corpus, config) if is_shorter else corpus

@@ -1,8 +1,10 @@
-"""Multi30k, German–English: downloaded once into the user's cache, from one commit, verified by pinned digests.
+"""Multi30k, German–English: downloaded once into the user's cache, from one commit, verified by
+pinned digests.
 
-Multi30k (Elliott et al. 2016, "Multi30K: Multilingual English-German Image Descriptions", W16-3210) derives from
-Flickr30K and is provided for **non-commercial research and educational purposes** only. It is never part of this
-product: each user downloads it from its public repository, `multi30k/dataset`, under those terms.
+Multi30k (Elliott et al. 2016, "Multi30K: Multilingual English-German Image Descriptions", W16-3210)
+derives from Flickr30K and is provided for **non-commercial research and educational purposes**
+only. It is never part of this product: each user downloads it from its public repository,
+`multi30k/dataset`, under those terms.
 """
 
 import hashlib
@@ -18,16 +20,35 @@ from ...download import Downloader, RemoteFile
 
 COMMIT = "a3d2e0d26b56f3846f66a952536ffed4e401d05a"
 BASE_URL = f"https://raw.githubusercontent.com/multi30k/dataset/{COMMIT}/data/task1/raw"
-_ADVICE = "Check the connection and try again, or choose a folder with your own copy (in a terminal: --data DIR)."
+_ADVICE = (
+    "Check the connection and try again, or choose a folder with your own copy (in a terminal: "
+    "--data DIR)."
+)
 
 
 FILES = (
-    RemoteFile("train.de.gz", 637_044, "726e39b2fa9eb9ffb6dc763fb35a179f80fae06ffc5d28b6ace5faa883de28a6"),
-    RemoteFile("train.en.gz", 568_929, "d79cfa999dd4c51d2cb42499b6796d5a882c3a8a961923c25a898c90f8bbd56f"),
-    RemoteFile("val.de.gz", 24_681, "f0cba2f995189cf5770f29a8a9a537a3ad3f51657ad873405082ff6863a5e75a"),
-    RemoteFile("val.en.gz", 21_650, "14f7d25ddd868909a9213e361768460edcacdd6ab9d1e77b92560dc10c10dc28"),
-    RemoteFile("test_2016_flickr.de.gz", 22_890, "9204244e408ccb38d2a55cfcd344df15005fc42a07a6e55ca6c52b6ababb8cc8"),
-    RemoteFile("test_2016_flickr.en.gz", 21_077, "611d361c6334bc7246101d48097c13cf5c4413c5befc793cc629934359d532d9"),
+    RemoteFile(
+        "train.de.gz", 637_044, "726e39b2fa9eb9ffb6dc763fb35a179f80fae06ffc5d28b6ace5faa883de28a6"
+    ),
+    RemoteFile(
+        "train.en.gz", 568_929, "d79cfa999dd4c51d2cb42499b6796d5a882c3a8a961923c25a898c90f8bbd56f"
+    ),
+    RemoteFile(
+        "val.de.gz", 24_681, "f0cba2f995189cf5770f29a8a9a537a3ad3f51657ad873405082ff6863a5e75a"
+    ),
+    RemoteFile(
+        "val.en.gz", 21_650, "14f7d25ddd868909a9213e361768460edcacdd6ab9d1e77b92560dc10c10dc28"
+    ),
+    RemoteFile(
+        "test_2016_flickr.de.gz",
+        22_890,
+        "9204244e408ccb38d2a55cfcd344df15005fc42a07a6e55ca6c52b6ababb8cc8",
+    ),
+    RemoteFile(
+        "test_2016_flickr.en.gz",
+        21_077,
+        "611d361c6334bc7246101d48097c13cf5c4413c5befc793cc629934359d532d9",
+    ),
 )
 
 
@@ -37,7 +58,8 @@ class DownloadProgress:
 
     Attributes:
         file: name of the current file.
-        done_bytes, total_bytes: over all files of this download, without those already in the cache.
+        done_bytes, total_bytes: over all files of this download, without those already in the
+            cache.
     """
 
     file: str
@@ -46,7 +68,10 @@ class DownloadProgress:
 
 
 class DownloadStoppedError(CorpusError):
-    """`should_stop` ended the download. Complete files stay in the cache, partial ones are removed."""
+    """`should_stop` ended the download.
+
+    Complete files stay in the cache, partial ones are removed.
+    """
 
 
 def cache_path() -> Path:
@@ -64,8 +89,8 @@ def download(
 ) -> Path:
     """The folder with Multi30k's six files, downloading those that are missing or damaged.
 
-    If all files are present with the right digests, there is no network access. `should_stop` is called before each
-    file and after each chunk (64 KiB at most).
+    If all files are present with the right digests, there is no network access. `should_stop` is
+    called before each file and after each chunk (64 KiB at most).
 
     Args:
         cache_folder: the parent of the folder `multi30k`; None for the user's cache.
@@ -75,7 +100,8 @@ def download(
         should_stop: whether to stop now.
 
     Raises:
-        CorpusError: the network or the server failed, or a digest is wrong; no partial file is left.
+        CorpusError: the network or the server failed, or a digest is wrong; no partial file is
+            left.
         DownloadStoppedError: a `CorpusError`; stopped by `should_stop`.
         StorageError: the cache cannot be written.
     """
@@ -84,7 +110,9 @@ def download(
 
     def check() -> None:
         if should_stop():
-            raise DownloadStoppedError(f"The download of {url} was stopped. Start it again to fetch what is missing.")
+            raise DownloadStoppedError(
+                f"The download of {url} was stopped. Start it again to fetch what is missing."
+            )
 
     downloader = Downloader(CorpusError, _ADVICE, check)
     missing = [file for file in files if not _is_whole(folder / file.name, file)]
@@ -99,7 +127,8 @@ def download(
             downloader.fetch(file, f"{url}/{file.name}", folder / file.name, report)
         except StorageError as error:
             raise StorageError(
-                f"{error} Or choose a folder with your own copy of Multi30k (in a terminal: --data DIR)."
+                f"{error} Or choose a folder with your own copy of Multi30k (in a terminal: "
+                "--data DIR)."
             ) from error
         done_bytes += file.num_bytes or 0
     return folder

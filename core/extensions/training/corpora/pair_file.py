@@ -24,11 +24,13 @@ def is_of_pairs(lines: Sequence[str]) -> bool:
     return first.startswith("{") or "\t" in first
 
 
-def numbered_pairs(path: Path, lines: Sequence[str], languages: tuple[str, str]) -> Iterator[tuple[int, str, str]]:
+def numbered_pairs(
+    path: Path, lines: Sequence[str], languages: tuple[str, str]
+) -> Iterator[tuple[int, str, str]]:
     """The number of each pair's line, the sentence and its translation; empty ones too.
 
-    The first column is the source, unless a heading names the languages. Fields of JSON lines are named after the
-    languages, and may be in a field “translation”, as in data sets of Hugging Face.
+    The first column is the source, unless a heading names the languages. Fields of JSON lines are
+    named after the languages, and may be in a field “translation”, as in data sets of Hugging Face.
 
     Args:
         path: of the file, for messages.
@@ -40,8 +42,9 @@ def numbered_pairs(path: Path, lines: Sequence[str], languages: tuple[str, str])
     """
     if not is_of_pairs(lines):
         raise CorpusError(
-            f"{path} has no tab in its first line: it is CSV, or text in one language. Save the pairs as {FORMS}; or "
-            f"write each language to its own file, such as train.{languages[0]} and train.{languages[1]} in a folder."
+            f"{path} has no tab in its first line: it is CSV, or text in one language. Save the "
+            f"pairs as {FORMS}; or write each language to its own file, such as "
+            f"train.{languages[0]} and train.{languages[1]} in a folder."
         )
     split = _split_json if _first(lines).startswith("{") else _split_columns
     return split(path, lines, languages)
@@ -52,15 +55,17 @@ def _first(lines: Sequence[str]) -> str:
     return next(filter(str.strip, lines), "").lstrip(" ")
 
 
-def _split_columns(path: Path, lines: Sequence[str], languages: tuple[str, str]) -> Iterator[tuple[int, str, str]]:
+def _split_columns(
+    path: Path, lines: Sequence[str], languages: tuple[str, str]
+) -> Iterator[tuple[int, str, str]]:
     names = lines[0].split("\t")
     codes = list(map(_code, languages))
     heading = list(map(_code, names))
     has_heading = set(codes) <= set(heading)
     if not has_heading and all(name.islower() and language_name(name) != name for name in names):
         raise CorpusError(
-            f"The columns of {path} are {', '.join(names)}, not {' and '.join(languages)}. Choose these languages, or "
-            "correct its first line."
+            f"The columns of {path} are {', '.join(names)}, not {' and '.join(languages)}. "
+            "Choose these languages, or correct its first line."
         )
     num_columns = len(heading) if has_heading else 2
     source, target = map(heading.index, codes) if has_heading else (0, 1)
@@ -70,9 +75,9 @@ def _split_columns(path: Path, lines: Sequence[str], languages: tuple[str, str])
         cells = line.split("\t") if line.strip() else [""] * num_columns
         if len(cells) != num_columns:
             raise CorpusError(
-                f"{path}, line {number:,} has {counted(len(cells), 'column')} instead of {num_columns}. Write "
-                "a sentence, a tab "
-                f"and its translation, or a first line that names the columns, among them {' and '.join(languages)}."
+                f"{path}, line {number:,} has {counted(len(cells), 'column')} instead of "
+                f"{num_columns}. Write a sentence, a tab and its translation, or a first line "
+                f"that names the columns, among them {' and '.join(languages)}."
             )
         if number > 1 or not has_heading:
             yield number, cells[source], cells[target]
@@ -83,7 +88,9 @@ def _code(name: str) -> str:
     return two_letter_code(language_code(name) or name)
 
 
-def _split_json(path: Path, lines: Sequence[str], languages: tuple[str, str]) -> Iterator[tuple[int, str, str]]:
+def _split_json(
+    path: Path, lines: Sequence[str], languages: tuple[str, str]
+) -> Iterator[tuple[int, str, str]]:
     for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue
@@ -94,16 +101,22 @@ def _split_json(path: Path, lines: Sequence[str], languages: tuple[str, str]) ->
             source, target = (_name_in(fields, language) for language in languages)
             if source == target:
                 raise _same_side(path, f"field “{source}”")
-            sentence, translation = (_LINE_BREAKS.sub(" ", fields[name].text()) for name in (source, target))
+            sentence, translation = (
+                _LINE_BREAKS.sub(" ", fields[name].text()) for name in (source, target)
+            )
         except JsonError as error:
             raise CorpusError(
-                f"{path}, line {number:,}: {error} Write an object per line, with the fields {' and '.join(languages)}."
+                f"{path}, line {number:,}: {error} Write an object per line, with the fields "
+                f"{' and '.join(languages)}."
             ) from error
         yield number, sentence, translation
 
 
 def _same_side(path: Path, side: str) -> CorpusError:
-    return CorpusError(f"The {side} of {path} would be both the source and the target. Choose two different languages.")
+    return CorpusError(
+        f"The {side} of {path} would be both the source and the target. Choose two different "
+        "languages."
+    )
 
 
 def _name_in(fields: dict[str, Field], language: str) -> str:

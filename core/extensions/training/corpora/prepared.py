@@ -63,12 +63,18 @@ class EncodedPairs:
         """The pairs with these indices."""
         indices = list(indices)
         source, target = ([side[index] for index in indices] for side in (self.source, self.target))
-        return EncodedPairs(source, target, tuple(self.lines[index] for index in indices) if self.lines else ())
+        return EncodedPairs(
+            source, target, tuple(self.lines[index] for index in indices) if self.lines else ()
+        )
 
     def within(self, source_limit: int, target_limit: int) -> list[int]:
         """The indices of the pairs that have at most as many ids."""
         lengths = zip(map(len, self.source), map(len, self.target), strict=True)
-        return [index for index, (one, other) in enumerate(lengths) if one <= source_limit and other <= target_limit]
+        return [
+            index
+            for index, (one, other) in enumerate(lengths)
+            if one <= source_limit and other <= target_limit
+        ]
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,8 +88,9 @@ class PreparedCorpus:
         train, validation: the pairs as ids.
         validation_texts: the validation split as text, for scores during training; may be empty.
         left_out, validation_left_out: numbers of pairs that are not in `train` and `validation`.
-        word_counts: counts of the words in the source side of `train`; None in files of earlier versions, for text with
-            too many different words, for imported models, whose tokenizers count none, and for the copy task.
+        word_counts: counts of the words in the source side of `train`; None in files of earlier
+            versions, for text with too many different words, for imported models, whose tokenizers
+            count none, and for the copy task.
         source: what it was read from by `load_corpus`; None if it was made in another way.
     """
 
@@ -107,7 +114,9 @@ class PreparedCorpus:
 
     @cached_property
     def digest(self) -> str:
-        """Identifies the ids of both splits, in their order: hexadecimal digits, the same on every machine."""
+        """Identifies the ids of both splits, in their order: hexadecimal digits, the same on every
+        machine.
+        """
         sha256 = hashlib.sha256()
         for pairs in (self.train, self.validation):
             for sentences in (pairs.source, pairs.target):
@@ -122,7 +131,9 @@ class PreparedCorpus:
         """The pairs of one epoch: always the same, but for the copy task, which draws new ones."""
         if self.config.tokenization != "symbols":
             return self.train
-        return _draw_copy_pairs(self.config, self.config.copy_training_pairs, f"{seed}-train-{epoch}")
+        return _draw_copy_pairs(
+            self.config, self.config.copy_training_pairs, f"{seed}-train-{epoch}"
+        )
 
 
 def prepare(
@@ -134,7 +145,9 @@ def prepare(
     kind: str = "",
     codecs: CodecPair | None = None,
 ) -> PreparedCorpus:
-    """Tokenizes and numericalizes both splits; vocabularies and word counts come from the training split alone.
+    """Tokenizes and numericalizes both splits.
+
+    Vocabularies and word counts come from the training split alone.
 
     Args:
         name: for people.
@@ -142,15 +155,21 @@ def prepare(
         train, validation: the splits.
         on_phase: called with a description of each phase.
         kind: of text, see `kind_of_text`.
-        codecs: of a model whose vocabularies are kept, made with the same `config`; None to learn them.
+        codecs: of a model whose vocabularies are kept, made with the same `config`; None to learn
+            them.
 
     Raises:
-        ConfigError: the config is that of an imported model, and its codecs are not given; or it has no such language.
-        UnfitCorpusError: no pair of a split is left after the length limit, or the text is too small for the subwords.
-        CorpusError: the model has several target languages, and neither the config nor the text says which.
+        ConfigError: the config is that of an imported model, and its codecs are not given; or it
+            has no such language.
+        UnfitCorpusError: no pair of a split is left after the length limit, or the text is too
+            small for the subwords.
+        CorpusError: the model has several target languages, and neither the config nor the text
+            says which.
     """
     if codecs is not None:
-        train, validation = (_with_codes(pairs, config, codecs.source.target_codes) for pairs in (train, validation))
+        train, validation = (
+            _with_codes(pairs, config, codecs.source.target_codes) for pairs in (train, validation)
+        )
     on_phase(f"Tokenizing {len(train):,} sentence pairs")
     source_words: list[list[str]] | None = None
     if codecs is not None and config.is_imported:
@@ -174,47 +193,68 @@ def prepare(
         validation=replace(validation_encoded, lines=validation.lines).take(validation_used),
         validation_texts=validation.take(validation_used),
         left_out=replace(train.left_out, too_long=len(train) - len(used)),
-        validation_left_out=replace(validation.left_out, too_long=len(validation) - len(validation_used)),
-        word_counts=None if source_words is None else count_words([source_words[index] for index in used], kind),
+        validation_left_out=replace(
+            validation.left_out, too_long=len(validation) - len(validation_used)
+        ),
+        word_counts=None
+        if source_words is None
+        else count_words([source_words[index] for index in used], kind),
     )
 
 
 def _with_codes(pairs: SentencePairs, config: DataConfig, codes: Sequence[str]) -> SentencePairs:
-    """The pairs with the code of the target language before each source, for a model that has `codes`."""
+    """The pairs with the code of the target language before each source, for a model that has
+    `codes`.
+    """
     code = config.target_code
     if code is not None:
         if code not in codes:
             has = f"It has {listed_codes(codes)}" if codes else "It has none"
-            raise ConfigError(f"data: target_code is {code}, which is no target language of the model. {has}.")
+            raise ConfigError(
+                f"data: target_code is {code}, which is no target language of the model. {has}."
+            )
         return replace(pairs, source=tuple(with_code(text, code) for text in pairs.source))
-    unclear = next((index for index, text in enumerate(pairs.source) if code_of(text, codes) is None), None)
+    unclear = next(
+        (index for index, text in enumerate(pairs.source) if code_of(text, codes) is None), None
+    )
     if codes and unclear is not None:
         which = f"line {pairs.lines[unclear]:,}" if pairs.lines else f"pair {unclear + 1:,}"
         raise CorpusError(
-            f"The model translates into several languages, and {which} of the data does not say into which. Add --into "
-            f"CODE (in Python data.target_code), or begin each line with a code such as {codes[0]}. The codes are "
-            f"{listed_codes(codes)}."
+            f"The model translates into several languages, and {which} of the data does not say "
+            "into which. Add --into CODE (in Python data.target_code), or begin each line with a "
+            f"code such as {codes[0]}. The codes are {listed_codes(codes)}."
         )
     return pairs
 
 
 def prepare_copy_task(config: DataConfig, seed: int) -> PreparedCorpus:
-    """The copy task: symbols 1 … n, source equal to target, new sequences each epoch (The Annotated Transformer)."""
+    """The copy task: symbols 1 … n, source equal to target, new sequences each epoch (The Annotated
+    Transformer).
+    """
     vocabulary = vocabulary_of_copy_task(config.copy_symbols)
     codecs = CodecPair.build(config, vocabulary, vocabulary, None)
     validation = _draw_copy_pairs(config, config.copy_validation_pairs, f"{seed}-validation")
     lines = tuple(" ".join(map(str, sequence)) for sequence in validation.source)
     first_epoch = _draw_copy_pairs(config, config.copy_training_pairs, f"{seed}-train-1")
-    return PreparedCorpus("copy task", config, codecs, first_epoch, validation, SentencePairs(lines, lines))
+    return PreparedCorpus(
+        "copy task", config, codecs, first_epoch, validation, SentencePairs(lines, lines)
+    )
 
 
-def draw_sequences(num_pairs: int, length: int, num_symbols: int, rng: random.Random) -> list[list[int]]:
-    """`num_pairs` sequences of `length` symbols for the copy task; each is both source and target of one pair.
+def draw_sequences(
+    num_pairs: int, length: int, num_symbols: int, rng: random.Random
+) -> list[list[int]]:
+    """`num_pairs` sequences of `length` symbols for the copy task.
 
-    Symbol 0 is padding. The first symbol of each is 1, the start, the others are uniform over 1 … `num_symbols` (both
-    included), drawn from `rng`. There is no end token: the length of a sequence is known.
+    Each is both source and target of one pair.
+
+    Symbol 0 is padding. The first symbol of each is 1, the start, the others are uniform over 1 …
+    `num_symbols` (both included), drawn from `rng`. There is no end token: the length of a sequence
+    is known.
     """
-    return [[1, *(rng.randint(1, num_symbols) for _ in range(length - 1))] for _ in range(num_pairs)]
+    return [
+        [1, *(rng.randint(1, num_symbols) for _ in range(length - 1))] for _ in range(num_pairs)
+    ]
 
 
 def _draw_copy_pairs(config: DataConfig, count: int, seed: str) -> EncodedPairs:
@@ -222,7 +262,9 @@ def _draw_copy_pairs(config: DataConfig, count: int, seed: str) -> EncodedPairs:
     return EncodedPairs(sequences, sequences)
 
 
-def encode_lines(codecs: CodecPair, config: DataConfig, sources: Sequence[str], targets: Sequence[str]) -> EncodedPairs:
+def encode_lines(
+    codecs: CodecPair, config: DataConfig, sources: Sequence[str], targets: Sequence[str]
+) -> EncodedPairs:
     """Lines of both sides to ids, wrapped as the config says; imported models read whole lines.
 
     Raises:
@@ -241,7 +283,10 @@ def encode_lines(codecs: CodecPair, config: DataConfig, sources: Sequence[str], 
 
 
 def _encode_words(
-    codecs: CodecPair, config: DataConfig, source_words: list[list[str]], target_words: list[list[str]]
+    codecs: CodecPair,
+    config: DataConfig,
+    source_words: list[list[str]],
+    target_words: list[list[str]],
 ) -> EncodedPairs:
     start, end = _marks(codecs.source.vocabulary) if config.wrap_source else ([], [])
     source = [[*start, *codecs.source.encode_words(words), *end] for words in source_words]
@@ -269,18 +314,31 @@ def _some_within_length(pairs: EncodedPairs, config: DataConfig, what: str) -> S
     """The same. Raises `UnfitCorpusError` if all are longer; `what` names one of them."""
     places = within_length(pairs, config)
     if not places and len(pairs):
-        longest = max(max(map(len, pairs.source)) - _num_source_marks(config), max(map(len, pairs.target)) - 2)
-        problem = f"No {what} is left: all {len(pairs):,} are longer than {config.max_length:,} tokens."
-        misfit = Misfit(problem, "data.max_length", longest, f"sentences of at most {longest:,} tokens")
-        raise UnfitCorpusError(misfit, f"Raise max_length (--set data.max_length={longest}) or use another corpus.")
+        longest = max(
+            max(map(len, pairs.source)) - _num_source_marks(config), max(map(len, pairs.target)) - 2
+        )
+        problem = (
+            f"No {what} is left: all {len(pairs):,} are longer than {config.max_length:,} tokens."
+        )
+        misfit = Misfit(
+            problem, "data.max_length", longest, f"sentences of at most {longest:,} tokens"
+        )
+        raise UnfitCorpusError(
+            misfit, f"Raise max_length (--set data.max_length={longest}) or use another corpus."
+        )
     return places
 
 
 def limited(corpus: PreparedCorpus, config: DataConfig) -> PreparedCorpus:
-    """The corpus with the lower `max_length` of `config`. Raises `UnfitCorpusError` if no pair of a split fits."""
+    """The corpus with the lower `max_length` of `config`.
+
+    Raises `UnfitCorpusError` if no pair of a split fits.
+    """
     texts = corpus.validation_texts
     used = _some_within_length(corpus.train, config, f"training pair of {corpus.name}")
-    validation_used = _some_within_length(corpus.validation, config, f"validation pair of {corpus.name}")
+    validation_used = _some_within_length(
+        corpus.validation, config, f"validation pair of {corpus.name}"
+    )
     too_long = (len(corpus.train) - len(used), len(corpus.validation) - len(validation_used))
     return replace(
         corpus,
@@ -300,8 +358,12 @@ def save_prepared(corpus: PreparedCorpus, path: Path) -> None:
     arrays: dict[str, NDArray[Any]] = {}
     for split, pairs in (("train", corpus.train), ("validation", corpus.validation)):
         for side, sentences in (("source", pairs.source), ("target", pairs.target)):
-            arrays[f"{split}.{side}.ids"] = np.array([token for ids in sentences for token in ids], dtype=np.int32)
-            arrays[f"{split}.{side}.lengths"] = np.array([len(ids) for ids in sentences], dtype=np.int32)
+            arrays[f"{split}.{side}.ids"] = np.array(
+                [token for ids in sentences for token in ids], dtype=np.int32
+            )
+            arrays[f"{split}.{side}.lengths"] = np.array(
+                [len(ids) for ids in sentences], dtype=np.int32
+            )
     texts = corpus.validation_texts
     metadata = {
         "format": FORMAT_NAME,
@@ -329,7 +391,9 @@ def load_prepared(path: Path) -> PreparedCorpus:
     try:
         with open_tensor_file(path, "numpy") as file:
             metadata = file.described(
-                FORMAT_NAME, FORMAT_VERSION, "prepared data. Choose a file written by `augenmerk data prepare`."
+                FORMAT_NAME,
+                FORMAT_VERSION,
+                "prepared data. Choose a file written by `augenmerk data prepare`.",
             )
             arrays = {name: file.read_row(name, "I32", _MAX_COUNT) for name in _ARRAYS}
             word_counts = None
@@ -338,10 +402,14 @@ def load_prepared(path: Path) -> PreparedCorpus:
                 word_counts = WordCounts.unpack(metadata["word_counts"], packed)
         too_long = Field(metadata["num_left_out"], "num_left_out").whole_number(0, _MAX_COUNT)
         names = [number.name for number in fields(LeftOut)]
-        numbers = metadata.get("left_out", [{"too_long": too_long}, {}])  # earlier versions have one number
+        # earlier versions have one number
+        numbers = metadata.get("left_out", [{"too_long": too_long}, {}])
         left_out, validation_left_out = (
             LeftOut(
-                **{name: number.whole_number(0, _MAX_COUNT) for name, number in split.members(optional=names).items()}
+                **{
+                    name: number.whole_number(0, _MAX_COUNT)
+                    for name, number in split.members(optional=names).items()
+                }
             )
             for split in Field(numbers, "left_out").items(2)
         )
@@ -368,23 +436,33 @@ def load_prepared(path: Path) -> PreparedCorpus:
         raise CorpusError(f"There is no file {path}. Check the path.") from error
     except (OSError, KeyError, ValueError, TypeError, AugenmerkError) as error:
         raise CorpusError(
-            f"{path} cannot be read as prepared data ({reason_of(error)}). Choose a folder with training text, or "
-            "create the file again by `augenmerk data prepare`."
+            f"{path} cannot be read as prepared data ({reason_of(error)}). Choose a folder with "
+            "training text, or create the file again by `augenmerk data prepare`."
         ) from error
 
 
 def _unpack(arrays: dict[str, NDArray[np.int32]], split: str, codecs: CodecPair) -> EncodedPairs:
-    """The sentences of a split. Raises `ValueError` if numbers of sentences, lengths and ids contradict each other."""
+    """The sentences of a split.
+
+    Raises `ValueError` if numbers of sentences, lengths and ids contradict each other.
+    """
 
     def sentences(side: str, vocabulary: Vocabulary) -> list[list[int]]:
         ids, lengths = arrays[f"{split}.{side}.ids"], arrays[f"{split}.{side}.lengths"]
         if not len(lengths) or lengths.min() < 1 or lengths.sum() != len(ids):
             raise ValueError(f"the lengths of the {split} {side} sentences do not fit their tokens")
         if ids.min() < 0 or ids.max() >= len(vocabulary):
-            raise ValueError(f"the {split} {side} sentences hold ids that are not in the vocabulary")
+            raise ValueError(
+                f"the {split} {side} sentences hold ids that are not in the vocabulary"
+            )
         return [part.tolist() for part in np.split(ids, np.cumsum(lengths)[:-1])]
 
-    pairs = EncodedPairs(sentences("source", codecs.source.vocabulary), sentences("target", codecs.target.vocabulary))
+    pairs = EncodedPairs(
+        sentences("source", codecs.source.vocabulary), sentences("target", codecs.target.vocabulary)
+    )
     if len(pairs.source) != len(pairs.target):
-        raise ValueError(f"{len(pairs.source)} {split} source sentences, but {len(pairs.target)} target sentences")
+        raise ValueError(
+            f"{len(pairs.source)} {split} source sentences, but {len(pairs.target)} target "
+            "sentences"
+        )
     return pairs

@@ -13,7 +13,10 @@ _MAX_SAMPLED = 20_000
 
 
 def count_words(sentences: Sequence[Sequence[str]], kind: str = "") -> WordCounts | None:
-    """The counts of a training split, see `split_lines`; None if it has too many different words."""
+    """The counts of a training split, see `split_lines`.
+
+    None if it has too many different words.
+    """
     counted: Counter[str] = Counter()
     for words in sentences:
         counted.update(words)
@@ -29,10 +32,12 @@ def count_words(sentences: Sequence[Sequence[str]], kind: str = "") -> WordCount
 
 
 def joined_counts(earlier: WordCounts, later: WordCounts) -> WordCounts | None:
-    """The counts for a model of two corpora: the larger count of each word, because they may share sentences.
+    """The counts for a model of two corpora: the larger count of each word, because they may share
+    sentences.
 
-    The threshold for unusual sentences is that of the larger corpus. The kind is that of both, or of the corpus
-    that has all words of the other as often. None if there are too many different words.
+    The threshold for unusual sentences is that of the larger corpus. The kind is that of both, or
+    of the corpus that has all words of the other as often. None if there are too many different
+    words.
     """
     least = max(earlier.least, later.least)
     counts = {
@@ -44,7 +49,8 @@ def joined_counts(earlier: WordCounts, later: WordCounts) -> WordCounts | None:
         return None
     common = later.kind if later.kind == earlier.kind else ""
     kind = next((part.kind for part in (earlier, later) if part.counts == counts), common)
-    larger = max(later, earlier, key=lambda part: sum(part.counts.values()))  # the later one if they are equal
+    # the later one if they are equal
+    larger = max(later, earlier, key=lambda part: sum(part.counts.values()))
     return WordCounts(counts, kind, least, larger.unusual_below)
 
 
@@ -56,7 +62,9 @@ def _unusual_below(counts: WordCounts, sentences: Sequence[Sequence[str]]) -> fl
     familiarities = []
     for words in islice(sentences, 0, None, -(-len(sentences) // _MAX_SAMPLED)):
         own = Counter(word for word in words if has_letters(word))
-        mean = mean_log([max(0, counts.counts.get(word, 0) - number) for word, number in own.items()])
+        mean = mean_log(
+            [max(0, counts.counts.get(word, 0) - number) for word, number in own.items()]
+        )
         if mean is not None:
             familiarities.append(mean)
     index = len(familiarities) * NUM_UNUSUAL_PER_MILLE // 1000

@@ -1,4 +1,5 @@
-"""A model in double precision in which one component can be removed while everything else keeps its values."""
+"""A model in double precision in which one component can be removed while everything else keeps its
+values."""
 
 import copy
 from collections.abc import Iterator, Sequence
@@ -22,17 +23,25 @@ class FrozenModel:
     """Norms keep their deviations, and sublayers their outputs, of one pass over a pair of ids."""
 
     def __init__(
-        self, model: Transformer, source: Sequence[int], read: Sequence[int], experiment: Experiment | None = None
+        self,
+        model: Transformer,
+        source: Sequence[int],
+        read: Sequence[int],
+        experiment: Experiment | None = None,
     ) -> None:
         self.model = copy.deepcopy(model).double()
         self.pair = torch.tensor([source]), torch.tensor([read])
-        changes = compile_interventions(self.model, [] if experiment is None else [experiment.changes])
+        changes = compile_interventions(
+            self.model, [] if experiment is None else [experiment.changes]
+        )
         self.options = {"need_maps": True, "interventions": changes}
         self.inputs: dict[nn.Module, Tensor] = {}
         self.outputs: dict[nn.Module, Any] = {}
         with ExitStack() as hooks:
             for module in self.model.modules():
-                if isinstance(module, MultiHeadAttention | FeedForward | nn.LayerNorm | AnnotatedLayerNorm):
+                if isinstance(
+                    module, MultiHeadAttention | FeedForward | nn.LayerNorm | AnnotatedLayerNorm
+                ):
                     hooks.callback(module.register_forward_hook(self._record).remove)
             self.logits = self._run()
 
@@ -49,7 +58,8 @@ class FrozenModel:
             return self._run()
 
     def with_head(self, head: Head, outputs: Tensor) -> Tensor:
-        """The logits [T, V] if a head of the decoder gave `outputs` [K] to its output projection, in every row."""
+        """The logits [T, V] if a head of the decoder gave `outputs` [K] to its output projection,
+        in every row."""
         module = self._module_of(head)
         own = slice(head.head * module.head_width, (head.head + 1) * module.head_width)
 
@@ -63,9 +73,14 @@ class FrozenModel:
             return self._run()
 
     def attended(
-        self, kind: AttentionKind, layer: int, without: Component | None = None, side: Side = "decoder"
+        self,
+        kind: AttentionKind,
+        layer: int,
+        without: Component | None = None,
+        side: Side = "decoder",
     ) -> tuple[Tensor, Tensor]:
-        """The inputs of queries [Q, D] and keys [M, D] of an attention, perhaps without a component of one stream."""
+        """The inputs of queries [Q, D] and keys [M, D] of an attention, perhaps without a component
+        of one stream."""
         seen: list[tuple[Tensor, Tensor | None]] = []
         module = attentions_of(self.model)[kind][layer]
         handle = module.register_forward_pre_hook(lambda _, inputs: seen.append(inputs[:2]))
@@ -78,25 +93,37 @@ class FrozenModel:
     @contextmanager
     def _frozen(self, component: Component | None, side: Side) -> Iterator[None]:
         attacked = self._module_of(component)
-        embedding = self.model.source_embedding if side == "encoder" else self.model.target_embedding
+        embedding = (
+            self.model.source_embedding if side == "encoder" else self.model.target_embedding
+        )
         with ExitStack() as hooks:
             for module in self.model.modules():
                 if isinstance(module, nn.LayerNorm | AnnotatedLayerNorm):
                     hooks.callback(module.register_forward_hook(self._frozen_norm).remove)
-                elif isinstance(module, MultiHeadAttention | FeedForward) and module is not attacked:
-                    hooks.callback(module.register_forward_hook(lambda module, *_: self.outputs[module]).remove)
+                elif (
+                    isinstance(module, MultiHeadAttention | FeedForward) and module is not attacked
+                ):
+                    hooks.callback(
+                        module.register_forward_hook(lambda module, *_: self.outputs[module]).remove
+                    )
             if isinstance(component, Head):
                 assert isinstance(attacked, MultiHeadAttention)
                 width = attacked.head_width
                 own = slice(component.head * width, (component.head + 1) * width)
-                zeroed = attacked.out_proj.register_forward_pre_hook(lambda _, inputs: (_without(inputs[0], own),))
+                zeroed = attacked.out_proj.register_forward_pre_hook(
+                    lambda _, inputs: (_without(inputs[0], own),)
+                )
                 hooks.callback(zeroed.remove)
             elif isinstance(component, Network):
                 hooks.callback(
-                    attacked.register_forward_hook(lambda *arguments: torch.zeros_like(arguments[-1])).remove
+                    attacked.register_forward_hook(
+                        lambda *arguments: torch.zeros_like(arguments[-1])
+                    ).remove
                 )
             elif component is Origin.TOKEN:
-                zeroed = embedding.tokens.register_forward_hook(lambda *arguments: torch.zeros_like(arguments[-1]))
+                zeroed = embedding.tokens.register_forward_hook(
+                    lambda *arguments: torch.zeros_like(arguments[-1])
+                )
                 hooks.callback(zeroed.remove)
             elif component is Origin.POSITION:
                 hooks.callback(embedding.register_forward_hook(_only_tokens).remove)

@@ -1,4 +1,5 @@
-"""Word alignment: error rates on cases with a known answer, files that are sound and files that are not."""
+"""Word alignment: error rates on cases with a known answer, files that are sound and files that are
+not."""
 
 from collections import Counter
 from itertools import product
@@ -30,13 +31,16 @@ POSSIBLE = SURE | {(1, 1), (2, 1)}
     [
         (SURE, 0, 1, 1),
         (POSSIBLE, 0, 1, 1),  # possible links cost nothing …
-        ({(0, 0), (1, 1)}, 1 - (1 + 2) / (2 + 2), 1, 1 / 2),  # … but do not stand for a sure one that is missed
+        # … but do not stand for a sure one that is missed
+        ({(0, 0), (1, 1)}, 1 - (1 + 2) / (2 + 2), 1, 1 / 2),
         ({(0, 0), (1, 2), (2, 2)}, 1 - (2 + 2) / (3 + 2), 2 / 3, 1),
         ({(2, 0), (0, 2)}, 1, 0, 0),
         (set(), 1, 1, 0),
     ],
 )
-def test_error_rate_precision_and_recall_of_textbook_cases(hypothesis, aer, precision, recall) -> None:
+def test_error_rate_precision_and_recall_of_textbook_cases(
+    hypothesis, aer, precision, recall
+) -> None:
     score = score_links(hypothesis, SURE, POSSIBLE)
     assert (score.aer, score.precision, score.recall) == pytest.approx((aer, precision, recall))
 
@@ -51,12 +55,16 @@ def test_swapping_both_sides_changes_nothing() -> None:
     def swapped(links: set) -> set:
         return {(target, source) for source, target in links}
 
-    assert score_links(hypothesis, SURE, POSSIBLE) == score_links(swapped(hypothesis), swapped(SURE), swapped(POSSIBLE))
+    assert score_links(hypothesis, SURE, POSSIBLE) == score_links(
+        swapped(hypothesis), swapped(SURE), swapped(POSSIBLE)
+    )
 
 
 def test_with_sure_links_alone_the_error_rate_is_one_minus_f1() -> None:
     score = score_links({(0, 0), (1, 1), (1, 2)}, SURE, SURE)
-    assert score.aer == pytest.approx(1 - 2 * score.precision * score.recall / (score.precision + score.recall))
+    assert score.aer == pytest.approx(
+        1 - 2 * score.precision * score.recall / (score.precision + score.recall)
+    )
 
 
 def test_the_error_rate_is_not_the_share_of_wrong_links() -> None:
@@ -106,7 +114,8 @@ def test_the_gold_pairs_are_sound() -> None:
     for pair in gold:
         assert pair.sure <= pair.possible, pair.line
         assert all(
-            0 <= source < len(pair.source) and 0 <= target < len(pair.target) for source, target in pair.possible
+            0 <= source < len(pair.source) and 0 <= target < len(pair.target)
+            for source, target in pair.possible
         )
         assert 2 * len({target for _, target in pair.sure}) >= len(pair.target), (
             pair.line
@@ -148,13 +157,17 @@ def test_damaged_gold_files_are_told(tmp_path: Path, text: str, message: str) ->
 
 
 def test_gold_files_may_have_a_byte_order_mark(tmp_path: Path) -> None:
-    (tmp_path / "gold.tsv").write_text(HEADING + "3\tEin Hund\tA dog\t1-1 2-2\n", encoding="utf-8-sig")
+    (tmp_path / "gold.tsv").write_text(
+        HEADING + "3\tEin Hund\tA dog\t1-1 2-2\n", encoding="utf-8-sig"
+    )
     (pair,) = read_gold(tmp_path / "gold.tsv")
     assert pair.source == ("Ein", "Hund")
 
 
 def test_a_gold_file_names_its_own_languages(tmp_path: Path) -> None:
-    (tmp_path / "gold.tsv").write_text("line\tfrançais\tdeutsch\tlinks\n3\tUn chien\tEin Hund\t1-1\n", encoding="utf-8")
+    (tmp_path / "gold.tsv").write_text(
+        "line\tfrançais\tdeutsch\tlinks\n3\tUn chien\tEin Hund\t1-1\n", encoding="utf-8"
+    )
     (pair,) = read_gold(tmp_path / "gold.tsv")
     assert pair.target == ("Ein", "Hund")
 
@@ -181,14 +194,21 @@ def classes_of(pair: GoldPair, *readings: tuple[Links, Links]) -> list[tuple[int
 
 def f1(table: Table, least: int) -> float:
     both = sum(count for (one, other), count in table.items() if min(one, other) >= least)
-    return 2 * both / sum(count * ((one >= least) + (other >= least)) for (one, other), count in table.items())
+    return (
+        2
+        * both
+        / sum(count * ((one >= least) + (other >= least)) for (one, other), count in table.items())
+    )
 
 
 def kappa(table: Table) -> float:
     """Cohen's, in three classes."""
     size = table.total()
     observed = sum(table[same, same] for same in range(3)) / size
-    shares = [[sum(n for cell, n in table.items() if cell[side] == c) / size for c in range(3)] for side in (0, 1)]
+    shares = [
+        [sum(n for cell, n in table.items() if cell[side] == c) / size for c in range(3)]
+        for side in (0, 1)
+    ]
     chance = sum(one * other for one, other in zip(*shares, strict=True))
     return (observed - chance) / (1 - chance)
 
@@ -200,11 +220,14 @@ def readme_of_the_gold() -> str:
 def readings_of(name: str) -> dict[int, list[tuple[Links, Links]]]:
     lines = (resource_path("alignments") / name).read_text(encoding="utf-8").splitlines()[1:]
     rows = [line.split("\t") for line in lines]
-    return {int(line): [parse_links(reading, line) for reading in readings] for line, *readings in rows}
+    return {
+        int(line): [parse_links(reading, line) for reading in readings] for line, *readings in rows
+    }
 
 
 def test_the_agreement_of_both_readings_is_as_the_readme_says() -> None:
-    """F1 over sure links and over all, and Cohen's kappa over all pairs of words in three classes."""
+    """F1 over sure links and over all, and Cohen's kappa over all pairs of words in three
+    classes."""
     readings = readings_of("val.readings.tsv")
     table: Table = Counter()
     num_decided: Counter[str] = Counter()
@@ -220,7 +243,10 @@ def test_the_agreement_of_both_readings_is_as_the_readme_says() -> None:
     assert f"all links {f1(table, 1):.3f}" in text
     assert f"all {table.total():,} pairs of words" in text
     assert f"none, is {kappa(table):.3f}" in text
-    assert f"{num_decided['second']} as in the second reading, {num_decided['first']} as in the first" in text
+    assert (
+        f"{num_decided['second']} as in the second reading, {num_decided['first']} as in the first"
+        in text
+    )
     num_sure = sum(len(pair.sure) for pair in read_gold())
     num_more = sum(len(pair.possible) for pair in read_gold()) - num_sure
     assert f"({num_sure} sure, {num_more} more possible)" in text
@@ -242,7 +268,9 @@ def test_the_agreement_of_the_blind_reading_is_as_the_readme_says() -> None:
     assert f"it has an F1 of {f1(table, 2):.3f} over sure links" in text
     assert f"and of {f1(table, 1):.3f} over all links" in text
     assert f"kappa over {table.total():,} pairs of words is {kappa(table):.3f}" in text
-    assert f"error rate of {100 * rates[0].aer:.1f}% against the gold, and so have the gold's" in text
+    assert (
+        f"error rate of {100 * rates[0].aer:.1f}% against the gold, and so have the gold's" in text
+    )
     assert f"{rates[0].aer:.3f}" == f"{rates[1].aer:.3f}"
 
 

@@ -12,7 +12,9 @@ GERMAN = [["das", "Haus"], ["das", "Buch"], ["ein", "Buch"]]
 ENGLISH = [["the", "house"], ["the", "book"], ["a", "book"]]
 
 
-def reference_em(sources: list[list[str]], targets: list[list[str]], num_iterations: int) -> dict[tuple, float]:
+def reference_em(
+    sources: list[list[str]], targets: list[list[str]], num_iterations: int
+) -> dict[tuple, float]:
     """The textbook's loops."""
     words = {word for target in targets for word in target}
     t = {(s, w): 1 / len(words) for source in sources for s in [None, *source] for w in words}
@@ -30,10 +32,14 @@ def reference_em(sources: list[list[str]], targets: list[list[str]], num_iterati
 
 @pytest.mark.parametrize("num_iterations", [1, 5])
 def test_probabilities_are_those_of_the_textbooks_loops(num_iterations: int) -> None:
-    german, english = [*GERMAN, ["Buch", "Buch"]], [*ENGLISH, ["book", "the", "book"]]  # a word twice counts twice
+    # a word twice counts twice
+    german, english = [*GERMAN, ["Buch", "Buch"]], [*ENGLISH, ["book", "the", "book"]]
     model = train_ibm_1(german, english, num_iterations)
     for (source, target), value in reference_em(german, english, num_iterations).items():
-        assert model.probability(source, target) == pytest.approx(value, abs=1e-12), (source, target)
+        assert model.probability(source, target) == pytest.approx(value, abs=1e-12), (
+            source,
+            target,
+        )
 
 
 def test_the_house_is_found_by_what_the_other_pairs_explain() -> None:
@@ -42,19 +48,26 @@ def test_the_house_is_found_by_what_the_other_pairs_explain() -> None:
     assert model.probability("das", "the") > 0.9
     for source, target in zip(GERMAN, ENGLISH, strict=True):
         assert model.links(source, target) == {(0, 0), (1, 1)}
-    assert model.links(["Haus", "das"], ["the", "house"]) == {(1, 0), (0, 1)}  # order does not matter to it
+    # order does not matter to it
+    assert model.links(["Haus", "das"], ["the", "house"]) == {(1, 0), (0, 1)}
 
 
 def test_probabilities_of_each_source_word_sum_to_one_and_likelihood_never_falls() -> None:
     model = train_ibm_1(GERMAN, ENGLISH, 20)
     for source in (None, "das", "haus", "buch", "ein"):
-        assert math.fsum(model.probability(source, word) for word in model.target_ids) == pytest.approx(1)
+        assert math.fsum(
+            model.probability(source, word) for word in model.target_ids
+        ) == pytest.approx(1)
     assert (np.diff(model.log_likelihoods) >= -1e-12).all()
 
 
 def test_unknown_words_go_to_the_diagonal_and_known_ones_never_to_the_empty_word() -> None:
     model = train_ibm_1(GERMAN, ENGLISH)
-    assert model.links(["Ein", "Zebra", "schläft"], ["a", "zebra", "sleeps"]) == {(0, 0), (1, 1), (2, 2)}
+    assert model.links(["Ein", "Zebra", "schläft"], ["a", "zebra", "sleeps"]) == {
+        (0, 0),
+        (1, 1),
+        (2, 2),
+    }
     assert model.probability("Zebra", "house") == 0
     assert len(model.links(["Haus"], ["the", "house", "."])) == 3
 

@@ -36,7 +36,8 @@ def made_up(cross: np.ndarray) -> Translation:
 
 CROSS = np.array(
     [
-        [0.1, 0.4, 0.2, 0.2, 0.1],  # reads <sos>, predicts A: to Ein by one piece, but to Hund by both together
+        # reads <sos>, predicts A: to Ein by one piece, but to Hund by both together
+        [0.1, 0.4, 0.2, 0.2, 0.1],
         [0.0, 0.1, 0.0, 0.1, 0.8],  # reads A, predicts do
         [0.0, 0.6, 0.1, 0.1, 0.2],  # reads do, predicts g
         [0.5, 0.1, 0.3, 0.1, 0.0],  # reads g, predicts <eos>
@@ -63,7 +64,8 @@ def test_word_maps_are_those_that_the_window_shows_with_marks_hidden(mode) -> No
 
 def test_one_link_for_each_target_word_and_none_to_marks() -> None:
     links = word_links(CROSS, made_up(CROSS), "predicted")
-    assert [(link.source, link.target) for link in links] == [(0, 0), (0, 1)]  # the end token's 0.8 is left out
+    # the end token's 0.8 is left out
+    assert [(link.source, link.target) for link in links] == [(0, 0), (0, 1)]
     assert links[1].share == pytest.approx(0.35 / 0.5)
 
 
@@ -81,7 +83,9 @@ def test_a_row_with_nothing_on_words_has_no_link() -> None:
 
 
 def test_a_word_that_was_never_read_has_no_link() -> None:
-    words = word_maps(CROSS[:3], SOURCE, (Word("A", 0, 1), Word("do", 1, 2), Word("g", 2, 3)), "read")
+    words = word_maps(
+        CROSS[:3], SOURCE, (Word("A", 0, 1), Word("do", 1, 2), Word("g", 2, 3)), "read"
+    )
     assert (words[2] == 0).all()
 
 

@@ -1,4 +1,5 @@
-"""Ranking of aligners: the right one wins, the figures are those of one aligner at a time, and halves stay apart."""
+"""Ranking of aligners: the right one wins, the figures are those of one aligner at a time, and
+halves stay apart."""
 
 from itertools import count
 from pathlib import Path
@@ -6,7 +7,12 @@ from pathlib import Path
 import pytest
 
 from augenmerk.core.errors import AnalysisError
-from augenmerk.core.extensions.analyses.alignment import AlignmentScore, GoldPair, diagonal_links, score_links
+from augenmerk.core.extensions.analyses.alignment import (
+    AlignmentScore,
+    GoldPair,
+    diagonal_links,
+    score_links,
+)
 from augenmerk.core.extensions.analyses.alignment_ranking import (
     Aligner,
     AlignerRanking,
@@ -32,7 +38,9 @@ def translator(untrained_checkpoint: Path) -> Translator:
     return Translator.load(untrained_checkpoint, "cpu")
 
 
-def links_of(translator: Translator, source: str, target: str, aligner: Aligner) -> frozenset[tuple[int, int]]:
+def links_of(
+    translator: Translator, source: str, target: str, aligner: Aligner
+) -> frozenset[tuple[int, int]]:
     links = align(translator, read_given(translator, source, target), aligner)
     return frozenset((link.source, link.target) for link in links)
 
@@ -68,9 +76,14 @@ def test_an_aligner_that_is_right_wins(ranking: AlignerRanking) -> None:
 def test_every_layer_head_label_mode_and_measure_is_ranked_once(ranking: AlignerRanking) -> None:
     aligners = [score.aligner for score in ranking.scores]
     assert len(set(aligners)) == len(aligners)
-    by_measure = dict.fromkeys(("weight", "norm", "rollout"), 2 * (2 * 2 + 2 + 1)) | {"norm-layer": 2 * (2 + 1)}
+    by_measure = dict.fromkeys(("weight", "norm", "rollout"), 2 * (2 * 2 + 2 + 1)) | {
+        "norm-layer": 2 * (2 + 1)
+    }
     for measure, expected in by_measure.items():
-        assert sum(aligner is not None and aligner.measure == measure for aligner in aligners) == expected, measure
+        assert (
+            sum(aligner is not None and aligner.measure == measure for aligner in aligners)
+            == expected
+        ), measure
     rates = [score.choosing.aer for score in ranking.scores]
     assert rates == sorted(rates)
 
@@ -96,9 +109,12 @@ def test_figures_are_those_of_one_aligner_at_a_time(
     assert [score.choosing, score.reporting] == halves
 
 
-def test_possible_links_cost_less_than_none(translator: Translator, gold: tuple[GoldPair, ...]) -> None:
+def test_possible_links_cost_less_than_none(
+    translator: Translator, gold: tuple[GoldPair, ...]
+) -> None:
     half_sure = [
-        GoldPair(pair.line, pair.source, pair.target, frozenset(sorted(pair.sure)[:1]), pair.sure) for pair in gold
+        GoldPair(pair.line, pair.source, pair.target, frozenset(sorted(pair.sure)[:1]), pair.sure)
+        for pair in gold
     ]
     score = score_of(rank_aligners(translator, half_sure), WINNER)
     assert score.choosing.precision == 1
@@ -110,7 +126,9 @@ def test_pairs_take_turns_and_what_is_reported_cannot_choose(
     translator: Translator, gold: tuple[GoldPair, ...]
 ) -> None:
     spoilt = [
-        pair if index % 2 == 0 else GoldPair(pair.line, pair.source, pair.target, frozenset(), frozenset())
+        pair
+        if index % 2 == 0
+        else GoldPair(pair.line, pair.source, pair.target, frozenset(), frozenset())
         for index, pair in enumerate(gold)
     ]
     before, after = rank_aligners(translator, gold), rank_aligners(translator, spoilt)
@@ -123,10 +141,17 @@ def test_baselines_stand_beside(translator: Translator, gold: tuple[GoldPair, ..
     perfect = {pair.line: pair.sure for pair in gold}
     ranking = rank_aligners(translator, gold, {"by hand": perfect})
     diagonal, by_hand = ranking.baselines
-    assert (diagonal.name, by_hand.name, by_hand.choosing.aer, by_hand.reporting.aer) == ("diagonal", "by hand", 0, 0)
+    assert (diagonal.name, by_hand.name, by_hand.choosing.aer, by_hand.reporting.aer) == (
+        "diagonal",
+        "by hand",
+        0,
+        0,
+    )
     expected = AlignmentScore()
     for pair in gold[1::2]:
-        expected += score_links(diagonal_links(len(pair.source), len(pair.target)), pair.sure, pair.possible)
+        expected += score_links(
+            diagonal_links(len(pair.source), len(pair.target)), pair.sure, pair.possible
+        )
     assert diagonal.reporting == expected
     del perfect[3]
     with pytest.raises(AnalysisError, match="by hand has no links for line 3"):
@@ -143,7 +168,9 @@ def test_pairs_that_the_model_cuts_into_other_words_are_skipped(
         rank_aligners(translator, [gold[0], odd])
 
 
-def test_ranking_tells_its_progress_and_can_be_stopped(translator: Translator, gold: tuple[GoldPair, ...]) -> None:
+def test_ranking_tells_its_progress_and_can_be_stopped(
+    translator: Translator, gold: tuple[GoldPair, ...]
+) -> None:
     told: list[tuple[int, int]] = []
     rank_aligners(translator, gold, on_progress=lambda done, total: told.append((done, total)))
     assert told == [(done, 5) for done in range(1, 6)]
@@ -152,7 +179,12 @@ def test_ranking_tells_its_progress_and_can_be_stopped(translator: Translator, g
     assert (stopped.num_choosing, stopped.num_reporting, stopped.is_complete) == (2, 1, False)
     assert stopped.scores
     at_once = rank_aligners(translator, gold, should_stop=lambda: True)
-    assert (at_once.scores, at_once.baselines, at_once.best, at_once.is_complete) == ((), (), None, False)
+    assert (at_once.scores, at_once.baselines, at_once.best, at_once.is_complete) == (
+        (),
+        (),
+        None,
+        False,
+    )
 
 
 def test_an_aligner_that_the_model_lacks_is_refused(translator: Translator) -> None:
@@ -164,5 +196,8 @@ def test_an_aligner_that_the_model_lacks_is_refused(translator: Translator) -> N
 
 def test_aligners_are_named_for_people() -> None:
     assert str(Aligner(2, 7, "predicted", "weight")) == "layer 2 head 7, weight α, token predicted"
-    assert str(Aligner(None, None, "read", "rollout")) == "all layers mean of heads, rollout, token read"
+    assert (
+        str(Aligner(None, None, "read", "rollout"))
+        == "all layers mean of heads, rollout, token read"
+    )
     assert "all heads at once" in str(Aligner(0, None, "read", "norm-layer"))

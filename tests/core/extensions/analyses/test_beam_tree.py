@@ -1,4 +1,5 @@
-"""The tree of a beam search: every kept hypothesis continues another, and its probability is the model's."""
+"""The tree of a beam search: every kept hypothesis continues another, and its probability is the
+model's."""
 
 import math
 
@@ -31,7 +32,9 @@ def way_to(tree: BeamTree, index: int) -> list[int]:
 
 
 @pytest.mark.heavy
-def test_every_hypothesis_but_the_first_tokens_continues_one_of_the_step_before(tree: BeamTree) -> None:
+def test_every_hypothesis_but_the_first_tokens_continues_one_of_the_step_before(
+    tree: BeamTree,
+) -> None:
     assert len(tree.nodes) > 20
     for node in tree.nodes:
         if node.step == 0:
@@ -54,7 +57,9 @@ def test_each_step_keeps_as_many_as_the_beam_is_wide_best_first(tree: BeamTree) 
         assert values == sorted(values, reverse=True)
 
 
-def test_the_chosen_way_is_the_translation_and_its_probability(bundled: Translator, tree: BeamTree) -> None:
+def test_the_chosen_way_is_the_translation_and_its_probability(
+    bundled: Translator, tree: BeamTree
+) -> None:
     translation = bundled.run(Experiment(SENTENCE, BEAM))
     chosen = [index for index, node in enumerate(tree.nodes) if node.is_chosen]
     assert way_to(tree, chosen[-1]) == chosen
@@ -67,8 +72,12 @@ def test_the_chosen_way_is_the_translation_and_its_probability(bundled: Translat
     assert tree.log_probabilities[0] == pytest.approx(total, abs=1e-3)
 
 
-def test_an_ended_hypothesis_has_the_probability_of_its_sentence(bundled: Translator, tree: BeamTree) -> None:
-    other = next(index for index, node in enumerate(tree.nodes) if node.is_ended and not node.is_chosen)
+def test_an_ended_hypothesis_has_the_probability_of_its_sentence(
+    bundled: Translator, tree: BeamTree
+) -> None:
+    other = next(
+        index for index, node in enumerate(tree.nodes) if node.is_ended and not node.is_chosen
+    )
     tokens = [tree.nodes[index].token for index in way_to(tree, other)]
     text = bundled.checkpoint.codecs.target.join(tokens[:-1])
     scored = bundled.run(Experiment(SENTENCE, GivenTarget(text)))
@@ -78,10 +87,14 @@ def test_an_ended_hypothesis_has_the_probability_of_its_sentence(bundled: Transl
     assert math.isfinite(tree.nodes[other].log_probability)
 
 
-def test_greedy_decoding_is_followed_as_far_as_it_was_kept(bundled: Translator, tree: BeamTree) -> None:
+def test_greedy_decoding_is_followed_as_far_as_it_was_kept(
+    bundled: Translator, tree: BeamTree
+) -> None:
     greedy = bundled.run(Experiment(SENTENCE))
     assert tree.greedy
-    assert [tree.nodes[index].token for index in tree.greedy] == list(greedy.predicted_tokens[: len(tree.greedy)])
+    assert [tree.nodes[index].token for index in tree.greedy] == list(
+        greedy.predicted_tokens[: len(tree.greedy)]
+    )
     assert tree.texts[1] == greedy.text
 
 

@@ -27,7 +27,9 @@ def ranking(translator: Translator, gold: tuple[GoldPair, ...]) -> AlignerRankin
 
 @pytest.mark.slow
 @pytest.mark.heavy
-def test_every_gold_pair_is_read_word_by_word(ranking: AlignerRanking, gold: tuple[GoldPair, ...]) -> None:
+def test_every_gold_pair_is_read_word_by_word(
+    ranking: AlignerRanking, gold: tuple[GoldPair, ...]
+) -> None:
     assert (ranking.num_skipped, ranking.num_choosing + ranking.num_reporting) == (0, len(gold))
     assert abs(ranking.num_choosing - ranking.num_reporting) <= 1
 
@@ -44,7 +46,9 @@ def test_the_chosen_aligner_beats_the_diagonal_on_the_other_half(ranking: Aligne
 def test_heads_called_aligners_align_better_than_the_others(
     translator: Translator, gold: tuple[GoldPair, ...], ranking: AlignerRanking
 ) -> None:
-    sample = profile_heads(translator, [pair.source_text for pair in gold], [pair.target_text for pair in gold])
+    sample = profile_heads(
+        translator, [pair.source_text for pair in gold], [pair.target_text for pair in gold]
+    )
     best: dict[tuple[int, int], float] = {}  # of both label modes
     for score in ranking.scores:
         layer, head = score.aligner.layer, score.aligner.head
@@ -55,5 +59,7 @@ def test_heads_called_aligners_align_better_than_the_others(
     for (layer, head), rate in best.items():
         rates[roles[layer][head] == "aligner"].append(rate)
     assert rates[True], "no head is an aligner"
-    assert 2 * len(rates[False]) >= len(rates[True]), "nearly every head is an aligner: the badge says little"
+    assert 2 * len(rates[False]) >= len(rates[True]), (
+        "nearly every head is an aligner: the badge says little"
+    )
     assert np.mean(rates[True]) < np.mean(rates[False]) - 0.05

@@ -1,4 +1,5 @@
-"""ALTI+: the parts of every block sum to what really leaves it, and shares follow the published formula."""
+"""ALTI+: the parts of every block sum to what really leaves it, and shares follow the published
+formula."""
 
 import weakref
 from pathlib import Path
@@ -8,8 +9,17 @@ import numpy as np
 import pytest
 import torch
 
-from augenmerk.core.extensions.analyses.alti import BlockParts, contributions_of, shares_of_pair, trace_blocks
-from augenmerk.core.extensions.analyses.contributions import COLLAPSED_SHARE, Contributions, share_warnings
+from augenmerk.core.extensions.analyses.alti import (
+    BlockParts,
+    contributions_of,
+    shares_of_pair,
+    trace_blocks,
+)
+from augenmerk.core.extensions.analyses.contributions import (
+    COLLAPSED_SHARE,
+    Contributions,
+    share_warnings,
+)
 from augenmerk.core.maps.capture import trace_pair
 from augenmerk.core.model.heads import AttentionKind, Head, SentenceChanges, heads_of
 from augenmerk.core.model.intervention_tensors import compile_interventions
@@ -49,7 +59,9 @@ def parts_themselves(_kind: AttentionKind, parts: BlockParts) -> BlockParts:
     return parts
 
 
-def blocks_of(model: Transformer, interventions: Interventions = NO_INTERVENTIONS) -> dict[str, list[BlockParts]]:
+def blocks_of(
+    model: Transformer, interventions: Interventions = NO_INTERVENTIONS
+) -> dict[str, list[BlockParts]]:
     traced = trace_blocks(PairPass(model, SOURCE, READ, interventions), parts_themselves)
     return {"encoder": traced.encoder, "decoder": traced.decoder, "cross": traced.cross}
 
@@ -90,9 +102,16 @@ def test_each_part_follows_the_formula_one_vector_at_a_time(config, kind: str) -
     layer_number = 1
     layer = (model.encoder_layers if kind == "encoder" else model.decoder_layers)[layer_number]
     attention = layer.cross_attention if kind == "cross" else layer.self_attention
-    residual = getattr(layer, {"encoder": "attention", "decoder": "self", "cross": "cross"}[kind] + "_residual")
+    residual = getattr(
+        layer, {"encoder": "attention", "decoder": "self", "cross": "cross"}[kind] + "_residual"
+    )
     block = blocks_of(model)[kind][layer_number]
-    weights = trace_pair(PairPass(model, SOURCE, READ)).of_kind(kind).weights[layer_number].astype(np.float64)
+    weights = (
+        trace_pair(PairPass(model, SOURCE, READ))
+        .of_kind(kind)
+        .weights[layer_number]
+        .astype(np.float64)
+    )
     caught: list = []
     norm_inputs: list = []
     hooks = [
@@ -109,14 +128,18 @@ def test_each_part_follows_the_formula_one_vector_at_a_time(config, kind: str) -
     def normed(part: np.ndarray, position: int) -> np.ndarray:
         whole = before_norm[position]
         deviation = (
-            whole.std(ddof=1) + 1e-6 if config.norm_kind == "annotated" else np.sqrt(whole.var() + residual.norm.eps)
+            whole.std(ddof=1) + 1e-6
+            if config.norm_kind == "annotated"
+            else np.sqrt(whole.var() + residual.norm.eps)
         )
         return gamma * (part - part.mean()) / deviation
 
     if kind == "cross":
         values = caught[1][0].double().numpy()
     elif config.norm_position == "pre":
-        values = np.stack([normed(before_norm[position], position) for position in range(len(before_norm))])
+        values = np.stack(
+            [normed(before_norm[position], position) for position in range(len(before_norm))]
+        )
     else:
         values = caught[0][0].double().numpy()
     value_weight = attention.in_proj_weight.detach().double().numpy()[64:]
@@ -126,10 +149,14 @@ def test_each_part_follows_the_formula_one_vector_at_a_time(config, kind: str) -
             expected = np.zeros(32)
             for head in range(attention.num_heads):
                 rows = slice(head * attention.head_width, (head + 1) * attention.head_width)
-                expected += weights[head, query, key] * (mixing[:, rows] @ (value_weight[rows] @ values[key]))
+                expected += weights[head, query, key] * (
+                    mixing[:, rows] @ (value_weight[rows] @ values[key])
+                )
             if config.norm_position == "post":
                 expected = normed(expected, query)
-            np.testing.assert_allclose(block.tokens_of(ALL)[query, key].numpy(), expected, atol=1e-5)
+            np.testing.assert_allclose(
+                block.tokens_of(ALL)[query, key].numpy(), expected, atol=1e-5
+            )
 
 
 def expected_shares(parts: list[np.ndarray], output: np.ndarray) -> np.ndarray:
@@ -149,7 +176,8 @@ def test_shares_and_their_way_through_the_layers_follow_the_formula(config) -> N
         return np.stack(
             [
                 expected_shares(
-                    [part + around[i] * (i == j) for j, part in enumerate(tokens[i])], block.output[i].numpy()
+                    [part + around[i] * (i == j) for j, part in enumerate(tokens[i])],
+                    block.output[i].numpy(),
                 )
                 for i in range(len(tokens))
             ]
@@ -162,12 +190,17 @@ def test_shares_and_their_way_through_the_layers_follow_the_formula(config) -> N
     for own, cross in zip(blocks["decoder"], blocks["cross"], strict=True):
         both = np.stack(
             [
-                expected_shares([*cross.tokens_of(ALL)[t].numpy(), cross.around[t].numpy()], cross.output[t].numpy())
+                expected_shares(
+                    [*cross.tokens_of(ALL)[t].numpy(), cross.around[t].numpy()],
+                    cross.output[t].numpy(),
+                )
                 for t in range(len(READ))
             ]
         )
         mixed = of_self(own)
-        source = np.stack([both[t, :-1] + both[t, -1] * (mixed[t] @ source) for t in range(len(READ))])
+        source = np.stack(
+            [both[t, :-1] + both[t, -1] * (mixed[t] @ source) for t in range(len(READ))]
+        )
         prefix = np.stack([both[t, -1] * (mixed[t] @ prefix) for t in range(len(READ))])
     np.testing.assert_allclose(encoder_shares, encoder, atol=1e-5)
     np.testing.assert_allclose(source_shares, source @ encoder, atol=1e-5)
@@ -186,14 +219,18 @@ def test_a_block_is_forgotten_before_the_next_is_computed(monkeypatch: pytest.Mo
             most.append(len(blocks))
 
     monkeypatch.setattr("augenmerk.core.extensions.analyses.alti.BlockParts", Watched)
-    model = make_model(next(iter(KINDS.values())).replace(num_encoder_layers=3, num_decoder_layers=3))
+    model = make_model(
+        next(iter(KINDS.values())).replace(num_encoder_layers=3, num_decoder_layers=3)
+    )
     shares_of_pair(PairPass(model, SOURCE, READ))
     assert len(most) == 9
     assert max(most) == 1
 
 
 @every_kind
-def test_queries_are_computed_in_chunks_with_the_same_numbers(config, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_queries_are_computed_in_chunks_with_the_same_numbers(
+    config, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """All at once would take gigabytes for a long text in a large model."""
     model = make_model(config)
     whole = shares_of_pair(PairPass(model, SOURCE, READ))
@@ -215,25 +252,35 @@ def test_queries_are_computed_in_chunks_with_the_same_numbers(config, monkeypatc
 
 
 @pytest.mark.parametrize("name", ["word", "subword"])
-def test_shares_are_no_less_than_zero_and_sum_to_one(request: pytest.FixtureRequest, name: str) -> None:
+def test_shares_are_no_less_than_zero_and_sum_to_one(
+    request: pytest.FixtureRequest, name: str
+) -> None:
     translator: Translator = request.getfixturevalue(f"{name}_translator")
     for text in (SENTENCE, "Hund"):
         contributions = contributions_of(translator, translator.translate(text))
         for shares in (contributions.source, contributions.prefix, contributions.encoder):
             assert (shares >= 0).all()
-        np.testing.assert_allclose(contributions.source.sum(1) + contributions.prefix.sum(1), 1, atol=1e-5)
+        np.testing.assert_allclose(
+            contributions.source.sum(1) + contributions.prefix.sum(1), 1, atol=1e-5
+        )
         np.testing.assert_allclose(contributions.encoder.sum(1), 1, atol=1e-5)
         assert not np.triu(contributions.prefix, 1).any()
         # The first word has read <sos> alone.
-        np.testing.assert_allclose(contributions.prefix[0, 0], 1 - contributions.source_share[0], atol=1e-5)
+        np.testing.assert_allclose(
+            contributions.prefix[0, 0], 1 - contributions.source_share[0], atol=1e-5
+        )
         words = contributions.of_source(), contributions.of_prefix()
         np.testing.assert_allclose(sum(word.weights.sum(-1) for word in words), 1, atol=1e-5)
         assert words[0].queries.labels == words[1].queries.labels
-        np.testing.assert_allclose(contributions.source_share_of_words(), words[0].weights.sum(-1), atol=1e-6)
+        np.testing.assert_allclose(
+            contributions.source_share_of_words(), words[0].weights.sum(-1), atol=1e-6
+        )
 
 
 def test_without_cross_attention_nothing_comes_from_the_source(word_translator: Translator) -> None:
-    off = heads_switched_off(head for head in heads_of(word_translator.model.config) if head.kind == "cross")
+    off = heads_switched_off(
+        head for head in heads_of(word_translator.model.config) if head.kind == "cross"
+    )
     translation = word_translator.run(Experiment(SENTENCE, interventions=off))
     contributions = contributions_of(word_translator, translation)
     assert not contributions.source.any()
@@ -245,9 +292,13 @@ def test_a_row_that_is_set_is_taken_as_it_is_used(word_translator: Translator) -
     plain = word_translator.translate(SENTENCE)
     last = (0.0,) * (len(plain.source_tokens) - 1) + (1.0,)
     cross = [head for head in heads_of(word_translator.model.config) if head.kind == "cross"]
-    encoder_off = heads_switched_off(head for head in heads_of(word_translator.model.config) if head.kind == "encoder")
+    encoder_off = heads_switched_off(
+        head for head in heads_of(word_translator.model.config) if head.kind == "encoder"
+    )
     rows = [AttentionRow(head, 0, last) for head in cross]
-    translation = word_translator.run(Experiment(SENTENCE, GivenTarget("A man stands."), (*encoder_off, *rows)))
+    translation = word_translator.run(
+        Experiment(SENTENCE, GivenTarget("A man stands."), (*encoder_off, *rows))
+    )
     contributions = contributions_of(word_translator, translation)
     assert contributions.source[0, -1] > 0
     assert not contributions.source[0, :-1].any(), (
@@ -264,7 +315,9 @@ def test_a_position_that_nothing_reaches_keeps_its_own_token() -> None:
 
 
 @pytest.mark.training
-def test_a_learned_copier_takes_each_symbol_from_where_it_stands(copy_translator: Translator) -> None:
+def test_a_learned_copier_takes_each_symbol_from_where_it_stands(
+    copy_translator: Translator,
+) -> None:
     contributions = contributions_of(copy_translator, copy_translator.translate("1 5 3 7 2 9"))
     assert contributions.translation.text == "1 5 3 7 2 9"
     largest = contributions.source.argmax(axis=1)
@@ -278,9 +331,11 @@ def bundled() -> Translator:
 
 @pytest.mark.heavy
 def test_a_foreign_source_gives_less_to_the_same_words(bundled: Translator) -> None:
-    """The bundled model, 8 sentences: forced to say what another sentence means, it leans on what it has said.
+    """The bundled model, 8 sentences: forced to say what another sentence means, it leans on what
+    it has said.
 
-    The effect is small (on the 72 pairs of `resources/alignments`: 89% of the sentences, 0.04 on average).
+    The effect is small (on the 72 pairs of `resources/alignments`: 89% of the sentences, 0.04 on
+    average).
     """
     texts = example_sentences()[:8]
     differences = []
@@ -288,20 +343,28 @@ def test_a_foreign_source_gives_less_to_the_same_words(bundled: Translator) -> N
         own = bundled.translate(text)
         with_own = contributions_of(bundled, own)
         with_foreign = contributions_of(bundled, read_given(bundled, foreign, own.text))
-        differences.append(with_foreign.source_share[:-1].mean() - with_own.source_share[:-1].mean())
+        differences.append(
+            with_foreign.source_share[:-1].mean() - with_own.source_share[:-1].mean()
+        )
     assert np.mean(differences) < -0.01
     assert np.mean(np.array(differences) < 0) >= 0.75
 
 
 def made_up(bundled_or_small: Translator, shares: list[float]) -> Contributions:
     """The first words get these shares of the source."""
-    contributions = contributions_of(bundled_or_small, read_given(bundled_or_small, SENTENCE, "A man stands"))
+    contributions = contributions_of(
+        bundled_or_small, read_given(bundled_or_small, SENTENCE, "A man stands")
+    )
     source = np.zeros_like(contributions.source)
     source[:, 1] = [*shares, 0.1]
-    return Contributions(contributions.translation, source, contributions.prefix, contributions.encoder)
+    return Contributions(
+        contributions.translation, source, contributions.prefix, contributions.encoder
+    )
 
 
-def test_words_that_hardly_hang_on_the_source_are_told_but_not_the_end(untrained_checkpoint: Path) -> None:
+def test_words_that_hardly_hang_on_the_source_are_told_but_not_the_end(
+    untrained_checkpoint: Path,
+) -> None:
     small = Translator.load(untrained_checkpoint, "cpu")
     contributions = made_up(small, [0.9, COLLAPSED_SHARE - 0.01, COLLAPSED_SHARE])
     warnings = share_warnings(contributions)

@@ -71,12 +71,21 @@ def test_a_translation_that_does_not_end_is_equally_long_in_every_layer() -> Non
     assert f"cut off after {limit} tokens" in lens.layers[-1].notes[0]
 
 
-def test_layers_differ_and_the_last_is_the_translation_with_heads_of_the_encoder_off(bundled: Translator) -> None:
+def test_layers_differ_and_the_last_is_the_translation_with_heads_of_the_encoder_off(
+    bundled: Translator,
+) -> None:
     off = tuple(HeadScaled(Head("encoder", layer, head)) for layer in range(3) for head in range(4))
-    changed = bundled.run(Experiment("Eine Gruppe von Menschen wartet im Regen auf den Bus.", interventions=off))
-    lens, plain = decoder_lens(bundled, changed), decoder_lens(bundled, bundled.run(changed.experiment.baseline))
+    changed = bundled.run(
+        Experiment("Eine Gruppe von Menschen wartet im Regen auf den Bus.", interventions=off)
+    )
+    lens, plain = (
+        decoder_lens(bundled, changed),
+        decoder_lens(bundled, bundled.run(changed.experiment.baseline)),
+    )
     assert lens.layers[-1].predicted_ids == changed.predicted_ids
-    assert lens.layers[0].predicted_ids == plain.layers[0].predicted_ids, "the embedding has no heads"
+    assert lens.layers[0].predicted_ids == plain.layers[0].predicted_ids, (
+        "the embedding has no heads"
+    )
     assert len({layer.text for layer in lens.layers}) > 1
     assert [layer.text for layer in lens.layers[1:]] != [layer.text for layer in plain.layers[1:]]
     settled = lens.settled_at
@@ -117,7 +126,9 @@ def test_forced_tokens_hold_in_every_layer(bundled: Translator) -> None:
     ],
     ids=["beam", "given"],
 )
-def test_beams_and_given_targets_become_greedy_translations(bundled: Translator, experiment: Experiment) -> None:
+def test_beams_and_given_targets_become_greedy_translations(
+    bundled: Translator, experiment: Experiment
+) -> None:
     lens = decoder_lens(bundled, bundled.run(experiment))
     assert lens.layers[-1].predicted_ids == bundled.translate("Ein Mann steht.").predicted_ids
 
@@ -131,7 +142,9 @@ def test_a_hook_on_the_encoder_takes_effect(word_translator: Translator) -> None
     finally:
         handle.remove()
     assert lens.layers[-1].predicted_ids == translation.predicted_ids
-    assert lens.layers[-1].log_probabilities == pytest.approx(translation.log_probabilities, abs=1e-4)
+    assert lens.layers[-1].log_probabilities == pytest.approx(
+        translation.log_probabilities, abs=1e-4
+    )
 
 
 def test_it_stops_and_refuses_heads_that_the_model_lacks(bundled: Translator) -> None:

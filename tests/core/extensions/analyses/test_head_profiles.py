@@ -6,7 +6,11 @@ import numpy as np
 import pytest
 
 from augenmerk.core.errors import AnalysisError
-from augenmerk.core.extensions.analyses.head_profiles import BATCH_SIZE, SampleProfiler, profile_heads
+from augenmerk.core.extensions.analyses.head_profiles import (
+    BATCH_SIZE,
+    SampleProfiler,
+    profile_heads,
+)
 from augenmerk.core.maps.roles import HeadProfiler
 from augenmerk.core.model.heads import ATTENTION_KINDS, Head
 from augenmerk.core.translation.experiment import Experiment, GivenTarget, Greedy, HeadScaled
@@ -23,7 +27,9 @@ def translator(untrained_checkpoint: Path) -> Translator:
 
 
 @pytest.mark.parametrize("targets", [None, ["A man stands.", "Nothing.", "A man on a ladder."]])
-def test_a_sample_is_read_and_refused_sentences_are_counted(translator: Translator, targets) -> None:
+def test_a_sample_is_read_and_refused_sentences_are_counted(
+    translator: Translator, targets
+) -> None:
     told: list[int] = []
     profiles = profile_heads(translator, SOURCES, targets, on_progress=told.append)
     assert (profiles.num_sentences, profiles.num_skipped) == (2, 1)
@@ -45,17 +51,29 @@ def test_reading_a_sample_can_be_stopped(translator: Translator, is_given: bool)
     targets = ["A man."] * 40 if is_given else None
     profiler = SampleProfiler()
     with pytest.raises(TranslationStoppedError):
-        profiler.read(translator, sources, targets, on_progress=told.append, should_stop=lambda: len(told) == 2)
+        profiler.read(
+            translator,
+            sources,
+            targets,
+            on_progress=told.append,
+            should_stop=lambda: len(told) == 2,
+        )
     assert (profiler.num_sentences, profiler.num_skipped) == (2 * BATCH_SIZE - 1, 1)
     profiler.read(translator, sources, targets, on_progress=told.append)
     assert told == [BATCH_SIZE, 2 * BATCH_SIZE, 40]
     whole = profile_heads(translator, sources, targets)
-    assert (profiler.num_sentences, profiler.num_skipped) == (whole.num_sentences, whole.num_skipped) == (39, 1)
+    assert (
+        (profiler.num_sentences, profiler.num_skipped)
+        == (whole.num_sentences, whole.num_skipped)
+        == (39, 1)
+    )
     np.testing.assert_allclose(profiler.result().cross.entropy, whole.cross.entropy, rtol=1e-5)
 
 
 @pytest.mark.parametrize("targets", [None, ["A man stands.", "Nothing.", "A man on a ladder."]])
-def test_a_sample_is_read_under_the_scalings_that_are_given(translator: Translator, targets) -> None:
+def test_a_sample_is_read_under_the_scalings_that_are_given(
+    translator: Translator, targets
+) -> None:
     changes = (HeadScaled(Head("encoder", 0, 1)), HeadScaled(Head("decoder", 0, 0), -2.0))
     profiles = profile_heads(translator, SOURCES, targets, changes=changes)
     by_hand = HeadProfiler()

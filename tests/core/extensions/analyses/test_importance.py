@@ -1,4 +1,5 @@
-"""The worth of heads and networks against a loss computed pair by pair on a model whose weights were deleted."""
+"""The worth of heads and networks against a loss computed pair by pair on a model whose weights
+were deleted."""
 
 import copy
 from pathlib import Path
@@ -51,15 +52,21 @@ def test_the_worth_of_a_head_is_the_loss_without_its_columns(
         without = copy.copy(translator)
         without.model = copy.deepcopy(translator.model)
         module = attentions_of(without.model)[head.kind][head.layer]
-        module.out_proj.weight.data[:, head.head * module.head_width : (head.head + 1) * module.head_width] = 0
+        module.out_proj.weight.data[
+            :, head.head * module.head_width : (head.head + 1) * module.head_width
+        ] = 0
         expected = loss_pair_by_pair(without) - measured.before
-        assert measured.of_kind(head.kind)[head.layer, head.head] == pytest.approx(expected, abs=1e-5), head
+        assert measured.of_kind(head.kind)[head.layer, head.head] == pytest.approx(
+            expected, abs=1e-5
+        ), head
         assert measured.effects[head] == measured.of_kind(head.kind)[head.layer, head.head]
         assert abs(expected) > 1e-4
     for network in networks_of(translator.model.config):
         without = copy.copy(translator)
         without.model = copy.deepcopy(translator.model)
-        layers = {"encoder": without.model.encoder_layers, "decoder": without.model.decoder_layers}[network.side]
+        layers = {"encoder": without.model.encoder_layers, "decoder": without.model.decoder_layers}[
+            network.side
+        ]
         for parameter in layers[network.layer].feed_forward.contract.parameters():
             parameter.data[:] = 0
         expected = loss_pair_by_pair(without) - measured.before
@@ -79,9 +86,15 @@ def test_worth_is_measured_under_the_scalings_that_are_given(translator: Transla
     assert measured.before == pytest.approx(loss_pair_by_pair(translator, *changes), abs=1e-5)
     assert measured.before != pytest.approx(loss_pair_by_pair(translator), abs=1e-3)
     for head in heads_of(translator.model.config):
-        others = (change for change in changes if change.head != head or isinstance(change, SoftmaxTemperature))
+        others = (
+            change
+            for change in changes
+            if change.head != head or isinstance(change, SoftmaxTemperature)
+        )
         expected = loss_pair_by_pair(translator, *others, HeadScaled(head)) - measured.before
-        assert measured.of_kind(head.kind)[head.layer, head.head] == pytest.approx(expected, abs=1e-5), head
+        assert measured.of_kind(head.kind)[head.layer, head.head] == pytest.approx(
+            expected, abs=1e-5
+        ), head
     assert measured.of_kind("encoder")[1, 0] == pytest.approx(0, abs=1e-6), "it is off already"
     assert measured.of_kind("decoder")[0, 1] != pytest.approx(0, abs=1e-4)
 
@@ -93,10 +106,14 @@ def test_a_sample_that_cannot_be_read_is_refused(translator: Translator) -> None
         head_importance(translator, ["Ein Mann."], ["A man.", "A man."])
 
 
-def test_it_can_pause_before_every_pass(translator: Translator, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_can_pause_before_every_pass(
+    translator: Translator, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(importance, "BATCH_SIZE", 2)
     reported: list[tuple[int, int]] = []
-    whole = head_importance(translator, SOURCES, TARGETS, on_progress=lambda *now: reported.append(now))
+    whole = head_importance(
+        translator, SOURCES, TARGETS, on_progress=lambda *now: reported.append(now)
+    )
     assert reported == [(done, 34) for done in range(35)], "2 batches, 12 heads, 4 networks"
     steps = list(importance.importance_by_pass(translator, SOURCES, TARGETS))
     assert [result is None for _, _, result in steps] == [done < 17 for done in range(35)]
@@ -104,10 +121,14 @@ def test_it_can_pause_before_every_pass(translator: Translator, monkeypatch: pyt
     assert part is not None
     assert last is not None
     assert (part.num_sentences, part.num_skipped) == (2, 1)
-    longest_first = sorted(zip(SOURCES, TARGETS, strict=True), key=lambda pair: -len(pair[1].split()))
+    longest_first = sorted(
+        zip(SOURCES, TARGETS, strict=True), key=lambda pair: -len(pair[1].split())
+    )
     longest = [pair for pair in longest_first if pair[0]][:2]
     expected = head_importance(translator, *(list(side) for side in zip(*longest, strict=True)))
-    np.testing.assert_allclose(part.of_networks("decoder"), expected.of_networks("decoder"), atol=1e-6)
+    np.testing.assert_allclose(
+        part.of_networks("decoder"), expected.of_networks("decoder"), atol=1e-6
+    )
     for kind in ATTENTION_KINDS:
         np.testing.assert_allclose(part.of_kind(kind), expected.of_kind(kind), atol=1e-6)
         np.testing.assert_array_equal(last.of_kind(kind), whole.of_kind(kind))
@@ -115,4 +136,6 @@ def test_it_can_pause_before_every_pass(translator: Translator, monkeypatch: pyt
 
 def test_the_largest_importance_is_the_end_of_the_scale(translator: Translator) -> None:
     importance = head_importance(translator, SOURCES, TARGETS)
-    assert importance.largest == pytest.approx(max(np.abs(importance.of_kind(kind)).max() for kind in ATTENTION_KINDS))
+    assert importance.largest == pytest.approx(
+        max(np.abs(importance.of_kind(kind)).max() for kind in ATTENTION_KINDS)
+    )

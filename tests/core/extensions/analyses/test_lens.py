@@ -5,7 +5,12 @@ import pytest
 import torch
 from torch.utils.hooks import RemovableHandle
 
-from augenmerk.core.extensions.analyses.logit_lens import Depth, LogitLens, logit_lens, logits_by_depth
+from augenmerk.core.extensions.analyses.logit_lens import (
+    Depth,
+    LogitLens,
+    logit_lens,
+    logits_by_depth,
+)
 from augenmerk.core.model.heads import Head, SentenceChanges
 from augenmerk.core.model.intervention_tensors import compile_interventions
 from augenmerk.core.model.interventions import NO_INTERVENTIONS
@@ -34,7 +39,9 @@ def test_the_last_depth_has_the_logits_of_the_model(config) -> None:
     for changes in (NO_INTERVENTIONS, interventions):
         by_depth = dict(logits_by_depth(PairPass(model, SOURCE, READ, changes)))
         with torch.inference_mode():
-            expected = model(torch.tensor([SOURCE]), torch.tensor([READ]), interventions=changes).logits[0]
+            expected = model(
+                torch.tensor([SOURCE]), torch.tensor([READ]), interventions=changes
+            ).logits[0]
         assert len(by_depth) == 3 * config.num_decoder_layers + 1
         torch.testing.assert_close(list(by_depth.values())[-1], expected, rtol=0, atol=1e-5)
 
@@ -55,13 +62,17 @@ def test_an_earlier_depth_has_the_logits_of_the_model_without_the_later_sublayer
             expected = model(torch.tensor([SOURCE]), torch.tensor([READ])).logits[0]
         torch.testing.assert_close(by_depth[depth], expected, rtol=0, atol=1e-5)
         if depth in residuals:
-            removed.append(residuals[depth].register_forward_hook(lambda module, inputs, output: inputs[0]))
+            removed.append(
+                residuals[depth].register_forward_hook(lambda module, inputs, output: inputs[0])
+            )
     assert len(removed) == 3 * config.num_decoder_layers
 
 
 def test_a_hook_on_a_layer_changes_the_depth_at_its_end() -> None:
     model = make_model(KINDS["pre"])
-    model.decoder_layers[-1].register_forward_hook(lambda module, inputs, output: (output[0] / 2, *output[1:]))
+    model.decoder_layers[-1].register_forward_hook(
+        lambda module, inputs, output: (output[0] / 2, *output[1:])
+    )
     *_, (depth, logits) = logits_by_depth(PairPass(model, SOURCE, READ))
     with torch.inference_mode():
         expected = model(torch.tensor([SOURCE]), torch.tensor([READ])).logits[0]
@@ -72,10 +83,14 @@ def test_a_hook_on_a_layer_changes_the_depth_at_its_end() -> None:
 @pytest.mark.parametrize("name", MODELS)
 def test_the_numbers_of_each_depth_are_those_of_its_distribution(name: str) -> None:
     translator = make_translator(name)
-    translation = translator.translate("3 7 2 5" if translator.run_config.is_copy_task else "ein mann steht")
+    translation = translator.translate(
+        "3 7 2 5" if translator.run_config.is_copy_task else "ein mann steht"
+    )
     lens = logit_lens(translator, translation)
     chosen, steps = np.array(translation.predicted_ids), np.arange(len(translation.predicted_ids))
-    by_depth = dict(logits_by_depth(PairPass(translator.model, translation.source_ids, translation.read_ids)))
+    by_depth = dict(
+        logits_by_depth(PairPass(translator.model, translation.source_ids, translation.read_ids))
+    )
     assert lens.depths == tuple(by_depth)
     for row, logits in enumerate(by_depth.values()):
         exact = logits.double().numpy()
@@ -83,7 +98,9 @@ def test_the_numbers_of_each_depth_are_those_of_its_distribution(name: str) -> N
         shares /= shares.sum(axis=-1, keepdims=True)
         own = shares[steps, chosen]
         np.testing.assert_allclose(lens.log_probabilities[row], np.log(own), rtol=0, atol=1e-5)
-        np.testing.assert_allclose(lens.entropies[row], -(shares * np.log(shares)).sum(axis=-1), rtol=0, atol=1e-4)
+        np.testing.assert_allclose(
+            lens.entropies[row], -(shares * np.log(shares)).sum(axis=-1), rtol=0, atol=1e-4
+        )
         for step in steps:
             allowed = np.delete(shares[step], list(translator.rules.forbidden_at(step)))
             assert lens.ranks[row, step] == 1 + (allowed > own[step]).sum()
@@ -100,14 +117,18 @@ def test_the_numbers_of_each_depth_are_those_of_its_distribution(name: str) -> N
     ],
     ids=["greedy", "beam, a head off", "given"],
 )
-def test_the_last_depth_says_what_the_translation_says(bundled: Translator, experiment: Experiment) -> None:
+def test_the_last_depth_says_what_the_translation_says(
+    bundled: Translator, experiment: Experiment
+) -> None:
     translation = bundled.run(experiment)
     lens = logit_lens(bundled, translation)
     assert lens.log_probabilities[-1] == pytest.approx(translation.log_probabilities, abs=1e-4)
     assert lens.entropies[-1] == pytest.approx(translation.entropies, abs=1e-4)
     assert lens.ranks[-1].tolist() == list(translation.ranks)
     for candidates, known in zip(lens.candidates[-1], translation.alternatives, strict=True):
-        assert [candidate.entry for candidate in candidates] == [alternative.entry for alternative in known]
+        assert [candidate.entry for candidate in candidates] == [
+            alternative.entry for alternative in known
+        ]
     with pytest.raises(ValueError, match="read-only"):
         lens.ranks[0, 0] = 1
 
@@ -122,7 +143,9 @@ def test_whole_layers_are_the_embedding_and_every_third_depth(bundled: Translato
     assert layers.candidates == lens.candidates[::3]
 
 
-def test_a_word_is_decided_at_the_first_depth_from_which_it_leads_to_the_end(bundled: Translator) -> None:
+def test_a_word_is_decided_at_the_first_depth_from_which_it_leads_to_the_end(
+    bundled: Translator,
+) -> None:
     translation = bundled.run(Experiment("Ein Mann steht."))
     num_steps = len(translation.predicted_ids)
     ranks = np.full((4, num_steps), 2)
@@ -137,7 +160,9 @@ def test_a_word_is_decided_at_the_first_depth_from_which_it_leads_to_the_end(bun
 
 
 @pytest.mark.slow
-def test_most_words_of_the_bundled_model_are_decided_before_its_last_layer(bundled: Translator) -> None:
+def test_most_words_of_the_bundled_model_are_decided_before_its_last_layer(
+    bundled: Translator,
+) -> None:
     """Else the chapter on layers would have nothing to show."""
     decided = [
         logit_lens(bundled, translation).whole_layers.decided_at(step)

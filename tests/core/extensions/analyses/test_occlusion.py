@@ -1,4 +1,5 @@
-"""Removing or replacing a source word is translating, and scoring the old translation, with other ids."""
+"""Removing or replacing a source word is translating, and scoring the old translation, with other
+ids."""
 
 import numpy as np
 import pytest
@@ -33,25 +34,40 @@ SENTENCE = "Ein Arbeiter schläft vor dem Haus."
 SCALED = (HeadScaled(Head("cross", 1, 0)), HeadScaled(Head("encoder", 0, 1), 2.0))
 
 
-def greedy_by_hand(translator: Translator, ids: list[int], limit: int, *changed: Intervention) -> list[int]:
+def greedy_by_hand(
+    translator: Translator, ids: list[int], limit: int, *changed: Intervention
+) -> list[int]:
     """Decoded by whole passes, one after another."""
-    interventions = compile_interventions(translator.model, [Experiment("", interventions=changed).changes])
+    interventions = compile_interventions(
+        translator.model, [Experiment("", interventions=changed).changes]
+    )
     target = [translator.rules.start_id]
     while len(target) <= limit and (len(target) == 1 or target[-1] != translator.rules.end_id):
         with torch.inference_mode():
-            output = translator.model(torch.tensor([ids]), torch.tensor([target]), interventions=interventions)
+            output = translator.model(
+                torch.tensor([ids]), torch.tensor([target]), interventions=interventions
+            )
             logits = output.logits[0, -1].clone()
             logits[list(translator.rules.forbidden_ids)] = float("-inf")
         target.append(int(logits.argmax()))
     return target[1:]
 
 
-def scored_by_hand(translator: Translator, ids: list[int], old: Translation, *changed: Intervention) -> list[float]:
-    interventions = compile_interventions(translator.model, [Experiment("", interventions=changed).changes])
+def scored_by_hand(
+    translator: Translator, ids: list[int], old: Translation, *changed: Intervention
+) -> list[float]:
+    interventions = compile_interventions(
+        translator.model, [Experiment("", interventions=changed).changes]
+    )
     with torch.inference_mode():
-        output = translator.model(torch.tensor([ids]), torch.tensor([old.read_ids]), interventions=interventions)
+        output = translator.model(
+            torch.tensor([ids]), torch.tensor([old.read_ids]), interventions=interventions
+        )
     logits = output.logits[0]
-    return [float(row.log_softmax(-1)[token]) for row, token in zip(logits, old.predicted_ids, strict=True)]
+    return [
+        float(row.log_softmax(-1)[token])
+        for row, token in zip(logits, old.predicted_ids, strict=True)
+    ]
 
 
 @pytest.mark.heavy
@@ -69,7 +85,10 @@ def scored_by_hand(translator: Translator, ids: list[int], old: Translation, *ch
     ],
 )
 def test_each_word_is_changed_alone(
-    request: pytest.FixtureRequest, name: str, replacement: str | None, changed: tuple[Intervention, ...]
+    request: pytest.FixtureRequest,
+    name: str,
+    replacement: str | None,
+    changed: tuple[Intervention, ...],
 ) -> None:
     translator: Translator = request.getfixturevalue(f"{name}_translator")
     old = translator.run(Experiment(SENTENCE, interventions=changed))
@@ -84,7 +103,10 @@ def test_each_word_is_changed_alone(
             put, edit = [codec.vocabulary.unknown_id], SourceWordReplaced(index, UNKNOWN)
         else:
             words = codec.encode_text(replacement, begins_sentence=index == 0)
-            put, edit = [token for word in words for token in word.ids], SourceWordReplaced(index, replacement)
+            put, edit = (
+                [token for word in words for token in word.ids],
+                SourceWordReplaced(index, replacement),
+            )
         assert (occluded.edit.place, occluded.edit) == (index, edit)
         assert occluded.translation.experiment == old.experiment.with_interventions(edit)
         ids = [*old.source_ids[: occluded.word.start], *put, *old.source_ids[occluded.word.end :]]
@@ -93,12 +115,18 @@ def test_each_word_is_changed_alone(
             translator, ids, max_steps(len(ids), translator.run_config, translator.rules), *changed
         )
         assert list(occluded.translation.predicted_ids) == expected
-        assert occluded.log_probabilities == pytest.approx(scored_by_hand(translator, ids, old, *changed), abs=1e-4)
-        assert occlusion.change_of(occluded) == pytest.approx(sum(occluded.log_probabilities) - old.log_probability)
+        assert occluded.log_probabilities == pytest.approx(
+            scored_by_hand(translator, ids, old, *changed), abs=1e-4
+        )
+        assert occlusion.change_of(occluded) == pytest.approx(
+            sum(occluded.log_probabilities) - old.log_probability
+        )
 
 
 @pytest.mark.heavy
-def test_effects_are_changes_of_log_probability_word_by_word(subword_translator: Translator) -> None:
+def test_effects_are_changes_of_log_probability_word_by_word(
+    subword_translator: Translator,
+) -> None:
     occlusion = occlude_source_words(subword_translator, subword_translator.translate(SENTENCE))
     old = occlusion.translation
     assert occlusion.effects.shape == (len(old.target_words) + 1, len(old.source_words))
@@ -108,7 +136,9 @@ def test_effects_are_changes_of_log_probability_word_by_word(subword_translator:
             after, before = occluded.log_probabilities, old.log_probabilities
             expected = sum(after[word.start : word.end]) - sum(before[word.start : word.end])
             assert occlusion.effects[row, column] == pytest.approx(expected, abs=1e-4)
-        assert occlusion.effects[:, column].sum() == pytest.approx(occlusion.change_of(occluded), abs=1e-3)
+        assert occlusion.effects[:, column].sum() == pytest.approx(
+            occlusion.change_of(occluded), abs=1e-3
+        )
 
 
 def test_replacing_a_word_by_itself_changes_nothing(word_translator: Translator) -> None:
@@ -123,14 +153,19 @@ def test_a_symbol_that_is_removed_is_left_out_of_the_copy(copy_translator: Trans
     old = copy_translator.translate("1 5 3 7 2 9")
     occlusion = occlude_source_words(copy_translator, old, places=[3])
     assert "7" not in occlusion.words[0].translation.text.split()
-    assert occlusion.effects[:, 0].argmin() == 2  # the words are those that are predicted: 5 3 7 2 9
+    # the words are those that are predicted: 5 3 7 2 9
+    assert occlusion.effects[:, 0].argmin() == 2
     replaced = occlude_source_words(copy_translator, old, places=[3], replacement="8")
     assert replaced.words[0].translation.text == "1 5 3 8 2 9"
 
 
 @pytest.mark.heavy
 def test_a_given_pair_and_heads_that_are_off_are_respected(word_translator: Translator) -> None:
-    off = (HeadScaled(Head("encoder", 0, 0)), HeadScaled(Head("encoder", 0, 1)), HeadScaled(Head("encoder", 0, 2)))
+    off = (
+        HeadScaled(Head("encoder", 0, 0)),
+        HeadScaled(Head("encoder", 0, 1)),
+        HeadScaled(Head("encoder", 0, 2)),
+    )
     scored = word_translator.run(Experiment(SENTENCE, GivenTarget("A dog sleeps."), off))
     occlusion = occlude_source_words(word_translator, scored, places=[0])
     assert occlusion.translation is scored
@@ -142,29 +177,44 @@ def test_a_given_pair_and_heads_that_are_off_are_respected(word_translator: Tran
     assert occlusion.words[0].log_probabilities == pytest.approx(
         scored_by_hand(word_translator, ids, scored, *off), abs=1e-4
     )
-    plain = occlude_source_words(word_translator, word_translator.run(scored.experiment.baseline), places=[0])
-    assert occlusion.words[0].log_probabilities != pytest.approx(plain.words[0].log_probabilities, abs=1e-4)
+    plain = occlude_source_words(
+        word_translator, word_translator.run(scored.experiment.baseline), places=[0]
+    )
+    assert occlusion.words[0].log_probabilities != pytest.approx(
+        plain.words[0].log_probabilities, abs=1e-4
+    )
 
 
 @pytest.mark.heavy
-def test_the_changed_sentence_is_translated_the_way_the_old_one_was(subword_translator: Translator) -> None:
+def test_the_changed_sentence_is_translated_the_way_the_old_one_was(
+    subword_translator: Translator,
+) -> None:
     greedy = subword_translator.translate(SENTENCE)
     other = next(choice.entry for choice in greedy.alternatives[1][1:] if choice.token != "<eos>")
     for experiment in (
         Experiment(SENTENCE, Beam(3)),
         Experiment(SENTENCE, interventions=(ForcedToken(1, other),)),
-        Experiment(SENTENCE, interventions=(AttentionRow(Head("decoder", 1, 0), 1, (1, 0)), SourceWordRemoved(0))),
+        Experiment(
+            SENTENCE,
+            interventions=(AttentionRow(Head("decoder", 1, 0), 1, (1, 0)), SourceWordRemoved(0)),
+        ),
     ):
-        occlusion = occlude_source_words(subword_translator, subword_translator.run(experiment), places=[2, 3])
+        occlusion = occlude_source_words(
+            subword_translator, subword_translator.run(experiment), places=[2, 3]
+        )
         for occluded in occlusion.words:
-            alone = subword_translator.run(experiment.with_interventions(SourceWordRemoved(occluded.edit.place)))
+            alone = subword_translator.run(
+                experiment.with_interventions(SourceWordRemoved(occluded.edit.place))
+            )
             assert occluded.translation.experiment == alone.experiment
             assert occluded.translation.predicted_ids == alone.predicted_ids
             assert occluded.translation.attention is None
 
 
 def test_words_that_replaced_one_are_one_place(word_translator: Translator) -> None:
-    edited = Experiment(SENTENCE, interventions=(SourceWordReplaced(1, "kleiner Hund"), SourceWordRemoved(3)))
+    edited = Experiment(
+        SENTENCE, interventions=(SourceWordReplaced(1, "kleiner Hund"), SourceWordRemoved(3))
+    )
     old = word_translator.run(edited)
     occlusion = occlude_source_words(word_translator, old)
     assert [(occluded.edit.place, occluded.word.text) for occluded in occlusion.words] == [
@@ -214,18 +264,29 @@ def test_a_word_that_was_removed_already_is_no_longer_there(word_translator: Tra
 
 
 @pytest.mark.heavy
-def test_rows_over_the_source_are_left_out_where_words_are_removed(word_translator: Translator) -> None:
+def test_rows_over_the_source_are_left_out_where_words_are_removed(
+    word_translator: Translator,
+) -> None:
     plain = word_translator.translate(SENTENCE)
     row = AttentionRow(Head("cross", 0, 0), 0, (1.0,) * len(plain.source_tokens))
-    other_changes = (HeadScaled(Head("cross", 1, 1)), AttentionRow(Head("decoder", 1, 0), 1, (1, 0)))
+    other_changes = (
+        HeadScaled(Head("cross", 1, 1)),
+        AttentionRow(Head("decoder", 1, 0), 1, (1, 0)),
+    )
     old = word_translator.run(Experiment(SENTENCE, interventions=(row, *other_changes)))
     without_row = Experiment(SENTENCE, interventions=other_changes)
     occlusion = occlude_source_words(word_translator, old)
     assert occlusion.left_out == (row,)
-    assert occlusion.log_probabilities == word_translator.score_many(old, [without_row])[0] != old.log_probabilities
+    assert (
+        occlusion.log_probabilities
+        == word_translator.score_many(old, [without_row])[0]
+        != old.log_probabilities
+    )
     for word in occlusion.words:
         changed = without_row.with_interventions(SourceWordRemoved(word.edit.place))
-        expected = sum(word_translator.score_many(old, [changed])[0]) - sum(occlusion.log_probabilities)
+        expected = sum(word_translator.score_many(old, [changed])[0]) - sum(
+            occlusion.log_probabilities
+        )
         assert occlusion.change_of(word) == pytest.approx(expected, abs=1e-4)
         assert word.translation.experiment == changed
     assert occlusion.effects.sum(axis=0) == pytest.approx(
@@ -234,7 +295,9 @@ def test_rows_over_the_source_are_left_out_where_words_are_removed(word_translat
     with pytest.raises(ExperimentError, match="It needs one for each"):
         occlude_source_words(word_translator, old, replacement="eine Katze")
     assert occlude_source_words(word_translator, plain).left_out == ()
-    assert occlude_source_words(word_translator, old, replacement="Junge").words, "as many tokens as before"
+    assert occlude_source_words(word_translator, old, replacement="Junge").words, (
+        "as many tokens as before"
+    )
 
 
 def test_where_the_last_word_would_go_it_is_refused(word_translator: Translator) -> None:
@@ -248,12 +311,16 @@ def test_where_the_last_word_would_go_it_is_refused(word_translator: Translator)
 
 def test_a_model_without_an_unknown_token_says_so(copy_translator: Translator) -> None:
     old = copy_translator.translate("1 5 3")
-    with pytest.raises(ExperimentError, match=r"Nothing in the replacement '<unk>' of source word 0 can be read"):
+    with pytest.raises(
+        ExperimentError, match=r"Nothing in the replacement '<unk>' of source word 0 can be read"
+    ):
         occlude_source_words(copy_translator, old, replacement=UNKNOWN)
 
 
 @pytest.mark.heavy
-def test_scores_and_translations_alone_are_those_of_both_together(word_translator: Translator) -> None:
+def test_scores_and_translations_alone_are_those_of_both_together(
+    word_translator: Translator,
+) -> None:
     plain = word_translator.translate(SENTENCE)
     row = AttentionRow(Head("cross", 0, 0), 0, (1.0,) * len(plain.source_tokens))
     removed = SourceWordRemoved(1)
@@ -265,7 +332,10 @@ def test_scores_and_translations_alone_are_those_of_both_together(word_translato
         expected = {word.edit.place: both.change_of(word) for word in both.words}
         assert dict(scores.by_place) == pytest.approx(expected, abs=1e-4)
         places = [word.edit.place for word in both.words][-2:]
-        texts = [translation.text for translation in translate_without_source_words(word_translator, old, places)]
+        texts = [
+            translation.text
+            for translation in translate_without_source_words(word_translator, old, places)
+        ]
         assert texts == [word.translation.text for word in both.words][-2:]
 
 

@@ -1,4 +1,5 @@
-"""Log P(word) − log P(rival) and its parts, against the probabilities of the plain model, pair by pair."""
+"""Log P(word) − log P(rival) and its parts, against the probabilities of the plain model, pair by
+pair."""
 
 import copy
 from dataclasses import replace
@@ -11,7 +12,12 @@ import torch
 from augenmerk.core.counting import display_text
 from augenmerk.core.errors import AnalysisError, CorpusError
 from augenmerk.core.extensions.analyses import importance
-from augenmerk.core.extensions.analyses.pairs import WordPair, attribute_pairs, pairs_importance, read_pairs
+from augenmerk.core.extensions.analyses.pairs import (
+    WordPair,
+    attribute_pairs,
+    pairs_importance,
+    read_pairs,
+)
 from augenmerk.core.model.heads import Head, heads_of, networks_of
 from augenmerk.core.model.sites import attentions_of
 from augenmerk.core.translation.experiment import Experiment, HeadScaled, SoftmaxTemperature
@@ -50,8 +56,12 @@ def log_probability(translator: Translator, source: str, prefix: str, word: str)
     first, pieces = ids_of(prefix), ids_of(word)
     read = torch.tensor([[rules.start_id, *first, *pieces[:-1]]])
     with torch.no_grad():
-        log_probabilities = translator.model(torch.tensor([source_ids]), read).logits[0].log_softmax(dim=-1)
-    return sum(float(log_probabilities[len(first) + index, piece]) for index, piece in enumerate(pieces))
+        log_probabilities = (
+            translator.model(torch.tensor([source_ids]), read).logits[0].log_softmax(dim=-1)
+        )
+    return sum(
+        float(log_probabilities[len(first) + index, piece]) for index, piece in enumerate(pieces)
+    )
 
 
 def differences(translator: Translator, pairs: tuple[WordPair, ...]) -> list[float]:
@@ -67,7 +77,9 @@ def test_differences_are_those_of_the_plain_model_and_parts_add_up(translator: T
     done: list[tuple[int, int]] = []
     attribution = attribute_pairs(translator, PAIRS, on_progress=lambda *now: done.append(now))
     np.testing.assert_allclose(attribution.differences, differences(translator, PAIRS), atol=1e-4)
-    np.testing.assert_allclose(attribution.explained, attribution.differences, atol=1e-4, err_msg="words of one token")
+    np.testing.assert_allclose(
+        attribution.explained, attribution.differences, atol=1e-4, err_msg="words of one token"
+    )
     np.testing.assert_allclose(attribution.parts.sum(axis=1), attribution.explained, atol=1e-4)
     assert attribution.parts.shape == (len(PAIRS), len(attribution.components))
     assert done == [(number, len(PAIRS)) for number in range(1, len(PAIRS) + 1)]
@@ -82,9 +94,14 @@ def test_every_kind_of_model_is_measured(name: str) -> None:
     entries = [
         entry
         for entry in codec.vocabulary.tokens
-        if entry not in codec.specials and (not codec.has_pieces or entry.startswith("▁")) and codec.encode_text(entry)
+        if entry not in codec.specials
+        and (not codec.has_pieces or entry.startswith("▁"))
+        and codec.encode_text(entry)
     ]
-    pairs = (WordPair(text, "", entries[0], entries[1]), WordPair(text, entries[2], entries[3], entries[4]))
+    pairs = (
+        WordPair(text, "", entries[0], entries[1]),
+        WordPair(text, entries[2], entries[3], entries[4]),
+    )
     attribution = attribute_pairs(translator, pairs)
     expected = differences(translator, pairs)
     np.testing.assert_allclose(attribution.differences, expected, atol=1e-3)
@@ -102,8 +119,12 @@ def test_words_of_several_pieces_count_whole(subword_translator: Translator) -> 
     rival = next(candidate for candidate in words if candidate[0] != word[0])
     pairs = (WordPair("Ein Mann steht.", "a", word, rival),)
     attribution = attribute_pairs(subword_translator, pairs)
-    np.testing.assert_allclose(attribution.differences, differences(subword_translator, pairs), atol=1e-4)
-    assert abs(attribution.differences[0] - attribution.explained[0]) > 1e-3, "later pieces count too"
+    np.testing.assert_allclose(
+        attribution.differences, differences(subword_translator, pairs), atol=1e-4
+    )
+    assert abs(attribution.differences[0] - attribution.explained[0]) > 1e-3, (
+        "later pieces count too"
+    )
     before = pairs_importance(subword_translator, pairs).before
     assert before == pytest.approx(differences(subword_translator, pairs)[0], abs=1e-4)
 
@@ -112,7 +133,8 @@ def test_words_of_several_pieces_count_whole(subword_translator: Translator) -> 
 def test_effects_are_the_mean_without_the_weights_minus_the_mean_with_them(
     translator: Translator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(importance, "BATCH_SIZE", 4)  # word and rival of a pair in different batches
+    # word and rival of a pair in different batches
+    monkeypatch.setattr(importance, "BATCH_SIZE", 4)
     measured = pairs_importance(translator, PAIRS)
     whole = np.mean(differences(translator, PAIRS))
     assert measured.before == pytest.approx(whole, abs=1e-5)
@@ -123,9 +145,14 @@ def test_effects_are_the_mean_without_the_weights_minus_the_mean_with_them(
         without.model = copy.deepcopy(translator.model)
         if isinstance(part, Head):
             module = attentions_of(without.model)[part.kind][part.layer]
-            module.out_proj.weight.data[:, part.head * module.head_width : (part.head + 1) * module.head_width] = 0
+            module.out_proj.weight.data[
+                :, part.head * module.head_width : (part.head + 1) * module.head_width
+            ] = 0
         else:
-            layers = {"encoder": without.model.encoder_layers, "decoder": without.model.decoder_layers}[part.side]
+            layers = {
+                "encoder": without.model.encoder_layers,
+                "decoder": without.model.decoder_layers,
+            }[part.side]
             for parameter in layers[part.layer].feed_forward.contract.parameters():
                 parameter.data[:] = 0
         changes.append(np.mean(differences(without, PAIRS)) - whole)
@@ -136,7 +163,10 @@ def test_effects_are_the_mean_without_the_weights_minus_the_mean_with_them(
 @pytest.mark.heavy
 def test_changes_apply_to_the_metric_its_parts_and_its_importance(translator: Translator) -> None:
     attribution = attribute_pairs(translator, PAIRS, changes=CHANGES)
-    assert np.abs(attribution.differences - attribute_pairs(translator, PAIRS).differences).max() > 1e-3
+    assert (
+        np.abs(attribution.differences - attribute_pairs(translator, PAIRS).differences).max()
+        > 1e-3
+    )
     np.testing.assert_allclose(attribution.parts.sum(axis=1), attribution.explained, atol=1e-4)
     importance_of_parts = pairs_importance(translator, PAIRS, changes=CHANGES)
     assert importance_of_parts.before == pytest.approx(attribution.differences.mean(), abs=1e-4)
@@ -145,7 +175,9 @@ def test_changes_apply_to_the_metric_its_parts_and_its_importance(translator: Tr
 
 def test_a_file_is_read_with_its_line_numbers(tmp_path: Path) -> None:
     path = tmp_path / "pairs.tsv"
-    path.write_text("\ufeffZwei Hunde.\tTwo\tdogs\tcats\n\nStraße\t\tStreet\t·ing\r\n", encoding="utf-8")
+    path.write_text(
+        "\ufeffZwei Hunde.\tTwo\tdogs\tcats\n\nStraße\t\tStreet\t·ing\r\n", encoding="utf-8"
+    )
     assert read_pairs(path) == (
         WordPair("Zwei Hunde.", "Two", "dogs", "cats", f"{path}, line 1"),
         WordPair("Straße", "", "Street", "·ing", f"{path}, line 3"),
@@ -175,17 +207,32 @@ def test_a_wrong_line_is_named(tmp_path: Path, text: bytes, message: str) -> Non
 @pytest.mark.parametrize(
     ("pair", "message"),
     [
-        (WordPair("Ein Mann.", "A", "zzzyx", "man", "x.tsv, line 7"), "The vocabulary of this model has no 'zzzyx'"),
+        (
+            WordPair("Ein Mann.", "A", "zzzyx", "man", "x.tsv, line 7"),
+            "The vocabulary of this model has no 'zzzyx'",
+        ),
         (
             WordPair("Ein Mann.", "A qqqq", "ladder", "man", "x.tsv, line 8"),
             "The vocabulary of this model has no 'A qqqq'",
         ),
-        (WordPair("Ein Mann.", "A", "man stands", "man", "x.tsv, line 9"), "“man stands” is more than one word"),
+        (
+            WordPair("Ein Mann.", "A", "man stands", "man", "x.tsv, line 9"),
+            "“man stands” is more than one word",
+        ),
         (WordPair("Ein Mann.", "A", "man", "Man", "x.tsv, line 2"), "“man” and “Man” are the same"),
-        (WordPair("Ein Mann.", "A", "<sos>", "man", "x.tsv, line 3"), "“<sos>” can never be chosen"),
-        (WordPair("Ein Mann.", "<eos>", "ladder", "man", "x.tsv, line 6"), "The beginning “<eos>” contains the end"),
+        (
+            WordPair("Ein Mann.", "A", "<sos>", "man", "x.tsv, line 3"),
+            "“<sos>” can never be chosen",
+        ),
+        (
+            WordPair("Ein Mann.", "<eos>", "ladder", "man", "x.tsv, line 6"),
+            "The beginning “<eos>” contains the end",
+        ),
         (WordPair(" ", "A", "ladder", "man", "x.tsv, line 4"), ""),
-        (WordPair("Ein Mann.", "a " * 300, "ladder", "man", "x.tsv, line 5"), "The translation has 301 tokens"),
+        (
+            WordPair("Ein Mann.", "a " * 300, "ladder", "man", "x.tsv, line 5"),
+            "The translation has 301 tokens",
+        ),
     ],
 )
 def test_a_pair_that_the_model_cannot_read_is_named_by_its_place(

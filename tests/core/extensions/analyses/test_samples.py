@@ -1,4 +1,5 @@
-"""The shipped samples are German, and German to English: a model of other languages is not measured on them."""
+"""The shipped samples are German, and German to English: a model of other languages is not measured
+on them."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -27,10 +28,14 @@ MARIAN = {
 }
 
 
-def translating(source: str, target: str, codes: tuple[str, ...] = (), **data: object) -> Translator:
+def translating(
+    source: str, target: str, codes: tuple[str, ...] = (), **data: object
+) -> Translator:
     """As much of a translator as tells its languages."""
     run = preset("notebook")
-    run = replace(run, data=replace(run.data, source_language=source, target_language=target, **data))
+    run = replace(
+        run, data=replace(run.data, source_language=source, target_language=target, **data)
+    )
     return cast(Translator, SimpleNamespace(run_config=run, target_codes=codes))
 
 
@@ -38,7 +43,9 @@ def test_a_sample_in_other_languages_is_refused_by_their_names() -> None:
     require_languages_of_sample(translating("de", "en"), *ADVICE)
     require_languages_of_sample(translating("deu", "eng", **MARIAN), *ADVICE)
     require_languages_of_sample(translating("de", "fr"), *ADVICE, needs_target=False)
-    with pytest.raises(AnalysisError, match=r"German to French; the sample is German to English\. .* Take"):
+    with pytest.raises(
+        AnalysisError, match=r"German to French; the sample is German to English\. .* Take"
+    ):
         require_languages_of_sample(translating("de", "fr"), *ADVICE)
     with pytest.raises(AnalysisError, match=r"English to German; the sample is German\."):
         require_languages_of_sample(translating("en", "de"), *ADVICE, needs_target=False)
@@ -49,17 +56,26 @@ def test_a_sample_in_other_languages_is_refused_by_their_names() -> None:
 def test_the_chosen_target_language_decides_about_a_sample() -> None:
     run = translating("de", "gem", (">>eng<<", ">>nld<<"), **MARIAN)
     require_languages_of_sample(run, *ADVICE, target_code=">>eng<<")
-    with pytest.raises(AnalysisError, match=r"German to Germanic languages, and no .* Or choose a language\."):
+    with pytest.raises(
+        AnalysisError, match=r"German to Germanic languages, and no .* Or choose a language\."
+    ):
         require_languages_of_sample(run, *ADVICE)
-    with pytest.raises(AnalysisError, match=r"translates German to Dutch; .*Take another sample\.$"):
+    with pytest.raises(
+        AnalysisError, match=r"translates German to Dutch; .*Take another sample\.$"
+    ):
         require_languages_of_sample(run, *ADVICE, target_code=">>nld<<")
     require_languages_of_sample(run, *ADVICE, needs_target=False, target_code=">>nld<<")
-    with pytest.raises(AnalysisError, match=r"no target language is chosen; the sample is German\..* Or choose a lang"):
+    with pytest.raises(
+        AnalysisError,
+        match=r"no target language is chosen; the sample is German\..* Or choose a lang",
+    ):
         require_languages_of_sample(run, *ADVICE, needs_target=False)
 
 
 def test_the_copy_task_has_no_sample() -> None:
-    copying = cast(Translator, SimpleNamespace(run_config=preset("copy-task-small"), target_codes=()))
+    copying = cast(
+        Translator, SimpleNamespace(run_config=preset("copy-task-small"), target_codes=())
+    )
     with pytest.raises(AnalysisError, match="This model copies symbols; the sample is German"):
         require_languages_of_sample(copying, *ADVICE, needs_target=False)
 
@@ -94,12 +110,18 @@ def test_commands_name_the_option_for_another_sample(
 
 
 @pytest.mark.heavy
-def test_python_ranks_no_heads_of_other_languages_on_the_shipped_pairs(english_to_german: Path) -> None:
+def test_python_ranks_no_heads_of_other_languages_on_the_shipped_pairs(
+    english_to_german: Path,
+) -> None:
     translator = Translator.load(english_to_german, "cpu")
-    with pytest.raises(AnalysisError, match=r"English to German; the sample is German to .*read_gold\(path\)"):
+    with pytest.raises(
+        AnalysisError, match=r"English to German; the sample is German to .*read_gold\(path\)"
+    ):
         rank_aligners(translator, read_gold()[:2])
     links = frozenset({(0, 0)})
-    assert rank_aligners(translator, [GoldPair(line, ("a",), ("b",), links, links) for line in (1, 2)]).is_complete
+    assert rank_aligners(
+        translator, [GoldPair(line, ("a",), ("b",), links, links) for line in (1, 2)]
+    ).is_complete
 
 
 @pytest.fixture
@@ -116,10 +138,18 @@ def test_a_sample_of_ones_own_is_measured_in_any_languages(
 ) -> None:
     row = "n't do\ttue nicht\t1-2 2-1"
     gold = write_lines("gold.tsv", "line\tgerman\tenglish\tlinks", f"1\t{row}", f"2\t{row}")
-    english, german = write_lines("some.en", "don't", "do"), write_lines("some.de", "tue nicht", "tue")
+    english, german = (
+        write_lines("some.en", "don't", "do"),
+        write_lines("some.de", "tue nicht", "tue"),
+    )
     model = ["--checkpoint", str(english_to_german)]
     assert main(["analyze", "--statistics", english, *model]) == 0
     assert main(["align", "--text", "a man .", "--head", "cross:1:1", *model]) == 0
     links = write_lines("links.tsv")
-    assert main(["align", "--gold", gold, "--ibm-1", english, german, "--write-ibm-1", links, *model]) == 0
-    assert Path(links).read_text().splitlines()[1:] == ["1\t1-2 2-1", "2\t1-2 2-1"], "“don't” is two English words"
+    assert (
+        main(["align", "--gold", gold, "--ibm-1", english, german, "--write-ibm-1", links, *model])
+        == 0
+    )
+    assert Path(links).read_text().splitlines()[1:] == ["1\t1-2 2-1", "2\t1-2 2-1"], (
+        "“don't” is two English words"
+    )

@@ -1,4 +1,5 @@
-"""Parameters and floating-point operations by module are those of the real model, as it is built and as it computes."""
+"""Parameters and floating-point operations by module are those of the real model, as it is built
+and as it computes."""
 
 import re
 from collections import Counter
@@ -34,7 +35,8 @@ OPUS_MT = ModelConfig(
     max_positions=512,
     tied_embeddings="all",
 )
-"""The shape of OPUS-MT's models of German and English, of which the vocabulary has 58,101 tokens."""
+"""The shape of OPUS-MT's models of German and English, of which the vocabulary has 58,101
+tokens."""
 UNEVEN = SMALL.replace(
     num_encoder_layers=3,
     num_decoder_layers=1,
@@ -68,10 +70,17 @@ def shapes() -> list[Any]:
         for sizes in [preset_vocabulary_sizes(run)]
         if sizes is not None
     ]
-    of_kinds = [pytest.param(config, NUM_SOURCE, NUM_TARGET, id=name) for name, config in KINDS.items()]
+    of_kinds = [
+        pytest.param(config, NUM_SOURCE, NUM_TARGET, id=name) for name, config in KINDS.items()
+    ]
     others = [
         pytest.param(OPUS_MT, 58_101, 58_101, id="opus-mt"),
-        pytest.param(OPUS_MT.replace(tied_embeddings="none", num_decoder_layers=2), 900, 1100, id="shallow decoder"),
+        pytest.param(
+            OPUS_MT.replace(tied_embeddings="none", num_decoder_layers=2),
+            900,
+            1100,
+            id="shallow decoder",
+        ),
         pytest.param(UNEVEN, NUM_SOURCE, NUM_TARGET, id="uneven"),
     ]
     return of_presets + of_kinds + others
@@ -88,16 +97,21 @@ def module_of(name: str) -> Module:
     return module
 
 
-def count(model: Transformer, source_length: int, target_length: int, *, need_maps: bool) -> FlopCounterMode:
+def count(
+    model: Transformer, source_length: int, target_length: int, *, need_maps: bool
+) -> FlopCounterMode:
     """What one pass of this model computes, counted while it does."""
     device = model.output.weight.device
 
     def flops_of_kernel(queries: Any, keys: Any, values: Any, *others: Any, **named: Any) -> int:
         return sdpa_flop_count(queries, keys, values)  # of three shapes
 
-    kernel = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu  # FlopCounterMode knows those of GPUs alone
+    # FlopCounterMode knows those of GPUs alone
+    kernel = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu
     counter = FlopCounterMode(display=False, custom_mapping={kernel: flops_of_kernel})
-    source, target = (torch.full((1, length), 5, device=device) for length in (source_length, target_length))
+    source, target = (
+        torch.full((1, length), 5, device=device) for length in (source_length, target_length)
+    )
     with torch.inference_mode(), counter:
         model(source, target, need_maps=need_maps)
     return counter
@@ -123,14 +137,18 @@ def test_parameters_of_each_module_are_those_of_the_model(
 
 
 @pytest.mark.parametrize(("config", "num_source", "num_target"), shapes())
-def test_a_shared_matrix_is_told_where_it_is_used_again(config: ModelConfig, num_source: int, num_target: int) -> None:
+def test_a_shared_matrix_is_told_where_it_is_used_again(
+    config: ModelConfig, num_source: int, num_target: int
+) -> None:
     model = build(config, num_source, num_target)
     matrices: dict[Module, torch.Tensor] = {
         "source embedding": model.source_embedding.tokens.weight,
         "target embedding": model.target_embedding.tokens.weight,
         "output": model.output.weight,
     }
-    shared = {row.module: row.shared_with for row in size_rows(config, num_source, num_target, 1, 1)}
+    shared = {
+        row.module: row.shared_with for row in size_rows(config, num_source, num_target, 1, 1)
+    }
     for module, matrix in matrices.items():
         first = next(name for name, other in matrices.items() if other is matrix)
         assert shared[module] == (None if first == module else first)
@@ -142,7 +160,9 @@ def test_operations_are_those_that_pytorch_counts_in_a_pass(
 ) -> None:
     """Those with maps, which are as many, are counted below."""
     source_length, target_length = 9, 7
-    counter = count(build(config, num_source, num_target), source_length, target_length, need_maps=False)
+    counter = count(
+        build(config, num_source, num_target), source_length, target_length, need_maps=False
+    )
     rows = size_rows(config, num_source, num_target, source_length, target_length)
     counted: Counter[Module] = Counter({"output": counter.get_total_flops()})
     for name, flops in counter.get_flop_counts().items():

@@ -14,11 +14,18 @@ def printed(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, li
     """The numbers of each line, by its name."""
     assert main(["info", *arguments]) == 0
     lines = capsys.readouterr().out.splitlines()
-    rows = {name: line[26:] for name in (*MODULES, "all") for line in lines if line.startswith(f"{name:26} ")}
+    rows = {
+        name: line[26:]
+        for name in (*MODULES, "all")
+        for line in lines
+        if line.startswith(f"{name:26} ")
+    }
     return {name: row.replace(" %", "%").split() for name, row in rows.items()}
 
 
-def test_the_published_system_has_its_published_number_of_parameters(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_published_system_has_its_published_number_of_parameters(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     table = printed(capsys, "--preset", "notebook", "--source-tokens", "30", "--target-tokens", "7")
     assert list(table) == [*MODULES, "all"]
     assert table["all"][0] == "9,038,341"
@@ -50,7 +57,10 @@ def test_a_shared_matrix_is_told(capsys: pytest.CaptureFixture[str]) -> None:
             "--source-tokens (now 0) and --target-tokens (now 20)",
         ),
         (["--preset", "notebook", "--target-tokens", "101"], "1 to 100 tokens on each side"),
-        (["some.safetensors", "--preset", "notebook"], "A checkpoint and --preset cannot be combined"),
+        (
+            ["some.safetensors", "--preset", "notebook"],
+            "A checkpoint and --preset cannot be combined",
+        ),
     ],
 )
 def test_what_cannot_be_measured_is_refused(

@@ -1,4 +1,5 @@
-"""Lesson files: exact round trips, one refusal that names the field for anything else, and no other exception."""
+"""Lesson files: exact round trips, one refusal that names the field for anything else, and no other
+exception."""
 
 import json
 import os
@@ -25,7 +26,13 @@ from augenmerk.core.extensions.lessons.lesson_file import (
     write_lesson_file,
 )
 from augenmerk.core.translation.experiment import Experiment, Greedy
-from augenmerk.core.translation.experiment_file import MAX_BYTES, SavedExperiment, from_bytes, kind_of_file, to_bytes
+from augenmerk.core.translation.experiment_file import (
+    MAX_BYTES,
+    SavedExperiment,
+    from_bytes,
+    kind_of_file,
+    to_bytes,
+)
 from tests.core.translation.random_experiments import AnyValues, random_experiment
 from tests.core.translation.test_experiment_file import (
     MODEL,
@@ -41,7 +48,10 @@ from tests.core.translation.test_experiment_file import (
 PLAIN = SavedExperiment(Experiment("Zwei Hunde."), MODEL)
 LESSON = Lesson(
     "Word order",
-    (Scene("The verb", "It comes last.", SAVED, "Where is it?"), Scene("Zweitens: „so“", "", PLAIN)),
+    (
+        Scene("The verb", "It comes last.", SAVED, "Where is it?"),
+        Scene("Zweitens: „so“", "", PLAIN),
+    ),
 )
 
 
@@ -73,14 +83,27 @@ def test_a_lesson_comes_back_exactly_and_holds_no_path(tmp_path: Path) -> None:
 
 
 def test_answers_come_back_and_need_a_question(tmp_path: Path) -> None:
-    asked = replace(LESSON.scenes[0], question="Why?", answer="Because.", check="without-head", page="chapter heads")
+    asked = replace(
+        LESSON.scenes[0],
+        question="Why?",
+        answer="Because.",
+        check="without-head",
+        page="chapter heads",
+    )
     lesson = replace(LESSON, scenes=(asked, replace(asked, answer=""), replace(asked, check="")))
     write_lesson_file(lesson, tmp_path / "one.augenmerk")
     assert read_lesson_file(tmp_path / "one.augenmerk") == lesson
-    assert b'"answer"' not in lesson_to_bytes(LESSON), "earlier versions read a lesson without answers"
+    assert b'"answer"' not in lesson_to_bytes(LESSON), (
+        "earlier versions read a lesson without answers"
+    )
     for answer in ({"answer": "x"}, {"check": "x"}):
-        with pytest.raises(ExperimentFileError, match=r'scenes\[0\].question is "". Use the question of this answer'):
-            lesson_to_bytes(replace(LESSON, scenes=(replace(LESSON.scenes[0], question="", **answer),)))
+        with pytest.raises(
+            ExperimentFileError,
+            match=r'scenes\[0\].question is "". Use the question of this answer',
+        ):
+            lesson_to_bytes(
+                replace(LESSON, scenes=(replace(LESSON.scenes[0], question="", **answer),))
+            )
 
 
 def test_a_lesson_without_scenes_is_neither_opened_nor_saved(tmp_path: Path) -> None:
@@ -100,7 +123,9 @@ def test_a_document_is_an_experiment_or_a_lesson_by_its_kind() -> None:
     with pytest.raises(ExperimentFileError, match='kind is "experiment"'):
         document_from_bytes(to_bytes(SAVED), "", "lesson")
     with pytest.raises(ExperimentFileError, match=r'an experiment or a lesson\. kind is "film"'):
-        document_from_bytes(json.dumps(values_of() | {"kind": "film"}).encode(), "x", "experiment", "lesson")
+        document_from_bytes(
+            json.dumps(values_of() | {"kind": "film"}).encode(), "x", "experiment", "lesson"
+        )
     nested = json.dumps(values_of()).replace('"Katze"', "[" * 7 + "]" * 7).encode()
     with pytest.raises(ExperimentFileError, match="nested more than 10 deep"):
         document_from_bytes(nested, "x", "experiment", "lesson")
@@ -116,7 +141,11 @@ WRONG = [
     ("format", "other", 'format is "other".'),
     ("version", 2, "It was written by a newer Augenmerk: version is 2,"),
     ("kind", "film", 'kind is "film".'),
-    ("title", "", 'title is "". Use one line of text without control characters or space around it.'),
+    (
+        "title",
+        "",
+        'title is "". Use one line of text without control characters or space around it.',
+    ),
     ("title", "x" * (MAX_TITLE_CHARACTERS + 1), "title has 121 characters."),
     ("title", "a\nb", "title is "),
     ("title", None, "title is null. Use a text"),
@@ -129,15 +158,25 @@ WRONG = [
     ("scenes[0].text", "x" * (MAX_TEXT_CHARACTERS + 1), "scenes[0].text has 1,001 characters."),
     ("scenes[0].question", 3, "scenes[0].question is 3. Use a text"),
     ("scenes[0].answer", "x\ty", "scenes[0].answer is "),
-    ("scenes[0].check", "../x", 'scenes[0].check is "../x". Use a name of small letters, digits and hyphens.'),
-    ("scenes[0].page", "", 'scenes[0].page is "". Use a name of small letters, digits and hyphens.'),
+    (
+        "scenes[0].check",
+        "../x",
+        'scenes[0].check is "../x". Use a name of small letters, digits and hyphens.',
+    ),
+    (
+        "scenes[0].page",
+        "",
+        'scenes[0].page is "". Use a name of small letters, digits and hyphens.',
+    ),
     ("scenes[0].check", 3, "scenes[0].check is 3. Use a text"),
     ("scenes[0].sound", "x", "scenes[0].sound is not a known field."),
     ("sound", "x", "sound is not a known field."),
 ]
 
 
-@pytest.mark.parametrize(("path", "new", "expected"), WRONG, ids=[f"{case[0]}={case[1]!r}"[:50] for case in WRONG])
+@pytest.mark.parametrize(
+    ("path", "new", "expected"), WRONG, ids=[f"{case[0]}={case[1]!r}"[:50] for case in WRONG]
+)
 def test_a_wrong_field_is_named_by_its_path(path: str, new: Any, expected: str) -> None:
     assert expected in refused(_at(values(), path, new))
 
@@ -166,7 +205,9 @@ def test_a_lesson_with_a_byte_order_mark_is_read() -> None:
 
 def test_what_is_no_json_is_refused() -> None:
     data = lesson_to_bytes(LESSON)
-    assert "scenes[0].title is there twice" in refused(data.replace(b'"title": "The', b'"title": "x", "title": "The'))
+    assert "scenes[0].title is there twice" in refused(
+        data.replace(b'"title": "The', b'"title": "x", "title": "The')
+    )
     assert "factor is NaN" in refused(data.replace(b'"factor": 0.0', b'"factor": NaN'))
     assert "UTF-16" in refused(b"\xff\xfe" + data)
     assert "not UTF-8" in refused(data.replace(b"Zwei", b"\xffwei"))
@@ -185,7 +226,10 @@ def test_what_could_not_be_read_back_is_not_written(tmp_path: Path) -> None:
         (Lesson("x", (Scene("a\nb", "", PLAIN),)), "scenes[0].title is"),
         (Lesson("x", (Scene("a", "\udc80", PLAIN),)), "invalid character"),
         (Lesson("x", LESSON.scenes[:1] * 101), "scenes has 101 items"),
-        (Lesson("x", (Scene("a", "", SavedExperiment(Experiment("x" * MAX_BYTES), MODEL)),)), "more than 1,000,000"),
+        (
+            Lesson("x", (Scene("a", "", SavedExperiment(Experiment("x" * MAX_BYTES), MODEL)),)),
+            "more than 1,000,000",
+        ),
     ):
         with pytest.raises(ExperimentFileError, match="lesson cannot be written") as told:
             write_lesson_file(lesson, path)
@@ -214,14 +258,18 @@ def _read_or_message(read: Callable[[], Any]) -> Any:
 @pytest.mark.heavy
 @pytest.mark.parametrize("change", [_with_another_shape, _with_other_bytes])
 @pytest.mark.slow
-def test_a_damaged_file_is_refused_in_our_words_or_read_and_written_again(change: Any, tmp_path: Path) -> None:
+def test_a_damaged_file_is_refused_in_our_words_or_read_and_written_again(
+    change: Any, tmp_path: Path
+) -> None:
     random_numbers = random.Random(12)
     path = tmp_path / "fuzzed.augenmerk"
     num_refused = num_read = 0
     for number in range(1_500):
         scenes = tuple(
             Scene(
-                f"Scene {number}", "text", SavedExperiment(random_experiment(random_numbers, AnyValues()), MODEL, VIEW)
+                f"Scene {number}",
+                "text",
+                SavedExperiment(random_experiment(random_numbers, AnyValues()), MODEL, VIEW),
             )
             for number in range(random_numbers.randrange(1, 4))
         )

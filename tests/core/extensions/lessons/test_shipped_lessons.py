@@ -1,4 +1,7 @@
-"""The answers of the shipped lessons are what the bundled model does; `tools.claims` checks their texts."""
+"""The answers of the shipped lessons are what the bundled model does.
+
+`tools.claims` checks their texts.
+"""
 
 import re
 from dataclasses import replace
@@ -35,7 +38,11 @@ def results(translator: Translator) -> dict[tuple[str, int], ExperimentResult]:
 
 
 def scenes() -> list[tuple[str, int, Scene]]:
-    return [(path.stem, index, scene) for path in PATHS for index, scene in enumerate(read_lesson_file(path).scenes)]
+    return [
+        (path.stem, index, scene)
+        for path in PATHS
+        for index, scene in enumerate(read_lesson_file(path).scenes)
+    ]
 
 
 def quoted(text: str) -> list[str]:
@@ -140,7 +147,10 @@ def test_answers_about_word_order_hold(results: Results) -> None:
     assert list(source[diagonal + 1 : weights[row].argmax()]) == words[:2]
 
     result, _, words = answered(results, "The verb at the end of a clause")
-    row, column = result.changed.predicted_tokens.index("wearing"), result.changed.source_tokens.index("trägt")
+    row, column = (
+        result.changed.predicted_tokens.index("wearing"),
+        result.changed.source_tokens.index("trägt"),
+    )
     heads = np.argwhere(result.changed.maps.cross[:, :, row].argmax(axis=-1) == column)
     names = [f"{layer + 1}·{head + 1}" for layer, head in heads]
     answer = scene_named("The verb at the end of a clause")[2].answer
@@ -162,7 +172,9 @@ def test_answers_about_different_heads_hold(translator: Translator, results: Res
     assert columns[others[2]] == others[2] - 2
 
     result, weights, words = answered(results, "The noun ahead")
-    for token, seen, share in zip(words[::2], words[1::2], percentages("The noun ahead"), strict=True):
+    for token, seen, share in zip(
+        words[::2], words[1::2], percentages("The noun ahead"), strict=True
+    ):
         row = weights[source.index(token)]
         assert (source[row.argmax()], round(100 * row.max())) == (seen, share)
 
@@ -170,7 +182,9 @@ def test_answers_about_different_heads_hold(translator: Translator, results: Res
     target = result.changed.predicted_tokens
     columns = weights.argmax(axis=-1)
     shared = [
-        row for row in range(len(target)) if (columns == columns[row]).sum() > 1 and source[columns[row]] != "<eos>"
+        row
+        for row in range(len(target))
+        if (columns == columns[row]).sum() > 1 and source[columns[row]] != "<eos>"
     ]
     assert [source[columns[target.index(".")]], *(target[row] for row in shared)] == words[:3]
     assert {source[columns[row]] for row in shared} == {words[3]}
@@ -184,12 +198,17 @@ def test_answers_about_different_heads_hold(translator: Translator, results: Res
     for layers in ((0, 1), (0, 2), (1, 2)):
         off_layers = replace(experiment, interventions=off("cross", *layers))
         assert translator.run(off_layers).text == result.original.text, layers
-    assert "ladder" not in translator.run(replace(experiment, interventions=off("cross", 0, 1, 2))).text
+    assert (
+        "ladder"
+        not in translator.run(replace(experiment, interventions=off("cross", 0, 1, 2))).text
+    )
 
 
 def test_answers_about_explanation_hold(translator: Translator, results: Results) -> None:
     result, _, words = answered(results, "Without the head")
-    before, after = (np.exp(translation.log_probabilities) for translation in (result.original, result.changed))
+    before, after = (
+        np.exp(translation.log_probabilities) for translation in (result.original, result.changed)
+    )
     step = int(np.abs(after - before).argmax())
     assert result.changed.predicted_tokens[step] == words[0]
     assert [round(100 * before[step]), round(100 * after[step])] == percentages("Without the head")
@@ -197,10 +216,14 @@ def test_answers_about_explanation_hold(translator: Translator, results: Results
     result, _, _ = answered(results, "A head that matters")
     source = result.original.source_tokens
     row, column = source.index("·ger"), source.index("·äum")
-    looking = [head for head in range(8) if result.original.maps.encoder[0, head, row].argmax() == column]
+    looking = [
+        head for head in range(8) if result.original.maps.encoder[0, head, row].argmax() == column
+    ]
     assert looking == [0, 1, 2, 3, 4, 5, 7], "all but the seventh"
     for head in looking:
-        changed = replace(result.original.experiment, interventions=(HeadScaled(Head("encoder", 0, head)),))
+        changed = replace(
+            result.original.experiment, interventions=(HeadScaled(Head("encoder", 0, head)),)
+        )
         assert (translator.run(changed).text == result.original.text) == (head != 3)
 
     result, _, words = answered(results, "Look, change, compare")
@@ -243,11 +266,16 @@ def test_the_other_claims_hold(results: dict[tuple[str, int], ExperimentResult])
     name, index, scene = scene_named("The same order")
     weights = weights_of(scene, results[name, index])
     best = [int(weights[row].argmax()) for row in range(4)]
-    assert all(after > before for before, after in pairwise(best)), "the largest weight moves to the right"
+    assert all(after > before for before, after in pairwise(best)), (
+        "the largest weight moves to the right"
+    )
 
     name, index, scene = scene_named("The token before")
     weights = weights_of(scene, results[name, index])
-    assert sum(int(weights[row].argmax()) == row - 1 for row in range(1, len(weights))) > len(weights) / 2
+    assert (
+        sum(int(weights[row].argmax()) == row - 1 for row in range(1, len(weights)))
+        > len(weights) / 2
+    )
 
     name, index, scene = scene_named("Another place for the same word")
     changed = results[name, index].changed
@@ -260,4 +288,6 @@ def test_the_other_claims_hold(results: dict[tuple[str, int], ExperimentResult])
     name, index, scene = scene_named("The object moves forward")
     changed = results[name, index].changed
     assert changed.target_words[4].text.lower() == "vegetables"
-    assert [word.text.lower() for word in changed.source_words if word.text.isalpha()][-1] == "gemüse"
+    assert [word.text.lower() for word in changed.source_words if word.text.isalpha()][
+        -1
+    ] == "gemüse"

@@ -1,4 +1,5 @@
-"""Value zeroing against a direct computation: one pass in double precision for each key whose value is zero."""
+"""Value zeroing against a direct computation: one pass in double precision for each key whose value
+is zero."""
 
 from copy import deepcopy
 
@@ -21,11 +22,15 @@ from tests.core.model.small_models import KINDS, PRE, make_model, scaled
 
 SOURCE, READ = [2, 5, 9, 4, 3], [2, 7, 6, 11]
 TOLERANCE = 1e-3
-"""The effect of single precision on a share: about 1e-6 of the angles, which are 1e-2 and more in these models."""
+"""The effect of single precision on a share: about 1e-6 of the angles, which are 1e-2 and more in
+these models."""
 
 
 def shares_by_definition(
-    model: Transformer, kind: AttentionKind, layer: int, interventions: Interventions = NO_INTERVENTIONS
+    model: Transformer,
+    kind: AttentionKind,
+    layer: int,
+    interventions: Interventions = NO_INTERVENTIONS,
 ) -> np.ndarray:
     """[Q, M], in double precision."""
     model = deepcopy(model).double()
@@ -33,26 +38,37 @@ def shares_by_definition(
     attention = of_layer.cross_attention if kind == "cross" else of_layer.self_attention
     inputs, outputs = [], []
     hooks = [
-        attention.register_forward_pre_hook(lambda _, read: inputs.append(read[0] if read[1] is None else read[1])),
+        attention.register_forward_pre_hook(
+            lambda _, read: inputs.append(read[0] if read[1] is None else read[1])
+        ),
         of_layer.register_forward_hook(lambda _, __, output: outputs.append(output[0][0])),
     ]
 
     def run() -> torch.Tensor:
         ids = torch.tensor([SOURCE]), torch.tensor([READ])
-        return getattr(model(*ids, need_maps=True, interventions=interventions), f"{kind}_maps")[0][layer]
+        return getattr(model(*ids, need_maps=True, interventions=interventions), f"{kind}_maps")[0][
+            layer
+        ]
 
     with torch.no_grad():
         weights = run()  # [H, Q, M]
         width, num_heads = inputs[0].size(-1), attention.num_heads
-        values = inputs[0][0] @ attention.in_proj_weight[2 * width :].T + attention.in_proj_bias[2 * width :]
+        values = (
+            inputs[0][0] @ attention.in_proj_weight[2 * width :].T
+            + attention.in_proj_bias[2 * width :]
+        )
         values = values.unflatten(1, (num_heads, -1))  # [M, H, K]
-        values = interventions.of(kind, layer).scaled(values.transpose(0, 1)[None])[0].transpose(0, 1)
+        values = (
+            interventions.of(kind, layer).scaled(values.transpose(0, 1)[None])[0].transpose(0, 1)
+        )
         turns = []
         for key in range(weights.size(-1)):
             without = values.clone()
             without[key] = 0
             joined = torch.einsum("hqm,mhk->qhk", weights, without).flatten(1)[None]
-            replacing = attention.out_proj.register_forward_pre_hook(lambda _, __, joined=joined: (joined,))
+            replacing = attention.out_proj.register_forward_pre_hook(
+                lambda _, __, joined=joined: (joined,)
+            )
             run()
             replacing.remove()
             turns.append(1 - torch.cosine_similarity(outputs[0], outputs[-1], dim=-1))
@@ -76,11 +92,19 @@ def test_shares_are_those_of_the_definition(config: ModelConfig, kind: Attention
 @pytest.mark.parametrize("kind", ATTENTION_KINDS)
 def test_changes_of_the_experiment_apply(kind: AttentionKind) -> None:
     model = make_model(PRE)
-    parts = [Head(kind, 1, 2), Head("cross", 1, 0), Network("encoder" if kind == "encoder" else "decoder", 1)]
+    parts = [
+        Head(kind, 1, 2),
+        Head("cross", 1, 0),
+        Network("encoder" if kind == "encoder" else "decoder", 1),
+    ]
     changes = scaled(model, parts, 0.25)
     changed = measure_maps(Pass(PairPass(model, SOURCE, READ, changes)), "value-zeroing", kind)
-    np.testing.assert_allclose(changed[1, 0], shares_by_definition(model, kind, 1, changes), atol=TOLERANCE)
-    assert not np.allclose(changed, measure_maps(Pass(PairPass(model, SOURCE, READ)), "value-zeroing", kind), atol=0.01)
+    np.testing.assert_allclose(
+        changed[1, 0], shares_by_definition(model, kind, 1, changes), atol=TOLERANCE
+    )
+    assert not np.allclose(
+        changed, measure_maps(Pass(PairPass(model, SOURCE, READ)), "value-zeroing", kind), atol=0.01
+    )
 
 
 def test_keys_of_an_attention_that_is_off_have_no_share() -> None:
@@ -92,7 +116,9 @@ def test_keys_of_an_attention_that_is_off_have_no_share() -> None:
 
 
 @pytest.mark.parametrize("kind", ATTENTION_KINDS)
-def test_long_texts_are_computed_in_parts(kind: AttentionKind, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_long_texts_are_computed_in_parts(
+    kind: AttentionKind, monkeypatch: pytest.MonkeyPatch
+) -> None:
     model_pass = Pass(PairPass(make_model(), SOURCE, READ))
     whole = measure_maps(model_pass, "value-zeroing", kind)
     monkeypatch.setattr(module, "MAX_NUMBERS", 1)
@@ -117,7 +143,9 @@ def test_a_layer_that_a_hook_changes_is_refused_instead_of_measured_wrongly() ->
         lambda module, inputs, output: (output[0] * 2, *output[1:])
     )
     try:
-        with pytest.raises(AnalysisError, match="encoder layer 0 of this model computes something else"):
+        with pytest.raises(
+            AnalysisError, match="encoder layer 0 of this model computes something else"
+        ):
             measure(translator, translation, "value-zeroing", "encoder")
     finally:
         handle.remove()
@@ -135,7 +163,9 @@ def test_an_attention_whose_output_a_hook_changes_is_refused(part: str) -> None:
 
     translator.model.decoder_layers[1].get_submodule(part).register_forward_hook(change)
     assert measure(translator, translation, "value-zeroing", "encoder").weights.size
-    with pytest.raises(AnalysisError, match="decoder layer 1 of this model computes something else"):
+    with pytest.raises(
+        AnalysisError, match="decoder layer 1 of this model computes something else"
+    ):
         measure(translator, translation, "value-zeroing", "cross")
 
 

@@ -23,9 +23,12 @@ RUNNER = Path(__file__).parent / "run.mjs"
 
 
 class Page:
-    """The script with a packed model, by default that of the translator with all bits, in files of `folder`."""
+    """The script with a packed model, by default that of the translator with all bits, in files of
+    `folder`."""
 
-    def __init__(self, translator: Translator, folder: Path, packed: PackedModel | None = None) -> None:
+    def __init__(
+        self, translator: Translator, folder: Path, packed: PackedModel | None = None
+    ) -> None:
         self.translator = translator
         self._script, self._model = folder / "script.js", folder / "model.json"
         self._script.write_text(engine_script(), encoding="utf-8")
@@ -77,19 +80,31 @@ def check_same(expected: Translation, answer: dict[str, Any]) -> None:
         "notes": expected.notes,
     }.items():
         assert answer[name] == (list(value) if isinstance(value, tuple) else value), (name, about)
-    for name, words in (("sourceWords", expected.source_words), ("targetWords", expected.target_words)):
+    for name, words in (
+        ("sourceWords", expected.source_words),
+        ("targetWords", expected.target_words),
+    ):
         assert answer[name] == [vars(word) for word in words], (name, about)
-    assert answer["unreached"] == [part_to_json(intervention) for intervention in expected.unreached]
-    assert answer["logProbabilities"] == pytest.approx(expected.log_probabilities, abs=TOLERANCE), about
+    assert answer["unreached"] == [
+        part_to_json(intervention) for intervention in expected.unreached
+    ]
+    assert answer["logProbabilities"] == pytest.approx(expected.log_probabilities, abs=TOLERANCE), (
+        about
+    )
     for alternatives, here in zip(expected.alternatives, answer["alternatives"], strict=True):
         assert [alternative["logProbability"] for alternative in here] == pytest.approx(
             [alternative.log_probability for alternative in alternatives], abs=TOLERANCE
         )
-        assert (here[0]["token"], here[0]["entry"]) == (alternatives[0].token, alternatives[0].entry)
+        assert (here[0]["token"], here[0]["entry"]) == (
+            alternatives[0].token,
+            alternatives[0].entry,
+        )
     for kind in ATTENTION_KINDS:
         maps = answer["attention"][kind]
         values = np.frombuffer(base64.b64decode(maps["values"]), "<f4").reshape(maps["shape"])
-        np.testing.assert_allclose(values, expected.maps.of_kind(kind), rtol=0, atol=TOLERANCE, err_msg=str(about))
+        np.testing.assert_allclose(
+            values, expected.maps.of_kind(kind), rtol=0, atol=TOLERANCE, err_msg=str(about)
+        )
     _check_coverage(expected, answer["coverage"])
 
 
@@ -99,7 +114,10 @@ def _check_coverage(expected: Translation, answer: dict[str, Any] | None) -> Non
     if coverage is None or answer is None:
         return
     assert answer["isUnlikeTraining"] == coverage.is_unlike_training
-    for name, words in (("rareWords", coverage.rare_words), ("respelledWords", coverage.respelled_words)):
-        assert [(word["text"], word["start"], word["end"], word["explanation"]) for word in answer[name]] == [
-            (word.text, word.start, word.end, word.explanation) for word in words
-        ]
+    for name, words in (
+        ("rareWords", coverage.rare_words),
+        ("respelledWords", coverage.respelled_words),
+    ):
+        assert [
+            (word["text"], word["start"], word["end"], word["explanation"]) for word in answer[name]
+        ] == [(word.text, word.start, word.end, word.explanation) for word in words]

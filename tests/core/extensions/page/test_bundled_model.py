@@ -1,4 +1,5 @@
-"""The bundled model in a page: the same ids, tokens, weights and notes as in the product, and quickly."""
+"""The bundled model in a page: the same ids, tokens, weights and notes as in the product, and
+quickly."""
 
 import itertools
 from collections.abc import Iterator
@@ -34,7 +35,8 @@ HARD = (
     "20km/h und 5 €, 3,5 Mio. $", "Er sagte: „Guten Tag!“ – und ging…", "'s ist 'ne Frau mit'm Hund", "'",
     "😀 Ein Hund 👨‍👩‍👧‍👦 spielt :-) ;-)", "İstanbul ΣΑΣ ǅ ẞ groß GROẞ", "Fu\u0308r a\u0301 cafe\u0301", "ö.ä.",
     "\u00a0Zwei\u2009Hunde\u200b spielen\u3000im", "你好 世界 мир Ελλάδα عربي", "a_b-c/d e–f (g) [h] {i} <j>",
-    "…...!!??", "ﬁnden ﬂiegen ½ x² ①", "T-Shirt-Träger 2-3 Jungen", "Ein\tTab\nund Zeile", "▁unter▁strich _a_",
+    "…...!!??", "ﬁnden ﬂiegen ½ x² ①", "T-Shirt-Träger 2-3 Jungen", ("Ein\tTab\n"
+        "und Zeile"), "▁unter▁strich _a_",
     "\U0001d49c\U0001d4b7 \U00020000 𐐀𐐨", "wg. bzw. usw. Dr. Prof. Str. Nr. 5", "groesse Fuesse Aepfel Oel Ueber ss",
     "a\u0000b \ufffd", '"Zwei" Männer\'s', "10% 5°C €5 #a @b", "Ein Mann's Hund/Katze und/oder", "\u1e9e\u0130i\u0307",
     "ΟΔΟΣ ΟΔΟΣ.", "\x1cHund\x1d \x85 a", "\ufeffEin Hund", "ein\u2028Hund\u2029da", "<sos> <eos> <unk> <pad>",
@@ -62,14 +64,21 @@ def page(translator: Translator, tmp_path_factory: pytest.TempPathFactory) -> Pa
 
 def each_intervention(translator: Translator, text: str) -> Iterator[tuple[Intervention, ...]]:
     """Each type of change to a sentence of at least four words: alone, then all together."""
-    length = len(encode_source(text, translator.checkpoint.codecs.source, translator.run_config).ids)
+    length = len(
+        encode_source(text, translator.checkpoint.codecs.source, translator.run_config).ids
+    )
     own_layer = length % 3
     head = Head("cross", own_layer, length % 8)
     single: tuple[tuple[Intervention, ...], ...] = (
         (HeadScaled(head), HeadScaled(Head("encoder", (own_layer + 1) % 3, (length + 3) % 8))),
         (HeadScaled(Head("decoder", own_layer, 2), 2.5), HeadScaled(head, -1.0)),
-        tuple(HeadScaled(Head("cross", layer, number)) for layer in range(3) for number in range(8)),
-        (FeedForwardScaled(Network("encoder", own_layer)), FeedForwardScaled(Network("decoder", 2), 0.5)),
+        tuple(
+            HeadScaled(Head("cross", layer, number)) for layer in range(3) for number in range(8)
+        ),
+        (
+            FeedForwardScaled(Network("encoder", own_layer)),
+            FeedForwardScaled(Network("decoder", 2), 0.5),
+        ),
         (SoftmaxTemperature(head, 4.0), SoftmaxTemperature(Head("decoder", 1, 1), 0.2)),
         (
             AttentionRow(Head("cross", 2, 4), 1, (*(0.0,) * (length - 1), 1.0)),
@@ -84,10 +93,15 @@ def each_intervention(translator: Translator, text: str) -> Iterator[tuple[Inter
     yield (*single[1], *single[3], *single[4], *single[6], *single[7][:1])
 
 
-def test_sentences_and_each_intervention_are_those_of_the_product(translator: Translator, page: Page) -> None:
+def test_sentences_and_each_intervention_are_those_of_the_product(
+    translator: Translator, page: Page
+) -> None:
     changes = [*each_intervention(translator, SENTENCES[0])]
     page.check(
-        [*map(Experiment, SENTENCES), *(Experiment(SENTENCES[0], interventions=change) for change in changes[::2])]
+        [
+            *map(Experiment, SENTENCES),
+            *(Experiment(SENTENCES[0], interventions=change) for change in changes[::2]),
+        ]
     )
 
 
@@ -105,7 +119,9 @@ def check_sources(translator: Translator, page: Page, lines: list[str] | tuple[s
     """Raises unless ids, labels, notes and errors are the product's."""
     for line, answer in zip(lines, page.answers([("encode", line) for line in lines]), strict=True):
         value = answer.get("value", {})
-        here = value and [value[name] for name in ("ids", "labels", "notes", "ignoredText", "unknownPositions")]
+        here = value and [
+            value[name] for name in ("ids", "labels", "notes", "ignoredText", "unknownPositions")
+        ]
         assert (here or answer["error"]) == source_or_error(translator, line), line[:80]
 
 
@@ -124,8 +140,14 @@ def source_or_error(translator: Translator, line: str) -> object:
 
 
 @pytest.mark.slow
-def test_sources_of_the_corpus_get_the_same_ids(translator: Translator, page: Page, multi30k_folder: Path) -> None:
-    lines = [line for split in ("val", "test_2016_flickr") for line in read_lines(multi30k_folder / f"{split}.de.gz")]
+def test_sources_of_the_corpus_get_the_same_ids(
+    translator: Translator, page: Page, multi30k_folder: Path
+) -> None:
+    lines = [
+        line
+        for split in ("val", "test_2016_flickr")
+        for line in read_lines(multi30k_folder / f"{split}.de.gz")
+    ]
     assert len(lines) == 2_014
     check_sources(translator, page, lines)
 
@@ -135,13 +157,18 @@ def test_target_sentences_of_the_corpus_are_joined_alike(
     translator: Translator, page: Page, multi30k_folder: Path
 ) -> None:
     codec = translator.checkpoint.codecs.target
-    words = [[word.text for word in codec.encode_text(line)] for line in read_lines(multi30k_folder / "val.en.gz")]
+    words = [
+        [word.text for word in codec.encode_text(line)]
+        for line in read_lines(multi30k_folder / "val.en.gz")
+    ]
     answers = page.answers([("join", sentence) for sentence in words])
     assert [answer["value"] for answer in answers] == [detokenize(sentence) for sentence in words]
 
 
 @pytest.mark.slow
-def test_five_hundred_sentences_of_the_corpus_are_translated_alike(page: Page, multi30k_folder: Path) -> None:
+def test_five_hundred_sentences_of_the_corpus_are_translated_alike(
+    page: Page, multi30k_folder: Path
+) -> None:
     lines = list(itertools.islice(read_lines(multi30k_folder / "val.de.gz"), 500))
     for first in range(0, len(lines), 50):
         page.check([Experiment(line) for line in lines[first : first + 50]])
@@ -152,7 +179,9 @@ def test_five_hundred_sentences_of_the_corpus_are_translated_alike(page: Page, m
 def test_each_intervention_in_sixty_sentences_of_the_corpus_is_that_of_the_product(
     translator: Translator, page: Page, multi30k_folder: Path, part: int
 ) -> None:
-    lines = [line for line in read_lines(multi30k_folder / "val.de.gz") if len(line.split()) >= 4][part:60:4]
+    lines = [line for line in read_lines(multi30k_folder / "val.de.gz") if len(line.split()) >= 4][
+        part:60:4
+    ]
     for first in range(0, len(lines), 5):  # each start of node takes a second
         batch = [
             (line, interventions)

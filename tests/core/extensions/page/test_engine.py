@@ -50,14 +50,18 @@ def random_ones(translator: Translator, name: str, count: int) -> list[Experimen
 
 
 @pytest.mark.parametrize("name", list(MODELS))
-def test_experiments_with_a_model_of_every_shape_are_those_of_the_product(name: str, tmp_path: Path) -> None:
+def test_experiments_with_a_model_of_every_shape_are_those_of_the_product(
+    name: str, tmp_path: Path
+) -> None:
     translator = make_translator(name)
     Page(translator, tmp_path).check(random_ones(translator, name, NUM_EXPERIMENTS))
 
 
 def test_rounded_weights_give_the_results_of_python_with_the_same_weights(tmp_path: Path) -> None:
     checkpoint = make_translator(SUBWORDS).checkpoint
-    assert not all(torch.equal(value, value.half().float()) for value in checkpoint.weights.values())
+    assert not all(
+        torch.equal(value, value.half().float()) for value in checkpoint.weights.values()
+    )
     halves = {name: value.half().float() for name, value in checkpoint.weights.items()}
     translator = Translator(replace(checkpoint, weights=halves), DeviceChoice("cpu", "requested"))
     page = Page(translator, tmp_path, pack_model(checkpoint, "rounded"))
@@ -66,9 +70,13 @@ def test_rounded_weights_give_the_results_of_python_with_the_same_weights(tmp_pa
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", list(MODELS))
-def test_many_experiments_with_a_model_of_every_shape_are_those_of_the_product(name: str, tmp_path: Path) -> None:
+def test_many_experiments_with_a_model_of_every_shape_are_those_of_the_product(
+    name: str, tmp_path: Path
+) -> None:
     translator = make_translator(name)
-    Page(translator, tmp_path).check(random_ones(translator, f"{name} many", NUM_EXPERIMENTS_IN_FULL))
+    Page(translator, tmp_path).check(
+        random_ones(translator, f"{name} many", NUM_EXPERIMENTS_IN_FULL)
+    )
 
 
 @pytest.mark.parametrize("activation", ["gelu", "gelu-tanh"])
@@ -88,8 +96,12 @@ def test_the_learned_copy_task_is_copied(copy_translator: Translator, tmp_path: 
 
 def test_an_experiment_is_compared_with_its_original_under_the_changes(tmp_path: Path) -> None:
     translator = make_translator(SUBWORDS)
-    experiment = Experiment("drei hund rennt am see", interventions=(HeadScaled(Head("cross", 0, 1), -1.0),))
-    experiment = experiment.with_interventions(ForcedToken(1, translator.checkpoint.codecs.target.vocabulary.tokens[9]))
+    experiment = Experiment(
+        "drei hund rennt am see", interventions=(HeadScaled(Head("cross", 0, 1), -1.0),)
+    )
+    experiment = experiment.with_interventions(
+        ForcedToken(1, translator.checkpoint.codecs.target.vocabulary.tokens[9])
+    )
     expected = translator.compare(experiment)
     assert expected.changed.predicted_ids != expected.original.predicted_ids
     (answer,) = Page(translator, tmp_path).answers([("compare", experiment_to_json(experiment))])
@@ -100,7 +112,9 @@ def test_an_experiment_is_compared_with_its_original_under_the_changes(tmp_path:
 
 
 @pytest.mark.parametrize("model", [WORDS, SUBWORDS])
-def test_what_the_product_refuses_is_refused_with_the_same_message(model: str, tmp_path: Path) -> None:
+def test_what_the_product_refuses_is_refused_with_the_same_message(
+    model: str, tmp_path: Path
+) -> None:
     translator = make_translator(model)
     text = "der hund rennt"
     experiments = [
@@ -121,11 +135,15 @@ def test_what_the_product_refuses_is_refused_with_the_same_message(model: str, t
 
 def test_symbols_that_the_copy_task_lacks_are_refused_with_the_same_message(tmp_path: Path) -> None:
     unreadable = Experiment("1 2 3", interventions=(SourceWordReplaced(1, "x"),))
-    check_refused(make_translator("copy task"), [Experiment("x y"), Experiment("0 3"), unreadable], tmp_path)
+    check_refused(
+        make_translator("copy task"), [Experiment("x y"), Experiment("0 3"), unreadable], tmp_path
+    )
 
 
 def check_refused(translator: Translator, experiments: list[Experiment], folder: Path) -> None:
-    for experiment, answer in zip(experiments, Page(translator, folder).run(experiments), strict=True):
+    for experiment, answer in zip(
+        experiments, Page(translator, folder).run(experiments), strict=True
+    ):
         with pytest.raises(AugenmerkError) as refused:
             translator.run(experiment)
         assert answer.get("error") == display_text(refused.value)
@@ -141,7 +159,20 @@ def test_what_a_page_cannot_compute_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize("model", [WORDS, SUBWORDS])
 def test_a_typed_word_is_forced_by_the_same_tokens(model: str, tmp_path: Path) -> None:
     translator = make_translator(model)
-    typed = ["dog", "the dog", "▁d", "·o", "<eos>", "Dog", "qqq", "stands", "xxé", "<sos>", "·", "<unk>"]
+    typed = [
+        "dog",
+        "the dog",
+        "▁d",
+        "·o",
+        "<eos>",
+        "Dog",
+        "qqq",
+        "stands",
+        "xxé",
+        "<sos>",
+        "·",
+        "<unk>",
+    ]
     places = [(step, text) for step in (0, 3) for text in typed]
     expected = [forced_or_error(translator, *typed) for typed in places]
     answers = Page(translator, tmp_path).answers([("force", list(typed)) for typed in places])
@@ -151,6 +182,9 @@ def test_a_typed_word_is_forced_by_the_same_tokens(model: str, tmp_path: Path) -
 
 def forced_or_error(translator: Translator, step: int, text: str) -> object:
     try:
-        return [part_to_json(token) for token in forced_word(step, text, translator.checkpoint.codecs.target)]
+        return [
+            part_to_json(token)
+            for token in forced_word(step, text, translator.checkpoint.codecs.target)
+        ]
     except ExperimentError as error:
         return str(error)

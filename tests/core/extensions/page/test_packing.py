@@ -1,4 +1,5 @@
-"""The data of a page: nothing is lost, models that a page cannot run are refused, and patterns keep their meaning."""
+"""The data of a page: nothing is lost, models that a page cannot run are refused, and patterns keep
+their meaning."""
 
 import gzip
 import json
@@ -22,23 +23,35 @@ SUBWORDS = "subwords, pre-norm, all tied"
 
 def unpacked(packed: packing.PackedModel) -> dict[str, np.ndarray]:
     """The weights, read by the definition of planes."""
-    described, data = json.loads(gzip.decompress(packed.description)), gzip.decompress(packed.weights)
+    described, data = (
+        json.loads(gzip.decompress(packed.description)),
+        gzip.decompress(packed.weights),
+    )
     tensors, first = {}, 0
     for size in (2, 4):
         group = [tensor for tensor in described["tensors"] if tensor["bytes"] == size]
         total = sum(int(np.prod(tensor["shape"])) for tensor in group)
-        planes = [data[first + plane * total : first + (plane + 1) * total] for plane in range(size)]
-        numbers = np.frombuffer(bytes(byte for bytes_ in zip(*planes, strict=True) for byte in bytes_), f"<f{size}")
+        planes = [
+            data[first + plane * total : first + (plane + 1) * total] for plane in range(size)
+        ]
+        numbers = np.frombuffer(
+            bytes(byte for bytes_ in zip(*planes, strict=True) for byte in bytes_), f"<f{size}"
+        )
         first += total * size
         for tensor in group:
             count = int(np.prod(tensor["shape"]))
-            tensors[tensor["name"]], numbers = numbers[:count].reshape(tensor["shape"]), numbers[count:]
+            tensors[tensor["name"]], numbers = (
+                numbers[:count].reshape(tensor["shape"]),
+                numbers[count:],
+            )
     assert first == len(data)
     return tensors
 
 
 def changed(checkpoint: Checkpoint, **data: object) -> Checkpoint:
-    return replace(checkpoint, run=replace(checkpoint.run, data=replace(checkpoint.run.data, **data)))
+    return replace(
+        checkpoint, run=replace(checkpoint.run, data=replace(checkpoint.run.data, **data))
+    )
 
 
 def test_weights_are_kept_to_the_last_bit_where_16_bits_do_not_suffice() -> None:
@@ -48,7 +61,10 @@ def test_weights_are_kept_to_the_last_bit_where_16_bits_do_not_suffice() -> None
     assert tensors.keys() == checkpoint.weights.keys()
     for name, value in checkpoint.weights.items():
         assert np.array_equal(tensors[name], value.detach().numpy()), name
-    assert re.search(r"^\d+ of \d+ tensors of this model need 32 bits, so it takes \d+\.\d bytes per ", packed.note)
+    assert re.search(
+        r"^\d+ of \d+ tensors of this model need 32 bits, so it takes \d+\.\d bytes per ",
+        packed.note,
+    )
 
 
 def test_weights_that_16_bits_hold_take_16_without_a_note() -> None:
@@ -57,7 +73,9 @@ def test_weights_that_16_bits_hold_take_16_without_a_note() -> None:
     for weights in (halves, {name: value.float() for name, value in halves.items()}):
         packed = pack_model(replace(checkpoint, weights=weights), "mine")
         assert {value.dtype for value in unpacked(packed).values()} == {np.dtype("<f2")}
-        assert all(np.array_equal(value, halves[name].numpy()) for name, value in unpacked(packed).items())
+        assert all(
+            np.array_equal(value, halves[name].numpy()) for name, value in unpacked(packed).items()
+        )
         assert packed.note == ""
 
 
@@ -70,8 +88,12 @@ def test_a_rounded_model_takes_half_and_says_so() -> None:
     assert "“augenmerk page --bits 32” keeps them exactly" in packed.note
     assert "“--bits 16” rounds them" in exact.note
     assert exact.terms == ""
-    halves = replace(checkpoint, weights={name: value.half() for name, value in checkpoint.weights.items()})
-    assert pack_model(halves, "mine").texts == pack_model(halves, "mine", bits=32).texts, "nothing is rounded"
+    halves = replace(
+        checkpoint, weights={name: value.half() for name, value in checkpoint.weights.items()}
+    )
+    assert pack_model(halves, "mine").texts == pack_model(halves, "mine", bits=32).texts, (
+        "nothing is rounded"
+    )
 
 
 def test_numbers_that_are_too_large_for_16_bits_keep_32() -> None:
@@ -89,7 +111,9 @@ def test_the_same_model_gives_the_same_bytes() -> None:
 
 
 @pytest.mark.heavy
-def test_the_bundled_model_takes_at_most_two_point_four_bytes_per_parameter_and_names_its_terms() -> None:
+def test_the_bundled_model_takes_at_most_two_point_four_bytes_per_parameter_and_names_its_terms() -> (
+    None
+):
     packed = pack_model(load_checkpoint(bundled_model_path()), "multi30k-de-en")
     assert packed.num_bytes <= BYTES_PER_PARAMETER * packed.num_parameters
     assert packed.note == ""
@@ -99,7 +123,9 @@ def test_the_bundled_model_takes_at_most_two_point_four_bytes_per_parameter_and_
     assert {tensor["bytes"] for tensor in described["tensors"]} == {2}
 
 
-def test_models_that_a_page_cannot_run_are_refused_with_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_models_that_a_page_cannot_run_are_refused_with_the_reason(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     checkpoint = make_translator(SUBWORDS).checkpoint
     for reason, model in {
         "pages have no JavaScript for its codec": changed(checkpoint, tokenization="imported"),
@@ -108,7 +134,9 @@ def test_models_that_a_page_cannot_run_are_refused_with_the_reason(monkeypatch: 
         with pytest.raises(CheckpointError, match=re.escape(reason)):
             pack_model(model, "mine")
     monkeypatch.setattr(packing, "MAX_PARAMETERS", 1_000)
-    with pytest.raises(CheckpointError, match=r"parameters, and the limit is 1,000\. Choose another model"):
+    with pytest.raises(
+        CheckpointError, match=r"parameters, and the limit is 1,000\. Choose another model"
+    ):
         pack_model(checkpoint, "mine")
 
 

@@ -1,4 +1,5 @@
-"""Models of JoeyNMT made in a moment: its modules written anew under their published names, in its folders."""
+"""Models of JoeyNMT made in a moment: its modules written anew under their published names, in its
+folders."""
 
 import copy
 import math
@@ -16,8 +17,12 @@ from tests.core.extensions.readers.published import shaken
 
 UNKNOWN, PADDING, START, END = range(4)
 MARKS = ("<unk>", "<pad>", "<s>", "</s>")
-SOURCE_WORDS = tuple("ein mann hund steht läuft auf der straße und sieht viele kinder spielen im schnee .".split())
-TARGET_WORDS = tuple("a man dog stands runs on the street and sees many children play in snow .".split())
+SOURCE_WORDS = tuple(
+    "ein mann hund steht läuft auf der straße und sieht viele kinder spielen im schnee .".split()
+)
+TARGET_WORDS = tuple(
+    "a man dog stands runs on the street and sees many children play in snow .".split()
+)
 CODES = "#version: 0.2\nn d</w>\nu nd</w>\nm a\ni n</w>\ne in</w>\nma n\nman n</w>\n"
 
 
@@ -29,15 +34,23 @@ class JoeyAttention(nn.Module):
     def __init__(self, width: int, heads: int) -> None:
         super().__init__()
         self.heads = heads
-        self.k_layer, self.v_layer, self.q_layer, self.output_layer = (nn.Linear(width, width) for _ in range(4))
+        self.k_layer, self.v_layer, self.q_layer, self.output_layer = (
+            nn.Linear(width, width) for _ in range(4)
+        )
 
     def forward(self, query: Tensor, memory: Tensor, mask: Tensor | None) -> Tensor:
         def split(states: Tensor) -> Tensor:
             return states.unflatten(1, (self.heads, -1)).transpose(0, 1)
 
-        keys, values, queries = split(self.k_layer(memory)), split(self.v_layer(memory)), split(self.q_layer(query))
+        keys, values, queries = (
+            split(self.k_layer(memory)),
+            split(self.v_layer(memory)),
+            split(self.q_layer(query)),
+        )
         scores = queries @ keys.transpose(1, 2) / math.sqrt(keys.size(2))
-        self.weights = (scores if mask is None else scores.masked_fill(~mask, -math.inf)).softmax(-1)
+        self.weights = (scores if mask is None else scores.masked_fill(~mask, -math.inf)).softmax(
+            -1
+        )
         return self.output_layer((self.weights @ values).transpose(0, 1).flatten(1))
 
 
@@ -46,7 +59,11 @@ class JoeyFeedForward(nn.Module):
         super().__init__()
         self.layer_norm = _norm(width)
         self.pwff_layer = nn.Sequential(
-            nn.Linear(width, inner), activation, nn.Identity(), nn.Linear(inner, width), nn.Identity()
+            nn.Linear(width, inner),
+            activation,
+            nn.Identity(),
+            nn.Linear(inner, width),
+            nn.Identity(),
         )
 
 
@@ -54,25 +71,42 @@ class JoeyLayer(nn.Module):
     def __init__(self, stack: dict[str, Any], *, reads_source: bool) -> None:
         super().__init__()
         width, heads = stack["hidden_size"], stack["num_heads"]
-        activation = {"relu": nn.ReLU(), "gelu": nn.GELU(), "swish": nn.SiLU()}[stack.get("activation", "relu")]
+        activation = {"relu": nn.ReLU(), "gelu": nn.GELU(), "swish": nn.SiLU()}[
+            stack.get("activation", "relu")
+        ]
         if reads_source:
-            self.trg_trg_att, self.src_trg_att = JoeyAttention(width, heads), JoeyAttention(width, heads)
+            self.trg_trg_att, self.src_trg_att = (
+                JoeyAttention(width, heads),
+                JoeyAttention(width, heads),
+            )
             self.x_layer_norm, self.dec_layer_norm = _norm(width), _norm(width)
         else:
             self.src_src_att, self.layer_norm = JoeyAttention(width, heads), _norm(width)
         self.feed_forward = JoeyFeedForward(width, stack["ff_size"], activation)
-        self.is_pre, self.alpha, self.reads_source = stack["layer_norm"] == "pre", stack.get("alpha", 1.0), reads_source
+        self.is_pre, self.alpha, self.reads_source = (
+            stack["layer_norm"] == "pre",
+            stack.get("alpha", 1.0),
+            reads_source,
+        )
 
-    def forward(self, states: Tensor, mask: Tensor | None = None, memory: Tensor | None = None) -> Tensor:
+    def forward(
+        self, states: Tensor, mask: Tensor | None = None, memory: Tensor | None = None
+    ) -> Tensor:
         def sublayer(norm: nn.Module, transform: Any, states: Tensor) -> Tensor:
             output = transform(norm(states) if self.is_pre else states) + self.alpha * states
             return output if self.is_pre else norm(output)
 
         if self.reads_source:
-            states = sublayer(self.x_layer_norm, lambda read: self.trg_trg_att(read, read, mask), states)
-            states = sublayer(self.dec_layer_norm, lambda read: self.src_trg_att(read, memory, None), states)
+            states = sublayer(
+                self.x_layer_norm, lambda read: self.trg_trg_att(read, read, mask), states
+            )
+            states = sublayer(
+                self.dec_layer_norm, lambda read: self.src_trg_att(read, memory, None), states
+            )
         else:
-            states = sublayer(self.layer_norm, lambda read: self.src_src_att(read, read, None), states)
+            states = sublayer(
+                self.layer_norm, lambda read: self.src_src_att(read, read, None), states
+            )
         return sublayer(self.feed_forward.layer_norm, self.feed_forward.pwff_layer, states)
 
 
@@ -80,7 +114,9 @@ class JoeyPositions(nn.Module):
     def __init__(self, width: int) -> None:
         super().__init__()
         table = torch.zeros(5000, width)
-        angles = torch.arange(5000)[:, None].float() * torch.exp(torch.arange(0, width, 2) * -(math.log(10000) / width))
+        angles = torch.arange(5000)[:, None].float() * torch.exp(
+            torch.arange(0, width, 2) * -(math.log(10000) / width)
+        )
         table[:, 0::2], table[:, 1::2] = angles.sin(), angles.cos()
         self.register_buffer("pe", table[None])
 
@@ -89,7 +125,9 @@ class JoeyStack(nn.Module):
     def __init__(self, stack: dict[str, Any], num_output: int | None = None) -> None:
         super().__init__()
         is_decoder = num_output is not None
-        self.layers = nn.ModuleList(JoeyLayer(stack, reads_source=is_decoder) for _ in range(stack["num_layers"]))
+        self.layers = nn.ModuleList(
+            JoeyLayer(stack, reads_source=is_decoder) for _ in range(stack["num_layers"])
+        )
         self.pe = JoeyPositions(stack["hidden_size"])
         if stack["layer_norm"] == "pre":
             self.layer_norm = _norm(stack["hidden_size"])
@@ -153,8 +191,8 @@ class JoeyModel(nn.Module):
     def beam(self, source: list[int], size: int, alpha: float) -> list[tuple[float, list[int]]]:
         """The finished hypotheses of its beam search with their scores, best first.
 
-        As in `joeynmt.search.beam_search` of version 2.3: each step is scored with `alpha`, ended hypotheses stay in
-        their places, and a place where one ended counts as finished ever after.
+        As in `joeynmt.search.beam_search` of version 2.3: each step is scored with `alpha`, ended
+        hypotheses stay in their places, and a place where one ended counts as finished ever after.
         """
         live, ended, is_finished = [(0.0, [START])], [], [False] * size
         for step in range(int(1.5 * len(source))):
@@ -172,10 +210,13 @@ class JoeyModel(nn.Module):
             ]
             is_last = step + 1 == int(1.5 * len(source))
             is_finished = [
-                done or read[-1] == END or is_last for done, (_, read) in zip(is_finished, live, strict=True)
+                done or read[-1] == END or is_last
+                for done, (_, read) in zip(is_finished, live, strict=True)
             ]
             for done, score, (_, read) in zip(is_finished, scores.tolist(), live, strict=True):
-                if done and (read.count(END) == 1 if read[-1] == END else is_last and END not in read):
+                if done and (
+                    read.count(END) == 1 if read[-1] == END else is_last and END not in read
+                ):
                     ended.append((score, read[1:]))
             if all(is_finished):
                 break
@@ -196,7 +237,9 @@ def tokens_of(config: dict[str, Any], *, joint: bool) -> tuple[tuple[str, ...], 
     """Vocabularies without special tokens."""
     side = config["data"]["src"]
     if side["level"] == "char":
-        vocabularies = [tuple(dict.fromkeys("▁" + "".join(words))) for words in (SOURCE_WORDS, TARGET_WORDS)]
+        vocabularies = [
+            tuple(dict.fromkeys("▁" + "".join(words))) for words in (SOURCE_WORDS, TARGET_WORDS)
+        ]
     elif side.get("tokenizer_type") == "sentencepiece":
         vocabularies = [tuple(pieces_of(spm(side))[3::2]) for side in ("source", "target")]
     elif side.get("tokenizer_type") == "subword-nmt":
@@ -212,10 +255,16 @@ def make_folder(folder: Path, seed: int = 0, **settings: Any) -> Made:
     """Writes a whole model with random weights; `settings` as in `joeynmt_oracle`."""
     folder.mkdir(parents=True)
     config = configuration(folder, copy.deepcopy(settings))
-    source, target = ((*MARKS, *tokens) for tokens in tokens_of(config, joint=settings.get("joint", False)))
-    (folder / "config.yaml").write_text(yaml.safe_dump(config, allow_unicode=True), encoding="utf-8")
+    source, target = (
+        (*MARKS, *tokens) for tokens in tokens_of(config, joint=settings.get("joint", False))
+    )
+    (folder / "config.yaml").write_text(
+        yaml.safe_dump(config, allow_unicode=True), encoding="utf-8"
+    )
     for name, side, tokens in (("src", "source", source), ("trg", "target", target)):
-        (folder / f"{name}_vocab.txt").write_text("".join(f"{token}\n" for token in tokens), encoding="utf-8")
+        (folder / f"{name}_vocab.txt").write_text(
+            "".join(f"{token}\n" for token in tokens), encoding="utf-8"
+        )
         if config["data"][name].get("tokenizer_type") == "sentencepiece":
             (folder / f"{name}.model").write_bytes(spm(side))
         elif config["data"][name].get("tokenizer_type") == "subword-nmt":
@@ -230,5 +279,8 @@ def make_folder(folder: Path, seed: int = 0, **settings: Any) -> Made:
 
 def save(folder: Path, weights: dict[str, Tensor], name: str = "best.ckpt") -> None:
     """A checkpoint as training leaves it."""
-    others = {"optimizer_state": {"state": {0: {"step": torch.tensor(1.0)}}}, "stats_state": {"steps": 3}}
+    others = {
+        "optimizer_state": {"state": {0: {"step": torch.tensor(1.0)}}},
+        "stats_state": {"steps": 3},
+    }
     torch.save({"model_state": weights, **others}, folder / name)

@@ -1,8 +1,10 @@
-"""What JoeyNMT itself computes: `python joeynmt_oracle.py FOLDER NAME…`, by a Python that has JoeyNMT 2.3.
+"""What JoeyNMT itself computes: `python joeynmt_oracle.py FOLDER NAME…`, by a Python that has
+JoeyNMT 2.3.
 
-It cannot be in the environment of the other tests: it needs a `SetVocabulary` that sentencepiece has only up to 0.2.0.
-For each NAME of `CONFIGURATIONS`, FOLDER/NAME gets a model as training leaves it, and `expected.safetensors` and
-`expected.json` beside it: ids, logits, all maps, greedy translations and scores.
+It cannot be in the environment of the other tests: it needs a `SetVocabulary` that sentencepiece
+has only up to 0.2.0. For each NAME of `CONFIGURATIONS`, FOLDER/NAME gets a model as training leaves
+it, and `expected.safetensors` and `expected.json` beside it: ids, logits, all maps, greedy
+translations and scores.
 """
 
 import copy
@@ -14,12 +16,13 @@ from pathlib import Path
 from typing import Any
 
 GERMAN = (
-    "ein mann hund steht läuft auf der straße und sieht viele kinder spielen im schnee bei den alten häusern frau "
-    "trägt rotes kleid während zwei jungen einen ball werfen neben dem großen baum am fluss"
+    "ein mann hund steht läuft auf der straße und sieht viele kinder spielen im schnee bei den "
+    "alten häusern frau trägt rotes kleid während zwei jungen einen ball werfen neben dem großen "
+    "baum am fluss"
 ).split()
 ENGLISH = (
-    "a man dog stands runs on the street and sees many children playing in snow at old houses woman wears red dress "
-    "while two boys throw ball next to big tree by river"
+    "a man dog stands runs on the street and sees many children playing in snow at old houses "
+    "woman wears red dress while two boys throw ball next to big tree by river"
 ).split()
 ODD = [
     "Ein  Hund",
@@ -57,8 +60,15 @@ CONFIGURATIONS: dict[str, dict[str, Any]] = {
         "model": {"tied_embeddings": True, "tied_softmax": True},
         "joint": True,
     },
-    "words, normalized, softmax tied": {"side": {"normalize": True}, "model": {"tied_softmax": True}},
-    "words, embeddings tied alone": {"model": {"tied_embeddings": True}, "joint": True, "both": {"num_layers": 1}},
+    "words, normalized, softmax tied": {
+        "side": {"normalize": True},
+        "model": {"tied_softmax": True},
+    },
+    "words, embeddings tied alone": {
+        "model": {"tied_embeddings": True},
+        "joint": True,
+        "both": {"num_layers": 1},
+    },
     "sentencepiece, post-norm": {"side": {"level": "bpe"}, "both": {"layer_norm": "post"}},
     "sentencepiece bpe, joint, tied": {
         "side": {"level": "bpe", "lowercase": True},
@@ -76,7 +86,10 @@ CONFIGURATIONS: dict[str, dict[str, Any]] = {
         "both": {"layer_norm": "post", "num_layers": 4},
         "model": {"initializer": "xavier_normal"},
     },
-    "characters, gelu": {"side": {"level": "char", "lowercase": True}, "both": {"activation": "gelu"}},
+    "characters, gelu": {
+        "side": {"level": "char", "lowercase": True},
+        "both": {"activation": "gelu"},
+    },
     "subword-nmt, two sizes": {
         "side": {"level": "bpe", "lowercase": True},
         "kind": "subword-nmt",
@@ -93,8 +106,18 @@ CONFIGURATIONS: dict[str, dict[str, Any]] = {
     "source scaled alone": {"decoder": {"embeddings": {"embedding_dim": 32, "scale": False}}},
     "target scaled alone, symbols renamed": {
         "encoder": {"embeddings": {"embedding_dim": 32}},
-        "symbols": {"unk_token": "[UNK]", "pad_token": "[PAD]", "bos_token": "[BOS]", "eos_token": "[EOS]"},
-        "testing": {"min_output_length": 4, "max_output_length": 30, "beam_size": 5, "beam_alpha": 1.0},
+        "symbols": {
+            "unk_token": "[UNK]",
+            "pad_token": "[PAD]",
+            "bos_token": "[BOS]",
+            "eos_token": "[EOS]",
+        },
+        "testing": {
+            "min_output_length": 4,
+            "max_output_length": 30,
+            "beam_size": 5,
+            "beam_alpha": 1.0,
+        },
     },
     "deep post-norm with a residual weight": {
         "both": {"layer_norm": "post", "num_layers": 5, "alpha": 1.7},
@@ -106,7 +129,8 @@ CONFIGURATIONS: dict[str, dict[str, Any]] = {
 def sentences(words: list[str], count: int, seed: int) -> list[str]:
     generator = random.Random(seed)
     return [
-        " ".join(generator.choices(words, k=generator.randint(3, 12))).capitalize() + generator.choice(".!?")
+        " ".join(generator.choices(words, k=generator.randint(3, 12))).capitalize()
+        + generator.choice(".!?")
         for _ in range(count)
     ]
 
@@ -119,11 +143,19 @@ def configuration(folder: Path, settings: dict[str, Any]) -> dict[str, Any]:
     side = {**_SIDE, **settings.get("side", {})}
     sides = {}
     for name, language in (("src", "de"), ("trg", "en")):
-        sides[name] = {"lang": language, "voc_file": f"/home/gone/data/{name}_vocab.txt", **copy.deepcopy(side)}
+        sides[name] = {
+            "lang": language,
+            "voc_file": f"/home/gone/data/{name}_vocab.txt",
+            **copy.deepcopy(side),
+        }
         if side["level"] == "bpe":
             kind = settings.get("kind", "sentencepiece")
             sides[name]["tokenizer_type"] = kind
-            file = {"model_file": f"/home/gone/{name}.model"} if kind == "sentencepiece" else {"codes": f"{name}.codes"}
+            file = (
+                {"model_file": f"/home/gone/{name}.model"}
+                if kind == "sentencepiece"
+                else {"codes": f"{name}.codes"}
+            )
             sides[name]["tokenizer_cfg"] = {"pretokenizer": "none", "num_merges": 60, **file}
     data = {"train": "gone/train", "dev": "gone/dev", **sides}
     if "symbols" in settings:
@@ -149,7 +181,10 @@ def configuration(folder: Path, settings: dict[str, Any]) -> dict[str, Any]:
 
 
 def write_tokenizers(folder: Path, config: dict[str, Any], settings: dict[str, Any]) -> None:
-    """Vocabularies and what pieces are cut by; a tenth of the pieces is left out of the vocabularies."""
+    """Vocabularies and what pieces are cut by.
+
+    A tenth of the pieces is left out of the vocabularies.
+    """
     import sentencepiece
     from joeynmt.tokenizers import build_tokenizer
     from subword_nmt.learn_bpe import learn_bpe
@@ -182,13 +217,17 @@ def write_tokenizers(folder: Path, config: dict[str, Any], settings: dict[str, A
     generator = random.Random(5)
     for name, text in lines.items():
         tokenizer = tokenizers[data[name]["lang"]]
-        pieces = sorted({piece for line in text for piece in tokenizer(tokenizer.pre_process(line))})
+        pieces = sorted(
+            {piece for line in text for piece in tokenizer(tokenizer.pre_process(line))}
+        )
         chosen_pieces = [piece for piece in pieces if generator.random() > 0.1]
         generator.shuffle(chosen_pieces)
         symbols = settings.get("symbols", {})
         known = {"unk": "<unk>", "pad": "<pad>", "bos": "<s>", "eos": "</s>"}
         marks = [symbols.get(f"{mark}_token", token) for mark, token in known.items()]
-        (folder / f"{name}_vocab.txt").write_text("\n".join([*marks, *chosen_pieces]) + "\n", encoding="utf-8")
+        (folder / f"{name}_vocab.txt").write_text(
+            "\n".join([*marks, *chosen_pieces]) + "\n", encoding="utf-8"
+        )
     if settings.get("joint"):
         (folder / "trg_vocab.txt").write_bytes((folder / "src_vocab.txt").read_bytes())
 
@@ -206,9 +245,13 @@ def make(folder: Path, settings: dict[str, Any], seed: int) -> None:
     folder.mkdir(parents=True)
     config = configuration(folder, settings)
     write_tokenizers(folder, config, settings)
-    (folder / "config.yaml").write_text(yaml.safe_dump(config, allow_unicode=True), encoding="utf-8")
+    (folder / "config.yaml").write_text(
+        yaml.safe_dump(config, allow_unicode=True), encoding="utf-8"
+    )
     data = copy.deepcopy(config["data"])
-    data["special_symbols"] = SimpleNamespace(**_check_special_symbols(data.get("special_symbols", {})))
+    data["special_symbols"] = SimpleNamespace(
+        **_check_special_symbols(data.get("special_symbols", {}))
+    )
     for name in ("src", "trg"):
         data[name]["voc_file"] = str(folder / f"{name}_vocab.txt")
     torch.manual_seed(seed)
@@ -223,7 +266,12 @@ def make(folder: Path, settings: dict[str, Any], seed: int) -> None:
         "scaler_state": None,
         "scheduler_state": None,
         "train_iter_state": torch.Generator().get_state(),
-        "stats_state": {"steps": 300, "best_ckpt_score": float("inf"), "is_min_lr": False, "total_tokens": 12},
+        "stats_state": {
+            "steps": 300,
+            "best_ckpt_score": float("inf"),
+            "is_min_lr": False,
+            "total_tokens": 12,
+        },
     }
     torch.save(state, folder / "300.ckpt")
     (folder / "best.ckpt").symlink_to("300.ckpt")
@@ -241,7 +289,9 @@ def draw_weights(model: Any) -> None:
                 continue
             is_scaled = model.src_embed.scale if "src_embed" in name else model.trg_embed.scale
             embedded = 1.0 if is_scaled or "output" in name else 5.0
-            strength = 2.0 if "att" in name else embedded if "embed" in name or "output" in name else 0.5
+            strength = (
+                2.0 if "att" in name else embedded if "embed" in name or "output" in name else 0.5
+            )
             parameter.normal_(std=strength * parameter.size(1) ** -0.5)
         model.decoder.output_layer.weight[3] *= 1.5
 
@@ -262,7 +312,9 @@ def expect(folder: Path) -> None:
     maps: dict[str, torch.Tensor] = {}
     for name, module in model.named_modules():
         if name.endswith("_att.softmax"):
-            module.register_forward_hook(lambda _, __, output, name=name: maps.__setitem__(name, output[0].float()))
+            module.register_forward_hook(
+                lambda _, __, output, name=name: maps.__setitem__(name, output[0].float())
+            )
     generator = random.Random(9)
     for number, text in enumerate(TEXTS):
         data.reset_cache()
@@ -271,10 +323,20 @@ def expect(folder: Path) -> None:
         _, tokens, _ = data[0]
         ids, _, _ = model.src_vocab.sentences_to_ids([tokens], bos=False, eos=True)
         source = torch.tensor(ids)
-        target = [generator.randrange(4, len(model.trg_vocab)) for _ in range(generator.randint(1, 12))]
+        target = [
+            generator.randrange(4, len(model.trg_vocab)) for _ in range(generator.randint(1, 12))
+        ]
         row: dict[str, Any] = {"text": text, "source": ids[0], "target": target}
         batch = Batch(
-            source, torch.tensor([len(ids[0])]), None, None, None, torch.tensor([0]), torch.device("cpu"), 1, 3
+            source,
+            torch.tensor([len(ids[0])]),
+            None,
+            None,
+            None,
+            torch.tensor([0]),
+            torch.device("cpu"),
+            1,
+            3,
         )
         for key, size in (("greedy", 1), ("beam", 4)):
             limit = args.test.max_output_length
@@ -298,7 +360,10 @@ def expect(folder: Path) -> None:
             mask = torch.ones(1, 1, read.size(1), dtype=torch.bool)
             with torch.no_grad():
                 encoded, _, _, _ = model(
-                    return_type="encode", src=source, src_length=batch.src_length, src_mask=batch.src_mask
+                    return_type="encode",
+                    src=source,
+                    src_length=batch.src_length,
+                    src_mask=batch.src_mask,
                 )
                 logits, _, _, _ = model(
                     return_type="decode",
@@ -316,11 +381,14 @@ def expect(folder: Path) -> None:
                 ("cross", "decoder", "src_trg_att"),
             ):
                 layers = len(getattr(model, side).layers)
-                by_layer = [maps[f"{side}.layers.{layer}.{name}.softmax"] for layer in range(layers)]
+                by_layer = [
+                    maps[f"{side}.layers.{layer}.{name}.softmax"] for layer in range(layers)
+                ]
                 tensors[f"{number}.{kind}"] = torch.stack(by_layer)
         rows.append(row)
     save_file(
-        {name: value.contiguous() for name, value in tensors.items()}, folder.parent / f"{folder.name}.safetensors"
+        {name: value.contiguous() for name, value in tensors.items()},
+        folder.parent / f"{folder.name}.safetensors",
     )
     (folder.parent / f"{folder.name}.json").write_text(json.dumps(rows), encoding="utf-8")
 

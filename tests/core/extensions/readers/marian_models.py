@@ -1,6 +1,8 @@
-"""Marian models made in a moment: a SentencePiece model trained here, random weights, the library's own classes.
+"""Marian models made in a moment: a SentencePiece model trained here, random weights, the library's
+own classes.
 
-The library takes three seconds to be imported: it is, when a first model is made, and tests that make one are `heavy`.
+The library takes three seconds to be imported: it is, when a first model is made, and tests that
+make one are `heavy`.
 """
 
 import io
@@ -19,12 +21,13 @@ if TYPE_CHECKING:
     from transformers import MarianMTModel, MarianTokenizer
 
 GERMAN = tuple(
-    "ein mann hund steht läuft auf der straße und sieht viele kinder spielen im schnee bei den alten häusern frau "
-    "trägt rotes kleid während zwei jungen einen ball werfen neben dem großen baum am fluss".split()
+    "ein mann hund steht läuft auf der straße und sieht viele kinder spielen im schnee bei den "
+    "alten häusern frau trägt rotes kleid während zwei jungen einen ball werfen neben dem großen "
+    "baum am fluss".split()
 )
 ENGLISH = tuple(
-    "a man dog stands runs on the street and sees many children playing in snow at old houses woman wears red dress "
-    "while two boys throw ball next to big tree by river".split()
+    "a man dog stands runs on the street and sees many children playing in snow at old houses "
+    "woman wears red dress while two boys throw ball next to big tree by river".split()
 )
 CODES = (">>deu<<", ">>fra<<", ">>nld<<")
 
@@ -32,7 +35,8 @@ CODES = (">>deu<<", ">>fra<<", ">>nld<<")
 def sentences(words: list[str], count: int, seed: int) -> list[str]:
     generator = random.Random(seed)
     return [
-        " ".join(generator.choices(words, k=generator.randint(3, 12))).capitalize() + generator.choice(".!?")
+        " ".join(generator.choices(words, k=generator.randint(3, 12))).capitalize()
+        + generator.choice(".!?")
         for _ in range(count)
     ]
 
@@ -70,7 +74,10 @@ def pieces_of(model: bytes) -> list[str]:
 
 
 def vocabularies(*, separate: bool, codes: bool = False) -> tuple[dict[str, int], dict[str, int]]:
-    """Of source and target; a tenth of the pieces is left out, and ids are in an order of their own."""
+    """Of source and target.
+
+    A tenth of the pieces is left out, and ids are in an order of their own.
+    """
     source, target = pieces_of(spm("source")), pieces_of(spm("target"))
     generator = random.Random(5)
 
@@ -80,7 +87,9 @@ def vocabularies(*, separate: bool, codes: bool = False) -> tuple[dict[str, int]
         generator.shuffle(remaining)
         return {
             token: index
-            for index, token in enumerate(["</s>", "<unk>", *(CODES if codes else ()), *remaining, "<pad>"])
+            for index, token in enumerate(
+                ["</s>", "<unk>", *(CODES if codes else ()), *remaining, "<pad>"]
+            )
         }
 
     if separate:
@@ -167,9 +176,15 @@ def make_folder(
 
 @torch.no_grad()
 def add_tokens(
-    folder: Path, copy: Path, tokens: list[Any], special: list[str] | None = None, *, multiple: int = 1
+    folder: Path,
+    copy: Path,
+    tokens: list[Any],
+    special: list[str] | None = None,
+    *,
+    multiple: int = 1,
 ) -> Path:
-    """Writes a copy of a model that was given tokens by the library's own functions, with random embeddings."""
+    """Writes a copy of a model that was given tokens by the library's own functions, with random
+    embeddings."""
     made = as_the_library_reads(folder)
     model, tokenizer = made.model, made.tokenizer
     old = tokenizer.vocab_size
@@ -180,7 +195,8 @@ def add_tokens(
     torch.manual_seed(1)
     model.model.encoder.embed_tokens.weight[old:].normal_(std=model.config.d_model**-0.5)
     if model.final_logits_bias.size(1) > old:
-        model.final_logits_bias[:, old : len(tokenizer)] = 0.1  # so that they are chosen now and then
+        # so that they are chosen now and then
+        model.final_logits_bias[:, old : len(tokenizer)] = 0.1
         model.final_logits_bias[:, len(tokenizer) :] = -100.0
     model.save_pretrained(copy)
     tokenizer.save_pretrained(copy)
@@ -194,11 +210,21 @@ def _draw_weights(model: "MarianMTModel", end_id: int) -> None:
         if "embed_positions" in name:
             continue
         if parameter.dim() == 2:
-            strength = 3.0 if "attn" in name else 0.5 if "fc" in name else 1.0 if model.config.scale_embedding else 5.0
+            strength = (
+                3.0
+                if "attn" in name
+                else 0.5
+                if "fc" in name
+                else 1.0
+                if model.config.scale_embedding
+                else 5.0
+            )
             parameter.normal_(std=strength * parameter.size(1) ** -0.5)
         else:
             parameter.add_(torch.randn_like(parameter), alpha=0.2)
-    model.model.decoder.layers[-1].final_layer_norm.weight.mul_(4 if model.config.scale_embedding else 1)
+    model.model.decoder.layers[-1].final_layer_norm.weight.mul_(
+        4 if model.config.scale_embedding else 1
+    )
     model.lm_head.weight[end_id] *= 2
     model.final_logits_bias.normal_(std=0.3)
 

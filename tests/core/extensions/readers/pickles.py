@@ -12,9 +12,12 @@ from augenmerk.core.extensions.readers import pickled
 
 @contextmanager
 def pickles_read_here() -> Iterator[None]:
-    """Within the block no process is started to read a pickle, which takes two seconds to import torch."""
+    """Within the block no process is started to read a pickle, which takes two seconds to import
+    torch."""
 
-    def run_here(path: Path, folder: Path, time_limit_s: float, should_stop: Callable[[], bool]) -> tuple[int, str]:
+    def run_here(
+        path: Path, folder: Path, time_limit_s: float, should_stop: Callable[[], bool]
+    ) -> tuple[int, str]:
         with redirect_stdout(StringIO()) as printed:
             status = pickled.convert_for_parent(str(path), str(folder), str(time_limit_s))
         return status, printed.getvalue().strip()

@@ -1,4 +1,5 @@
-"""The modules of notebook 6 and of the Annotated Transformer, written anew under their published names."""
+"""The modules of notebook 6 and of the Annotated Transformer, written anew under their published
+names."""
 
 import copy
 import math
@@ -18,7 +19,11 @@ class NotebookAttention(nn.Module):
         def split(states: Tensor) -> Tensor:
             return states.unflatten(2, (self.heads, -1)).transpose(1, 2)
 
-        queries, keys, values = split(self.fc_q(query)), split(self.fc_k(key)), split(self.fc_v(key))
+        queries, keys, values = (
+            split(self.fc_q(query)),
+            split(self.fc_k(key)),
+            split(self.fc_v(key)),
+        )
         energy = queries @ keys.transpose(2, 3) / math.sqrt(queries.size(-1))
         weights = energy.masked_fill(~mask, -1e10).softmax(-1)
         return self.fc_o((weights @ values).transpose(1, 2).flatten(2))
@@ -57,31 +62,44 @@ class NotebookDecoderLayer(nn.Module):
 
     def forward(self, states: Tensor, memory: Tensor, mask: Tensor, source_mask: Tensor) -> Tensor:
         states = self.self_attn_layer_norm(states + self.self_attention(states, states, mask))
-        states = self.enc_attn_layer_norm(states + self.encoder_attention(states, memory, source_mask))
+        states = self.enc_attn_layer_norm(
+            states + self.encoder_attention(states, memory, source_mask)
+        )
         return self.ff_layer_norm(states + self.positionwise_feedforward(states))
 
 
 class NotebookSide(nn.Module):
-    def __init__(self, vocabulary: int, layer: nn.Module, num_layers: int, width: int, has_output: bool) -> None:
+    def __init__(
+        self, vocabulary: int, layer: nn.Module, num_layers: int, width: int, has_output: bool
+    ) -> None:
         super().__init__()
-        self.tok_embedding, self.pos_embedding = nn.Embedding(vocabulary, width), nn.Embedding(100, width)
+        self.tok_embedding, self.pos_embedding = (
+            nn.Embedding(vocabulary, width),
+            nn.Embedding(100, width),
+        )
         self.layers = nn.ModuleList(copy.deepcopy(layer) for _ in range(num_layers))
         if has_output:
             self.fc_out = nn.Linear(width, vocabulary)
 
     def embed(self, ids: Tensor) -> Tensor:
-        return self.tok_embedding(ids) * math.sqrt(self.tok_embedding.embedding_dim) + self.pos_embedding(
-            torch.arange(ids.size(1))
-        )
+        return self.tok_embedding(ids) * math.sqrt(
+            self.tok_embedding.embedding_dim
+        ) + self.pos_embedding(torch.arange(ids.size(1)))
 
 
 class NotebookSeq2Seq(nn.Module):
     """Padding is 1 on both sides."""
 
-    def __init__(self, num_source: int, num_target: int, *, width: int, layers: int, heads: int, inner: int) -> None:
+    def __init__(
+        self, num_source: int, num_target: int, *, width: int, layers: int, heads: int, inner: int
+    ) -> None:
         super().__init__()
-        self.encoder = NotebookSide(num_source, NotebookEncoderLayer(width, heads, inner), layers, width, False)
-        self.decoder = NotebookSide(num_target, NotebookDecoderLayer(width, heads, inner), layers, width, True)
+        self.encoder = NotebookSide(
+            num_source, NotebookEncoderLayer(width, heads, inner), layers, width, False
+        )
+        self.decoder = NotebookSide(
+            num_target, NotebookDecoderLayer(width, heads, inner), layers, width, True
+        )
 
     def forward(self, source: Tensor, target: Tensor) -> Tensor:
         source_mask = (source != 1)[:, None, None]
@@ -138,15 +156,25 @@ class AnnotatedFeedForward(nn.Module):
 
 
 class AnnotatedLayer(nn.Module):
-    def __init__(self, width: int, num_heads: int, inner: int, own_norm: bool, reads_source: bool) -> None:
+    def __init__(
+        self, width: int, num_heads: int, inner: int, own_norm: bool, reads_source: bool
+    ) -> None:
         super().__init__()
         self.self_attn = AnnotatedAttention(width, num_heads)
         if reads_source:
             self.src_attn = AnnotatedAttention(width, num_heads)
         self.feed_forward = AnnotatedFeedForward(width, inner)
-        self.sublayer = nn.ModuleList(Sublayer(width, own_norm) for _ in range(3 if reads_source else 2))
+        self.sublayer = nn.ModuleList(
+            Sublayer(width, own_norm) for _ in range(3 if reads_source else 2)
+        )
 
-    def forward(self, states: Tensor, mask: Tensor, memory: Tensor | None = None, source_mask: Tensor | None = None):
+    def forward(
+        self,
+        states: Tensor,
+        mask: Tensor,
+        memory: Tensor | None = None,
+        source_mask: Tensor | None = None,
+    ):
         read = self.sublayer[0].norm(states)
         states = states + self.self_attn(read, read, mask)
         if memory is not None:
@@ -200,7 +228,9 @@ class EncoderDecoder(nn.Module):
         self.padding, self.width = padding, width
 
         def side(reads_source: bool) -> AnnotatedSide:
-            made = [AnnotatedLayer(width, heads, inner, own_norm, reads_source) for _ in range(layers)]
+            made = [
+                AnnotatedLayer(width, heads, inner, own_norm, reads_source) for _ in range(layers)
+            ]
             return AnnotatedSide(made, width, own_norm)
 
         self.encoder, self.decoder = side(False), side(True)
@@ -214,7 +244,9 @@ class EncoderDecoder(nn.Module):
 
         source_mask = (source != self.padding)[:, None, None]
         length = target.size(1)
-        mask = (target != self.padding)[:, None, None] & torch.ones(length, length, dtype=torch.bool).tril()
+        mask = (target != self.padding)[:, None, None] & torch.ones(
+            length, length, dtype=torch.bool
+        ).tril()
         memory = embed(self.src_embed, source)
         for layer in self.encoder.layers:
             memory = layer(memory, source_mask)

@@ -1,4 +1,5 @@
-"""Formats of other projects are called what they are, with advice, by everything that opens or imports a model."""
+"""Formats of other projects are called what they are, with advice, by everything that opens or
+imports a model."""
 
 import argparse
 import io
@@ -26,7 +27,10 @@ ONE, WEIGHT = torch.ones(2, 2), b"model.encoder.layers.0.self_attn.q_proj.weight
 
 
 def folder_of(**files: object) -> Callable[[Path], Path]:
-    """A function that writes a folder; two underscores in a name are a dot, and one at the end makes a folder."""
+    """A function that writes a folder.
+
+    Two underscores in a name are a dot, and one at the end makes a folder.
+    """
 
     def make(path: Path) -> Path:
         path.mkdir()
@@ -96,7 +100,10 @@ def numpy_of(**arrays: np.ndarray) -> bytes:
 CTRANSLATE2 = b"\x06\0\0\0\x10\0TransformerSpec\0\x07\0\0\0"
 HDF5, GZIP = b"\x89HDF\r\n\x1a\n" + bytes(9), b"\x1f\x8b" + bytes(9)
 ONLY_MARIAN = r"Choose a Marian model \(MarianMTModel\), such as those of OPUS-MT\.$"
-ONLY, CONVERTED = r"Choose the folder of a Marian \(OPUS-MT\)", r"Import the model that it was made from"
+ONLY, CONVERTED = (
+    r"Choose the folder of a Marian \(OPUS-MT\)",
+    r"Import the model that it was made from",
+)
 TYPES = {
     "t5": "T5ForConditionalGeneration",
     "mbart": "MBartForConditionalGeneration",
@@ -108,20 +115,31 @@ TYPES = {
 FORMATS: dict[str, tuple[Callable[[Path], Path], str]] = {
     **{
         f"{kind} of transformers": (
-            folder_of(config__json={"model_type": kind, "architectures": [name]}, model__safetensors=b"x"),
+            folder_of(
+                config__json={"model_type": kind, "architectures": [name]}, model__safetensors=b"x"
+            ),
             rf"is a model of the architecture {name} \(type {kind}\)\. {ONLY_MARIAN}",
         )
         for kind, name in TYPES.items()
     },
-    "type without a name": (folder_of(config__json={"model_type": [1]}), r"is a model of the type a list of 1 item"),
+    "type without a name": (
+        folder_of(config__json={"model_type": [1]}),
+        r"is a model of the type a list of 1 item",
+    ),
     "adapter": (
         folder_of(
-            adapter_config__json={"base_model_name_or_path": "Helsinki-NLP/opus-mt-de-en", "peft_type": "LORA"},
+            adapter_config__json={
+                "base_model_name_or_path": "Helsinki-NLP/opus-mt-de-en",
+                "peft_type": "LORA",
+            },
             adapter_model__safetensors=b"x",
         ),
         r"is an adapter \(LoRA\) for the model Helsinki-NLP/opus-mt-de-en\. Merge it into that model with",
     ),
-    "adapter that names no model": (folder_of(adapter_model__bin=b"x"), r"is an adapter \(LoRA\) for another model\."),
+    "adapter that names no model": (
+        folder_of(adapter_model__bin=b"x"),
+        r"is an adapter \(LoRA\) for another model\.",
+    ),
     "weights of an adapter": (
         weights_in("adapter.safetensors", "base_model.model.q_proj.lora_A.weight"),
         r"is an adapter \(LoRA\) for another model\. Merge it into that model with",
@@ -130,10 +148,19 @@ FORMATS: dict[str, tuple[Callable[[Path], Path], str]] = {
         folder_of(model__bin=CTRANSLATE2, config__json={}, shared_vocabulary__json="[]"),
         rf"is a model of CTranslate2\. {CONVERTED}",
     ),
-    "file of CTranslate2": (file_of("model.bin", CTRANSLATE2), rf"is a model of CTranslate2\. {CONVERTED}"),
-    "Argos Translate": (file_of("de_en.argosmodel", archive_of("model/model.bin")), "is a model of CTranslate2"),
+    "file of CTranslate2": (
+        file_of("model.bin", CTRANSLATE2),
+        rf"is a model of CTranslate2\. {CONVERTED}",
+    ),
+    "Argos Translate": (
+        file_of("de_en.argosmodel", archive_of("model/model.bin")),
+        "is a model of CTranslate2",
+    ),
     "ONNX": (file_of("model.onnx", b"\x08\x07"), rf"is a model of ONNX\. {CONVERTED}"),
-    "folder of ONNX": (folder_of(config__json={"model_type": "marian"}, decoder_model__onnx=b"x"), "a model of ONNX"),
+    "folder of ONNX": (
+        folder_of(config__json={"model_type": "marian"}, decoder_model__onnx=b"x"),
+        "a model of ONNX",
+    ),
     "folder around ONNX": (
         folder_of(config__json={"model_type": "marian"}, onnx_=None),
         rf"is a folder with a model of ONNX in its subfolder onnx\. {CONVERTED}",
@@ -150,7 +177,10 @@ FORMATS: dict[str, tuple[Callable[[Path], Path], str]] = {
         folder_of(opus__spm32k__npz=b"x", decoder__yml="x", source__spm="x"),
         r"is a model of Marian in its own format\.",
     ),
-    "Bergamot": (folder_of(model__deen__intgemm__alphas__bin=b"x", lex__bin=b"x"), "a model of Marian in its own"),
+    "Bergamot": (
+        folder_of(model__deen__intgemm__alphas__bin=b"x", lex__bin=b"x"),
+        "a model of Marian in its own",
+    ),
     "GGUF": (
         file_of("model.bin", b"GGUF\x03\0\0\0" + bytes(20)),
         rf"is a model of llama\.cpp \(GGUF\), which cannot be imported\. {ONLY}",
@@ -159,12 +189,18 @@ FORMATS: dict[str, tuple[Callable[[Path], Path], str]] = {
         file_of("model.keras", archive_of("metadata.json", "model.weights.h5")),
         "a model of TensorFlow, Keras or Flax",
     ),
-    "HDF5": (file_of("weights", HDF5), r"is a model of TensorFlow, Keras or Flax\. Import its weights for PyTorch"),
+    "HDF5": (
+        file_of("weights", HDF5),
+        r"is a model of TensorFlow, Keras or Flax\. Import its weights for PyTorch",
+    ),
     "weights for TensorFlow alone": (
         folder_of(config__json={"model_type": "marian"}, tf_model__h5=HDF5),
         "a model of TensorFlow, Keras or Flax",
     ),
-    "saved model": (folder_of(saved_model__pb=b"x", variables_=None), "a model of TensorFlow, Keras or Flax"),
+    "saved model": (
+        folder_of(saved_model__pb=b"x", variables_=None),
+        "a model of TensorFlow, Keras or Flax",
+    ),
     "checkpoint of TensorFlow": (
         folder_of(checkpoint="x", model__ckpt_9__index=b"x"),
         "a model of TensorFlow, Keras or Flax",
@@ -185,7 +221,10 @@ FORMATS: dict[str, tuple[Callable[[Path], Path], str]] = {
         folder_of(**{"checkpoint-500_": None, "checkpoint-1500_": None, "runs_": None}),
         r"is a folder of checkpoints, not a model\. Choose one of the folders checkpoint-NUMBER in it\.$",
     ),
-    "state of a training": (file_of("optimizer.pt", archive_of("o/data.pkl")), "only one of the files of a model"),
+    "state of a training": (
+        file_of("optimizer.pt", archive_of("o/data.pkl")),
+        "only one of the files of a model",
+    ),
     "one of several parts": (
         weights_in("model-00001-of-00003.safetensors", "model.shared.weight"),
         r"is only one of the files of a model\. Choose the folder with the whole model\.$",
@@ -225,7 +264,10 @@ FORMATS: dict[str, tuple[Callable[[Path], Path], str]] = {
         pickle_of({"state_dict": {"encoder.block.0.layer.0.SelfAttention.q.weight": ONE}}),
         r"is only the weights of a model of Hugging Face transformers\. Choose the folder with the whole model\.$",
     ),
-    "folder of fairseq": (folder_of(dict__de__txt="x", dict__en__txt="x", checkpoint_best__pt=b"x"), "of fairseq"),
+    "folder of fairseq": (
+        folder_of(dict__de__txt="x", dict__en__txt="x", checkpoint_best__pt=b"x"),
+        "of fairseq",
+    ),
     "folder of OpenNMT-py": (
         folder_of(model_step_9000__pt=b"x"),
         rf"is a model of OpenNMT-py, which cannot be imported\. {ONLY}",
@@ -238,7 +280,10 @@ FORMATS: dict[str, tuple[Callable[[Path], Path], str]] = {
         weights_in("w.safetensors", "model.encoder.layers.0.self_attn.q_proj.weight"),
         r"is only the weights of a model of Hugging Face transformers\. Choose the folder with the whole model",
     ),
-    "weights of BERT": (weights_in("w.safetensors", "bert.embeddings.word_embeddings.weight"), "Hugging Face transf"),
+    "weights of BERT": (
+        weights_in("w.safetensors", "bert.embeddings.word_embeddings.weight"),
+        "Hugging Face transf",
+    ),
     "weights of JoeyNMT": (
         weights_in("w.safetensors", "src_embed.lut.weight"),
         r"is only the checkpoint of a JoeyNMT model\. Choose the folder with config\.yaml",
@@ -281,7 +326,10 @@ def test_a_foreign_format_is_explained_in_the_same_words_wherever_it_is_opened(
 IMPORTABLE: dict[str, tuple[Callable[[Path], Path], str]] = {
     "Marian": (
         folder_of(
-            config__json={"model_type": "marian"}, model__safetensors=b"x", tf_model__h5=HDF5, rust_model__ot=b"x"
+            config__json={"model_type": "marian"},
+            model__safetensors=b"x",
+            tf_model__h5=HDF5,
+            rust_model__ot=b"x",
         ),
         r"is a model of Marian \(OPUS-MT\)",
     ),
@@ -289,7 +337,10 @@ IMPORTABLE: dict[str, tuple[Callable[[Path], Path], str]] = {
         folder_of(config__json={}, model__safetensors=b"x"),
         "is a model of Hugging Face transformers",
     ),
-    "JoeyNMT": (folder_of(config__yaml="data: {}", best__ckpt=b"x", src__model=b"x"), "is a model of JoeyNMT"),
+    "JoeyNMT": (
+        folder_of(config__yaml="data: {}", best__ckpt=b"x", src__model=b"x"),
+        "is a model of JoeyNMT",
+    ),
     "JoeyNMT without its weights": (folder_of(config__yaml="data: {}"), "is a model of JoeyNMT"),
     "notebook 6": (
         weights_in("tut6.safetensors", "encoder.tok_embedding.weight"),
@@ -299,30 +350,46 @@ IMPORTABLE: dict[str, tuple[Callable[[Path], Path], str]] = {
         pickle_of({"src_embed.0.lut.weight": ONE}),
         "is a model of The Annotated Transformer",
     ),
-    "safetensors": (weights_in("any.safetensors", "any.weight"), "is a safetensors file of another program"),
+    "safetensors": (
+        weights_in("any.safetensors", "any.weight"),
+        "is a safetensors file of another program",
+    ),
     "PyTorch": (file_of("tut6-model.pt", archive_of("archive/data.pkl")), "is a PyTorch file"),
-    "older PyTorch": (file_of("tut6-model.pt", b"\x80\x02\x8a\nl\xfc\x9cF\xf9"), "is a PyTorch file"),
+    "older PyTorch": (
+        file_of("tut6-model.pt", b"\x80\x02\x8a\nl\xfc\x9cF\xf9"),
+        "is a PyTorch file",
+    ),
 }
 
 
 @pytest.mark.parametrize(("make", "message"), IMPORTABLE.values(), ids=IMPORTABLE)
-def test_what_can_be_imported_says_how(make: Callable[[Path], Path], message: str, tmp_path: Path) -> None:
+def test_what_can_be_imported_says_how(
+    make: Callable[[Path], Path], message: str, tmp_path: Path
+) -> None:
     path = make(tmp_path / "case")
     with pytest.raises(CheckpointError, match=message) as raised:
         Translator.load(path)
-    assert f"Import it first: augenmerk import {path} --out FILE.safetensors, or in Python import_model." in str(
-        raised.value
+    assert (
+        f"Import it first: augenmerk import {path} --out FILE.safetensors, or in Python "
+        "import_model." in str(raised.value)
     )
 
 
 def test_a_file_of_a_folder_is_imported_with_its_folder(tmp_path: Path) -> None:
-    folder = folder_of(config__yaml="data: {}", best__ckpt=archive_of("archive/data.pkl"))(tmp_path / "case")
+    folder = folder_of(config__yaml="data: {}", best__ckpt=archive_of("archive/data.pkl"))(
+        tmp_path / "case"
+    )
     with pytest.raises(CheckpointError, match=f"augenmerk import {folder} --out FILE"):
         load_checkpoint(folder / "best.ckpt")
 
 
-def test_a_whole_file_is_imported_alone_unless_its_folder_has_its_weights_in_it(tmp_path: Path) -> None:
-    for name, source in (("other.pt", tmp_path / "case" / "other.pt"), ("best.ckpt", tmp_path / "case")):
+def test_a_whole_file_is_imported_alone_unless_its_folder_has_its_weights_in_it(
+    tmp_path: Path,
+) -> None:
+    for name, source in (
+        ("other.pt", tmp_path / "case" / "other.pt"),
+        ("best.ckpt", tmp_path / "case"),
+    ):
         folder = folder_of(config__yaml="data: {}")(tmp_path / "case")
         torch.save({"encoder.tok_embedding.weight": ONE}, folder / name)
         recognized = recognize(folder / name)
@@ -338,7 +405,9 @@ def test_a_text_about_weights_is_no_model(tmp_path: Path) -> None:
 
 
 def test_the_name_of_a_repository_is_imported_first() -> None:
-    with pytest.raises(CheckpointError, match="augenmerk import Helsinki-NLP/opus-mt-de-en --out FILE"):
+    with pytest.raises(
+        CheckpointError, match="augenmerk import Helsinki-NLP/opus-mt-de-en --out FILE"
+    ):
         Translator.load("Helsinki-NLP/opus-mt-de-en")
     with pytest.raises(CheckpointError, match=r"\(\*\.safetensors\)\.$"):
         Translator.load("nowhere")
@@ -347,11 +416,20 @@ def test_the_name_of_a_repository_is_imported_first() -> None:
 def test_a_training_that_begins_with_a_foreign_file_is_refused_in_these_words(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    folder = folder_of(adapter_config__json={"base_model_name_or_path": "a/b"}, adapter_model__bin=b"x")(tmp_path / "x")
+    folder = folder_of(
+        adapter_config__json={"base_model_name_or_path": "a/b"}, adapter_model__bin=b"x"
+    )(tmp_path / "x")
     out, data = str(tmp_path / "out"), str(tmp_path)
     for option in ("--initial-model", "--teacher"):
-        assert main(["train", "--preset", "multi30k", "--data", data, "--out", out, option, str(folder)]) == 2
-        assert capsys.readouterr().err.startswith(f"augenmerk: {folder} is an adapter (LoRA) for the model a/b. Merge")
+        assert (
+            main(
+                ["train", "--preset", "multi30k", "--data", data, "--out", out, option, str(folder)]
+            )
+            == 2
+        )
+        assert capsys.readouterr().err.startswith(
+            f"augenmerk: {folder} is an adapter (LoRA) for the model a/b. Merge"
+        )
 
 
 def test_our_own_files_are_not_foreign(tmp_path: Path) -> None:

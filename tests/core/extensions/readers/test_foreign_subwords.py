@@ -1,4 +1,5 @@
-"""SentencePiece models of other projects are checked before the library, which trusts what it reads, is given them."""
+"""SentencePiece models of other projects are checked before the library, which trusts what it
+reads, is given them."""
 
 import base64
 import io
@@ -13,7 +14,11 @@ from augenmerk.core.extensions.readers.foreign_subwords import check_foreign_mod
 from augenmerk.core.text.vocabulary import Vocabulary
 from tests.fuzz.mutants import join_message, split_message
 
-LINES = ("ein mann steht auf der straße", "zwei hunde spielen im schnee", "eine frau liest ein buch") * 40
+LINES = (
+    "ein mann steht auf der straße",
+    "zwei hunde spielen im schnee",
+    "eine frau liest ein buch",
+) * 40
 PIECES, NORMALIZER, TABLE = 1, 3, 2
 Fields = list[tuple[int, int, bytes]]
 
@@ -85,23 +90,45 @@ def leaf(table: bytearray) -> int:
 DAMAGED: dict[str, tuple[Callable[[], bytes], str]] = {
     "cut off": (lambda: trained()[:-7], "cut off"),
     "empty": (lambda: b"", "0 unknown-word pieces"),
-    "piece is no UTF-8": (lambda: with_pieces(lambda piece: piece.__setitem__(0, (1, 2, b"\xff"))), "utf-8"),
-    "piece is empty": (lambda: with_pieces(lambda piece: piece.__setitem__(0, (1, 2, b""))), "has no text"),
-    "piece twice": (lambda: with_pieces(lambda piece: piece.__setitem__(0, (1, 2, b"<s>"))), "the same"),
+    "piece is no UTF-8": (
+        lambda: with_pieces(lambda piece: piece.__setitem__(0, (1, 2, b"\xff"))),
+        "utf-8",
+    ),
+    "piece is empty": (
+        lambda: with_pieces(lambda piece: piece.__setitem__(0, (1, 2, b""))),
+        "has no text",
+    ),
+    "piece twice": (
+        lambda: with_pieces(lambda piece: piece.__setitem__(0, (1, 2, b"<s>"))),
+        "the same",
+    ),
     "score is not a number": (
         lambda: with_pieces(lambda piece: piece.__setitem__(1, (2, 5, b"\x00\x00\xc0\x7f"))),
         "not a finite number",
     ),
-    "type is not known": (lambda: with_pieces(lambda piece: piece.append((3, 0, 9))), "the unknown type 9"),
-    "second unknown": (lambda: with_pieces(lambda piece: piece.append((3, 0, 2))), "2 unknown-word pieces"),
-    "byte without a number": (lambda: with_pieces(lambda piece: piece.append((3, 0, 6))), "must name a byte"),
+    "type is not known": (
+        lambda: with_pieces(lambda piece: piece.append((3, 0, 9))),
+        "the unknown type 9",
+    ),
+    "second unknown": (
+        lambda: with_pieces(lambda piece: piece.append((3, 0, 2))),
+        "2 unknown-word pieces",
+    ),
+    "byte without a number": (
+        lambda: with_pieces(lambda piece: piece.append((3, 0, 6))),
+        "must name a byte",
+    ),
     "self-test": (lambda: trained() + b"\x22\x02\x0a\x00", "field 4"),
     "table points outside itself": (
         lambda: with_table(lambda table: table.__setitem__(slice(4, 8), b"\x00\xfe\xff\x7f")),
         "points outside itself",
     ),
     "table points past its texts": (
-        lambda: with_table(lambda table: table.__setitem__(slice(leaf(table), leaf(table) + 4), b"\xff\xff\xff\xff")),
+        lambda: with_table(
+            lambda table: table.__setitem__(
+                slice(leaf(table), leaf(table) + 4), b"\xff\xff\xff\xff"
+            )
+        ),
         "past the end of its texts",
     ),
     "table claims to be longer": (
@@ -120,7 +147,9 @@ def test_what_the_library_would_follow_anywhere_is_refused(name: str) -> None:
 
 
 def test_a_damaged_model_in_a_file_of_ours_is_refused() -> None:
-    vocabulary = Vocabulary(("</s>", "<unk>", "a", "<pad>"), padding_id=3, start_id=3, end_id=0, unknown_id=1)
+    vocabulary = Vocabulary(
+        ("</s>", "<unk>", "a", "<pad>"), padding_id=3, start_id=3, end_id=0, unknown_id=1
+    )
     stored = MarianCodec("de", vocabulary, trained()).to_dict()
     assert MarianCodec.from_dict("de", stored).vocabulary == vocabulary
     stored["writes"] = base64.b64encode(DAMAGED["table points outside itself"][0]()).decode()

@@ -1,4 +1,5 @@
-"""Models by name, from a server that speaks the hub's protocol: progress, cancel, resume, a pinned revision."""
+"""Models by name, from a server that speaks the hub's protocol: progress, cancel, resume, a pinned
+revision."""
 
 import hashlib
 import json
@@ -23,7 +24,8 @@ from tests.bad_server import BAD_ANSWERS, PAGE, answer, answering
 from tests.conftest import REPOSITORY
 from tests.core.extensions.readers.marian_models import make_folder
 
-pytestmark = pytest.mark.heavy  # models are made by transformers, which takes three seconds to be imported
+# models are made by transformers, which takes three seconds to be imported
+pytestmark = pytest.mark.heavy
 
 NAME = "Helsinki-NLP/opus-mt-de-en"
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
@@ -58,8 +60,11 @@ class Hub:
                 pass
 
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        # the end of the server waits for its next look around, which comes twice a second if nobody says otherwise
-        self.thread = threading.Thread(target=self.server.serve_forever, kwargs={"poll_interval": 0.005})
+        # the end of the server waits for its next look around, which comes twice a second if nobody
+        # says otherwise
+        self.thread = threading.Thread(
+            target=self.server.serve_forever, kwargs={"poll_interval": 0.005}
+        )
         self.thread.start()
 
     @property
@@ -105,7 +110,11 @@ class Hub:
         blob = hashlib.sha1(f"blob {len(data)}\0".encode() + data).hexdigest()
         described: dict[str, Any] = {"rfilename": name, "size": len(data), "blobId": blob}
         if name.endswith((".safetensors", ".bin", ".spm")):
-            described["lfs"] = {"sha256": hashlib.sha256(data).hexdigest(), "size": len(data), "pointerSize": 134}
+            described["lfs"] = {
+                "sha256": hashlib.sha256(data).hexdigest(),
+                "size": len(data),
+                "pointerSize": 134,
+            }
         return described
 
     def send_file(self, request: BaseHTTPRequestHandler, name: str) -> None:
@@ -116,7 +125,11 @@ class Hub:
         if start and self.refuses_ranges:
             self.send(request, 416, b"", {})
             return
-        first = int(start.removeprefix("bytes=").removesuffix("-")) if start and not self.ignores_ranges else 0
+        first = (
+            int(start.removeprefix("bytes=").removesuffix("-"))
+            if start and not self.ignores_ranges
+            else 0
+        )
         headers = {"Content-Range": f"bytes {first}-{len(data) - 1}/{len(data)}"} if first else {}
         body = data[first:]
         if self.break_after is not None and name == "model.safetensors":
@@ -128,7 +141,11 @@ class Hub:
 
     @staticmethod
     def send(
-        request: BaseHTTPRequestHandler, status: int, body: bytes, headers: dict[str, str], announced: int | None = None
+        request: BaseHTTPRequestHandler,
+        status: int,
+        body: bytes,
+        headers: dict[str, str],
+        announced: int | None = None,
     ) -> None:
         request.send_response(status)
         for name, value in headers.items():
@@ -140,7 +157,9 @@ class Hub:
 
 @pytest.fixture(scope="module")
 def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = make_folder(tmp_path_factory.mktemp("repository") / "files", d_model=128, encoder_ffn_dim=600)
+    folder = make_folder(
+        tmp_path_factory.mktemp("repository") / "files", d_model=128, encoder_ffn_dim=600
+    )
     (folder / "README.md").write_text("---\nlicense: apache-2.0\n---\n", encoding="utf-8")
     (folder / "added_tokens.json").write_text("{}", encoding="utf-8")
     (folder / "tf_model.h5").write_bytes(b"of no use")
@@ -176,7 +195,9 @@ def test_a_model_is_imported_by_its_name_and_pinned(
 
 def test_progress_is_told_for_every_file(hub: Hub, tmp_path: Path) -> None:
     told: list[tuple[str, int, int]] = []
-    folder, commit = fetch(NAME, cache_folder=tmp_path, on_download=lambda *arguments: told.append(arguments))
+    folder, commit = fetch(
+        NAME, cache_folder=tmp_path, on_download=lambda *arguments: told.append(arguments)
+    )
     assert commit == COMMIT
     weights = [(done, total) for name, done, total in told if name == "model.safetensors"]
     assert weights[0][0] == 0
@@ -192,7 +213,9 @@ def test_progress_is_told_for_every_file(hub: Hub, tmp_path: Path) -> None:
 @pytest.mark.parametrize("ignores_ranges", [False, True])
 def test_an_interrupted_download_resumes(hub: Hub, tmp_path: Path, ignores_ranges: bool) -> None:
     hub.break_after, hub.ignores_ranges = 300_000, ignores_ranges
-    with pytest.raises(ModelImportError, match=r"the connection broke before .*try again: what has arrived is kept"):
+    with pytest.raises(
+        ModelImportError, match=r"the connection broke before .*try again: what has arrived is kept"
+    ):
         fetch(NAME, cache_folder=tmp_path)
     partial = next((tmp_path / "hub").rglob(".model.safetensors.part"))
     arrived = partial.stat().st_size
@@ -222,7 +245,9 @@ def test_a_cancelled_download_is_resumed(hub: Hub, tmp_path: Path) -> None:
 def test_a_file_with_a_wrong_checksum_is_deleted(hub: Hub, tmp_path: Path) -> None:
     for name in ("vocab.json", "model.safetensors"):
         hub.spoiled = {name}
-        with pytest.raises(ModelImportError, match=f"{name} is not the right one: .*It was deleted"):
+        with pytest.raises(
+            ModelImportError, match=f"{name} is not the right one: .*It was deleted"
+        ):
             fetch(NAME, cache_folder=tmp_path)
         assert not list((tmp_path / "hub").rglob(f"*{name}*"))
     hub.spoiled = set()
@@ -240,7 +265,9 @@ def test_without_a_connection_the_message_says_what_to_do(
 ) -> None:
     address = hub.address
     monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")  # nobody is there
-    with pytest.raises(ModelImportError, match=r"the server cannot be reached\. Check the connection .* the folder"):
+    with pytest.raises(
+        ModelImportError, match=r"the server cannot be reached\. Check the connection .* the folder"
+    ):
         fetch(NAME, cache_folder=tmp_path)
     monkeypatch.setenv("HF_ENDPOINT", address)
     known = fetch(NAME, cache_folder=tmp_path)
@@ -256,7 +283,15 @@ def test_without_a_connection_the_message_says_what_to_do(
 
 @pytest.mark.subprocess
 def test_variables_that_the_library_cannot_read_are_told(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "augenmerk", "import", NAME, "--out", str(tmp_path / "model.safetensors")]
+    command = [
+        sys.executable,
+        "-m",
+        "augenmerk",
+        "import",
+        NAME,
+        "--out",
+        str(tmp_path / "model.safetensors"),
+    ]
     done = subprocess.run(
         command,
         env={**os.environ, "HF_ENDPOINT": "http://[::1", "XDG_CACHE_HOME": str(tmp_path)},
@@ -284,18 +319,37 @@ def test_an_older_revision_does_not_become_the_newest(
 
 
 def listing(**changes: Any) -> bytes:
-    """The answer to the question for the files of the repository, with these changes of its first file."""
-    files = [{"rfilename": "config.json", "size": 2, "blobId": "a" * 40, **changes}, {"rfilename": "model.safetensors"}]
+    """The answer to the question for the files of the repository, with these changes of its first
+    file."""
+    files = [
+        {"rfilename": "config.json", "size": 2, "blobId": "a" * 40, **changes},
+        {"rfilename": "model.safetensors"},
+    ]
     return answer(200, json.dumps({"id": NAME, "sha": COMMIT, "siblings": files}).encode())
 
 
 BAD_LISTINGS: dict[str, tuple[bytes, str]] = {
-    "size that is text": (listing(size="2"), r"as Hugging Face does \(the size of config\.json is '2'\)"),
+    "size that is text": (
+        listing(size="2"),
+        r"as Hugging Face does \(the size of config\.json is '2'\)",
+    ),
     "negative size": (listing(size=-2), r"the size of config\.json is -2"),
-    "digest that is a number": (listing(blobId=7), "the server did not answer as Hugging Face does"),
-    "digest that is none": (listing(lfs={"sha256": "x", "size": 2, "pointerSize": 1}), "the digest of .* is 'x'"),
-    "digest instead of a description": (listing(lfs="x"), "the server did not answer as Hugging Face does"),
-    "name that is a number": (listing(rfilename=7), "the server did not answer as Hugging Face does"),
+    "digest that is a number": (
+        listing(blobId=7),
+        "the server did not answer as Hugging Face does",
+    ),
+    "digest that is none": (
+        listing(lfs={"sha256": "x", "size": 2, "pointerSize": 1}),
+        "the digest of .* is 'x'",
+    ),
+    "digest instead of a description": (
+        listing(lfs="x"),
+        "the server did not answer as Hugging Face does",
+    ),
+    "name that is a number": (
+        listing(rfilename=7),
+        "the server did not answer as Hugging Face does",
+    ),
     "commit that is a list": (
         answer(200, json.dumps({"id": NAME, "sha": [1], "siblings": []}).encode()),
         "the server did not answer as Hugging Face does",
@@ -306,10 +360,19 @@ BAD_LISTINGS: dict[str, tuple[bytes, str]] = {
     ),
     "list": (answer(200, b"[]"), "the server did not answer as Hugging Face does"),
     "too deep": (answer(200, b"[" * 200_000), "the server did not answer as Hugging Face does"),
-    "web page": (PAGE, "the server sent a web page instead of a list of files; a proxy or a log-in page may have"),
+    "web page": (
+        PAGE,
+        "the server sent a web page instead of a list of files; a proxy or a log-in page may have",
+    ),
     "text": (answer(200, b"hello"), "the server sent something else instead of a list of files"),
-    "redirect to [::1": (answer(302, Location="http://[::1"), "the server did not answer as Hugging Face does"),
-    "redirect without end": (answer(302, Location="/again"), "the server did not answer as Hugging Face does"),
+    "redirect to [::1": (
+        answer(302, Location="http://[::1"),
+        "the server did not answer as Hugging Face does",
+    ),
+    "redirect without end": (
+        answer(302, Location="/again"),
+        "the server did not answer as Hugging Face does",
+    ),
     "not HTTP": (b"SSH-2.0-OpenSSH_9.2\r\n", "the server did not answer as Hugging Face does"),
     "nothing": (b"", "the server did not answer as Hugging Face does"),
     "an error": (answer(503), "the server answered 503"),
@@ -359,15 +422,23 @@ def test_a_download_that_the_server_cannot_resume_begins_again(hub: Hub, tmp_pat
 
 
 def test_names_that_are_not_there_are_told(hub: Hub, tmp_path: Path) -> None:
-    with pytest.raises(ModelImportError, match="There is no repository Helsinki-NLP/opus-mt-xx-yy at Hugging Face"):
+    with pytest.raises(
+        ModelImportError, match="There is no repository Helsinki-NLP/opus-mt-xx-yy at Hugging Face"
+    ):
         fetch("Helsinki-NLP/opus-mt-xx-yy", cache_folder=tmp_path)
     with pytest.raises(ModelImportError, match=f"{NAME} has no revision nowhere at Hugging Face"):
         fetch(NAME, "nowhere", cache_folder=tmp_path)
 
 
-def test_another_kind_of_model_is_refused_before_its_weights_are_fetched(hub: Hub, tmp_path: Path) -> None:
-    hub.files["config.json"] = b'{"model_type": "t5", "architectures": ["T5ForConditionalGeneration"]}'
-    with pytest.raises(ModelImportError, match=r"describes a model of the architecture T5ForConditionalGeneration"):
+def test_another_kind_of_model_is_refused_before_its_weights_are_fetched(
+    hub: Hub, tmp_path: Path
+) -> None:
+    hub.files["config.json"] = (
+        b'{"model_type": "t5", "architectures": ["T5ForConditionalGeneration"]}'
+    )
+    with pytest.raises(
+        ModelImportError, match=r"describes a model of the architecture T5ForConditionalGeneration"
+    ):
         fetch(NAME, cache_folder=tmp_path)
     assert not any("model.safetensors" in path for path, _ in hub.requests)
     del hub.files["config.json"]
@@ -377,20 +448,29 @@ def test_another_kind_of_model_is_refused_before_its_weights_are_fetched(hub: Hu
 
 def test_a_repository_without_weights_for_pytorch_is_refused(hub: Hub, tmp_path: Path) -> None:
     del hub.files["model.safetensors"]
-    with pytest.raises(ModelImportError, match=rf"{NAME} is a model of TensorFlow, Keras or Flax\. Import its"):
+    with pytest.raises(
+        ModelImportError, match=rf"{NAME} is a model of TensorFlow, Keras or Flax\. Import its"
+    ):
         fetch(NAME, cache_folder=tmp_path)
     del hub.files["tf_model.h5"]
-    with pytest.raises(ModelImportError, match=rf"{NAME} is a model of Hugging Face transformers without its weights"):
+    with pytest.raises(
+        ModelImportError,
+        match=rf"{NAME} is a model of Hugging Face transformers without its weights",
+    ):
         fetch(NAME, cache_folder=tmp_path)
 
 
 def test_an_adapter_is_refused_by_the_names_of_its_files(hub: Hub, tmp_path: Path) -> None:
     hub.files = {"adapter_config.json": b"{}", "adapter_model.safetensors": b"x"}
-    with pytest.raises(ModelImportError, match=rf"{NAME} is an adapter \(LoRA\) for another model\. Merge"):
+    with pytest.raises(
+        ModelImportError, match=rf"{NAME} is an adapter \(LoRA\) for another model\. Merge"
+    ):
         fetch(NAME, cache_folder=tmp_path)
 
 
-def test_a_folder_of_the_same_name_comes_first(hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_of_the_same_name_comes_first(
+    hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     make_folder(tmp_path / NAME)
     assert import_model(NAME).checkpoint.origin.revision == ""

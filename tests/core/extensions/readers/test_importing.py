@@ -1,4 +1,7 @@
-"""What is imported is whole and says where it comes from; what cannot be is refused, naming file and expectation."""
+"""What is imported is whole and says where it comes from.
+
+What cannot be is refused, naming file and expectation.
+"""
 
 import json
 import os
@@ -38,10 +41,15 @@ from augenmerk.core.translation.experiment import (
     SourceWordRemoved,
 )
 from augenmerk.core.translation.translator import Translator
-from tests.core.extensions.readers.marian_models import add_tokens, as_the_library_reads, make_folder
+from tests.core.extensions.readers.marian_models import (
+    add_tokens,
+    as_the_library_reads,
+    make_folder,
+)
 from tests.core.extensions.readers.pickles import pickles_read_here
 
-pytestmark = pytest.mark.heavy  # models are made by transformers, which takes three seconds to be imported
+# models are made by transformers, which takes three seconds to be imported
+pytestmark = pytest.mark.heavy
 
 SENTENCE = "Ein Mann läuft, und ein Hund spielt im Schnee."
 
@@ -79,14 +87,21 @@ def change(path: Path, **values: object) -> None:
 
 
 def test_the_file_says_all_that_is_known(folder: Path, tmp_path: Path) -> None:
-    (folder / "README.md").write_text("---\nlanguage: de\nlicense: cc-by-4.0\n---\n# A model\n", encoding="utf-8")
-    imported = import_model(folder, options=ImportOptions(name="Helsinki-NLP/opus-mt-de-en", revision="abc"))
+    (folder / "README.md").write_text(
+        "---\nlanguage: de\nlicense: cc-by-4.0\n---\n# A model\n", encoding="utf-8"
+    )
+    imported = import_model(
+        folder, options=ImportOptions(name="Helsinki-NLP/opus-mt-de-en", revision="abc")
+    )
     save_checkpoint(imported.checkpoint, tmp_path / "model.safetensors")
     checkpoint = load_checkpoint(tmp_path / "model.safetensors")
     assert checkpoint.origin == Origin("marian", "Helsinki-NLP/opus-mt-de-en", "abc", "cc-by-4.0")
     assert checkpoint.decoding == imported.checkpoint.decoding
     assert checkpoint.decoding.beam == 4
-    assert (checkpoint.run.data.source_language, checkpoint.run.data.target_language) == ("de", "en")
+    assert (checkpoint.run.data.source_language, checkpoint.run.data.target_language) == (
+        "de",
+        "en",
+    )
     assert checkpoint.run == imported.checkpoint.run
     assert checkpoint.codecs.to_dict() == imported.checkpoint.codecs.to_dict()
     assert imported.summary.num_parameters == checkpoint.build_model().num_parameters
@@ -96,7 +111,19 @@ def test_a_folder_whose_name_is_not_utf8_is_imported(folder: Path, tmp_path: Pat
     renamed = folder.rename(tmp_path / os.fsdecode(b"m\xf6dell"))
     target = tmp_path / os.fsdecode(b"m\xf6dell.safetensors")
     assert (
-        main(["import", str(renamed), "--out", str(target), "--source-language", "de", "--target-language", "en"]) == 0
+        main(
+            [
+                "import",
+                str(renamed),
+                "--out",
+                str(target),
+                "--source-language",
+                "de",
+                "--target-language",
+                "en",
+            ]
+        )
+        == 0
     )
     origin = load_checkpoint(target).origin
     assert origin is not None
@@ -109,9 +136,13 @@ def test_languages_are_told_by_options_then_files_then_names(folder: Path) -> No
     assert recognize(folder, ImportOptions(source_language="es")).summary.languages == ("es", "en")
     change(folder / "tokenizer_config.json", source_lang=None, target_lang=None)
     assert recognize(folder).summary.languages == ("de", "en")
-    assert recognize(folder, ImportOptions(source_language="Dutch")).summary.languages == ("nl", "en")
+    assert recognize(folder, ImportOptions(source_language="Dutch")).summary.languages == (
+        "nl",
+        "en",
+    )
     with pytest.raises(
-        ModelImportError, match=r"The target language is 'no code'\. Use a code such as de or deu, or an Engl"
+        ModelImportError,
+        match=r"The target language is 'no code'\. Use a code such as de or deu, or an Engl",
     ):
         recognize(folder, ImportOptions(target_language="no code"))
     renamed = folder.rename(folder.parent / "mine")
@@ -119,14 +150,22 @@ def test_languages_are_told_by_options_then_files_then_names(folder: Path) -> No
     assert recognized.summary.languages == ("und", "und")
     assert recognized.read().checkpoint.run.data.target_language == "und"
     assert (
-        import_model(renamed, ImportOptions(target_language="ROMANCE")).checkpoint.codecs.target.language == "ROMANCE"
+        import_model(
+            renamed, ImportOptions(target_language="ROMANCE")
+        ).checkpoint.codecs.target.language
+        == "ROMANCE"
     )
 
 
 @pytest.mark.parametrize("name", ["source.spm", "target.spm", "vocab.json"])
 def test_a_pointer_of_git_lfs_in_the_place_of_a_file_is_named(folder: Path, name: str) -> None:
-    (folder / name).write_text("version https://git-lfs.github.com/spec/v1\noid sha256:aa\nsize 3\n", encoding="utf-8")
-    with pytest.raises(ModelImportError, match=rf"{name} is a pointer of Git LFS, not the file itself: fetch it with"):
+    (folder / name).write_text(
+        "version https://git-lfs.github.com/spec/v1\noid sha256:aa\nsize 3\n", encoding="utf-8"
+    )
+    with pytest.raises(
+        ModelImportError,
+        match=rf"{name} is a pointer of Git LFS, not the file itself: fetch it with",
+    ):
         recognize(folder)
 
 
@@ -135,7 +174,9 @@ def test_an_index_with_what_can_be_no_name_of_a_file_is_refused(folder: Path, na
     (folder / "model.safetensors").unlink()
     index = {"weight_map": {"model.shared.weight": name}}
     (folder / "model.safetensors.index.json").write_text(json.dumps(index), encoding="utf-8")
-    with pytest.raises(ModelImportError, match=r"refers to the file .* which is not a valid file name"):
+    with pytest.raises(
+        ModelImportError, match=r"refers to the file .* which is not a valid file name"
+    ):
         recognize(folder)
 
 
@@ -166,7 +207,10 @@ def test_weights_in_several_files_are_put_together(folder: Path) -> None:
     for part, held in parts.items():
         save_file({name: weights[name] for name in held}, folder / part)
     (folder / "model.safetensors").unlink()
-    index = {"metadata": {}, "weight_map": {name: part for part, held in parts.items() for name in held}}
+    index = {
+        "metadata": {},
+        "weight_map": {name: part for part, held in parts.items() for name in held},
+    }
     (folder / "model.safetensors.index.json").write_text(json.dumps(index), encoding="utf-8")
     read_weights = import_model(folder).checkpoint.weights
     assert read_weights.keys() == whole.keys()
@@ -183,33 +227,48 @@ def test_embeddings_that_both_sides_share_with_no_output_layer_are_stored(tmp_pa
     import_model(folder).save(tmp_path / "out.safetensors")
     stored = load_checkpoint(tmp_path / "out.safetensors").weights
     for side in ("source", "target"):
-        assert torch.equal(stored[f"{side}_embedding.tokens.weight"], weights["model.shared.weight"])
+        assert torch.equal(
+            stored[f"{side}_embedding.tokens.weight"], weights["model.shared.weight"]
+        )
 
 
 def test_a_file_of_added_tokens_of_another_model_is_refused(folder: Path) -> None:
     (folder / "added_tokens.json").write_text('{"<new>": 3}', encoding="utf-8")
-    assert "<new>" not in import_model(folder).checkpoint.codecs.source.vocabulary.ids, "its id has another token"
+    assert "<new>" not in import_model(folder).checkpoint.codecs.source.vocabulary.ids, (
+        "its id has another token"
+    )
     (folder / "added_tokens.json").write_text('{"<new>": "x"}', encoding="utf-8")
     with pytest.raises(ModelImportError, match=r'added_tokens\.json: .*is "x"'):
         import_model(folder)
     change(folder / "tokenizer_config.json", added_tokens_decoder={"first": {"content": "<new>"}})
-    with pytest.raises(ModelImportError, match=r"added_tokens_decoder\.first is .* be under the id of a token"):
+    with pytest.raises(
+        ModelImportError, match=r"added_tokens_decoder\.first is .* be under the id of a token"
+    ):
         import_model(folder)
-    change(folder / "tokenizer_config.json", added_tokens_decoder={"171": {"content": "<new>", "lstrip": 3}})
+    change(
+        folder / "tokenizer_config.json",
+        added_tokens_decoder={"171": {"content": "<new>", "lstrip": 3}},
+    )
     with pytest.raises(ModelImportError, match=r"lstrip is 3; it must be true or false"):
         import_model(folder)
 
 
 def test_added_tokens_are_words_of_a_sentence(folder: Path, tmp_path: Path) -> None:
     more = add_tokens(folder, tmp_path / "more", ["<new>", "Straße"], ["[SEP]"])
-    import_model(more, ImportOptions(source_language="de", target_language="en")).save(tmp_path / "out.safetensors")
+    import_model(more, ImportOptions(source_language="de", target_language="en")).save(
+        tmp_path / "out.safetensors"
+    )
     translator = Translator.load(tmp_path / "out.safetensors", "cpu")
-    translation = translator.run(Experiment("Ein <new> läuft[SEP]", GivenTarget("a <new> runs[SEP]")))
+    translation = translator.run(
+        Experiment("Ein <new> läuft[SEP]", GivenTarget("a <new> runs[SEP]"))
+    )
     assert [word.text for word in translation.source_words][:2] == ["Ein", "<new>"]
     assert not translation.unknown_source_positions
     assert "<new>" in translation.source_tokens
     assert "[SEP]" in translation.source_tokens
-    decoded = as_the_library_reads(more).tokenizer.decode(translation.predicted_ids, skip_special_tokens=True)
+    decoded = as_the_library_reads(more).tokenizer.decode(
+        translation.predicted_ids, skip_special_tokens=True
+    )
     assert translator.checkpoint.codecs.target.text_of(translation.predicted_ids) == decoded
     assert [word.text for word in translation.target_words][:2] == ["a", "<new>"]
 
@@ -218,11 +277,17 @@ def test_added_tokens_are_words_of_a_sentence(folder: Path, tmp_path: Path) -> N
 @pytest.mark.parametrize("kind", ["safetensors", "pickled", "in parts", "in pickled parts"])
 def test_prefixes_of_trainers_are_left_out(folder: Path, prefix: str, kind: str) -> None:
     expected = import_model(folder).checkpoint.weights
-    weights = {prefix + name: value for name, value in load_file(folder / "model.safetensors").items()}
+    weights = {
+        prefix + name: value for name, value in load_file(folder / "model.safetensors").items()
+    }
     weights["num_steps"] = torch.tensor(3)
     weights["model.encoder.embed_positions.position_ids"] = torch.arange(64)[None]
     (folder / "model.safetensors").unlink()
-    name, save = ("model.safetensors", save_file) if "pickled" not in kind else ("pytorch_model.bin", torch.save)
+    name, save = (
+        ("model.safetensors", save_file)
+        if "pickled" not in kind
+        else ("pytorch_model.bin", torch.save)
+    )
     if "parts" in kind:
         names = sorted(weights)
         parts = {"part-1": names[::2], "part-2": names[1::2]}
@@ -242,14 +307,18 @@ def test_prefixes_of_trainers_are_left_out(folder: Path, prefix: str, kind: str)
 @pytest.mark.slow
 def test_pickled_weights_are_the_same(tmp_path: Path) -> None:
     plain, pickled = (
-        import_model(make_folder(tmp_path / file, file=file)).checkpoint.weights for file in ("safetensors", "bin")
+        import_model(make_folder(tmp_path / file, file=file)).checkpoint.weights
+        for file in ("safetensors", "bin")
     )
     assert plain.keys() == pickled.keys()
     assert all(torch.equal(plain[name], pickled[name]) for name in plain)
 
 
 def test_a_cache_of_the_hub_is_read_through_its_links(original: Path, tmp_path: Path) -> None:
-    snapshot, blobs = tmp_path / "models--x--y" / "snapshots" / "abc", tmp_path / "models--x--y" / "blobs"
+    snapshot, blobs = (
+        tmp_path / "models--x--y" / "snapshots" / "abc",
+        tmp_path / "models--x--y" / "blobs",
+    )
     snapshot.mkdir(parents=True)
     blobs.mkdir()
     for number, file in enumerate(original.iterdir()):
@@ -259,7 +328,10 @@ def test_a_cache_of_the_hub_is_read_through_its_links(original: Path, tmp_path: 
 
 
 SPOILED: dict[str, tuple[Callable[[Path], object], str]] = {
-    "no vocabulary": (lambda folder: (folder / "vocab.json").unlink(), r"vocab\.json is missing; the folder holds"),
+    "no vocabulary": (
+        lambda folder: (folder / "vocab.json").unlink(),
+        r"vocab\.json is missing; the folder holds",
+    ),
     "no source.spm": (lambda folder: (folder / "source.spm").unlink(), r"source\.spm is missing"),
     "no target.spm": (lambda folder: (folder / "target.spm").unlink(), r"target\.spm is missing"),
     "no weights": (
@@ -271,7 +343,10 @@ SPOILED: dict[str, tuple[Callable[[Path], object], str]] = {
         r"has no config\.json and no .*; it holds",
     ),
     "link out of it": (
-        lambda folder: ((folder / "vocab.json").unlink(), (folder / "vocab.json").symlink_to("/etc/hostname")),
+        lambda folder: (
+            (folder / "vocab.json").unlink(),
+            (folder / "vocab.json").symlink_to("/etc/hostname"),
+        ),
         r"vocab\.json is a link to /etc/hostname, which lies outside the folder",
     ),
     "link to weights outside": (
@@ -284,19 +359,25 @@ SPOILED: dict[str, tuple[Callable[[Path], object], str]] = {
     "absolute path of weights": (
         lambda folder: (
             (folder / "model.safetensors").unlink(),
-            (folder / "model.safetensors.index.json").write_text('{"weight_map": {"a": "/etc/passwd"}}'),
+            (folder / "model.safetensors.index.json").write_text(
+                '{"weight_map": {"a": "/etc/passwd"}}'
+            ),
         ),
         r"refers to the file /etc/passwd, which lies outside it",
     ),
     "path upwards": (
         lambda folder: (
             (folder / "model.safetensors").unlink(),
-            (folder / "model.safetensors.index.json").write_text('{"weight_map": {"a": "../../x"}}'),
+            (folder / "model.safetensors.index.json").write_text(
+                '{"weight_map": {"a": "../../x"}}'
+            ),
         ),
         r"refers to the file \.\./\.\./x, which lies outside it",
     ),
     "another architecture": (
-        lambda folder: change(folder / "config.json", model_type="bart", architectures=["BartModel"]),
+        lambda folder: change(
+            folder / "config.json", model_type="bart", architectures=["BartModel"]
+        ),
         r"is a model of the architecture BartModel \(type bart\)\. Choose a Marian model",
     ),
     "another type": (
@@ -348,16 +429,23 @@ SPOILED: dict[str, tuple[Callable[[Path], object], str]] = {
         r"tokenizer_config\.json: separate_vocabs is 'maybe'; it must be true or false",
     ),
     "a link to nothing": (
-        lambda folder: ((folder / "vocab.json").unlink(), (folder / "vocab.json").symlink_to("gone.json")),
+        lambda folder: (
+            (folder / "vocab.json").unlink(),
+            (folder / "vocab.json").symlink_to("gone.json"),
+        ),
         r"vocab\.json is a broken link \(gone\.json\)",
     ),
     "a link to itself": (
-        lambda folder: ((folder / "vocab.json").unlink(), (folder / "vocab.json").symlink_to("vocab.json")),
+        lambda folder: (
+            (folder / "vocab.json").unlink(),
+            (folder / "vocab.json").symlink_to("vocab.json"),
+        ),
         r"vocab\.json is a broken link \(vocab\.json\)",
     ),
     "an spm whose table points anywhere": (
         lambda folder: (folder / "source.spm").write_bytes(
-            (folder / "source.spm").read_bytes() + b"\x1a\x0c\x12\x0a\x04\x00\x00\x00\xff\xfe\xff\x7f\x61\x00"
+            (folder / "source.spm").read_bytes()
+            + b"\x1a\x0c\x12\x0a\x04\x00\x00\x00\xff\xfe\xff\x7f\x61\x00"
         ),
         r"source\.spm is not a complete SentencePiece model \(its normalization table points outside itself\)",
     ),
@@ -414,7 +502,8 @@ SPOILED: dict[str, tuple[Callable[[Path], object], str]] = {
     ),
     "no padding": (
         lambda folder: (folder / "vocab.json").write_text(
-            (folder / "vocab.json").read_text(encoding="utf-8").replace("<pad>", "word"), encoding="utf-8"
+            (folder / "vocab.json").read_text(encoding="utf-8").replace("<pad>", "word"),
+            encoding="utf-8",
         ),
         r"vocab\.json: the token 170, which is pad_token_id in config\.json, is 'word', not the padding token <pad>",
     ),
@@ -432,7 +521,9 @@ def _token(folder: Path, token_id: int) -> str:
 
 def _with_weights(folder: Path, changed: Callable[[torch.Tensor], torch.Tensor]) -> None:
     weights = load_file(folder / "model.safetensors")
-    save_file({name: changed(value) for name, value in weights.items()}, folder / "model.safetensors")
+    save_file(
+        {name: changed(value) for name, value in weights.items()}, folder / "model.safetensors"
+    )
 
 
 @pytest.mark.parametrize(("spoil", "message"), SPOILED.values(), ids=SPOILED)
@@ -448,7 +539,9 @@ def test_what_is_not_whole_is_refused_and_nothing_is_written(
     assert capsys.readouterr().err.startswith("augenmerk: ")
 
 
-@pytest.mark.parametrize("spelling", ["plain", "dotted", "link", "link to the folder", "the file itself"])
+@pytest.mark.parametrize(
+    "spelling", ["plain", "dotted", "link", "link to the folder", "the file itself"]
+)
 def test_no_file_of_the_original_is_written_over(
     original: Path, tmp_path: Path, spelling: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -486,10 +579,16 @@ def test_an_older_file_stays_where_an_import_fails(folder: Path) -> None:
     assert out.read_text() == "older"
 
 
-def test_too_little_memory_is_told_before_anything_is_read(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_little_memory_is_told_before_anything_is_read(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     recognized = recognize(folder)
-    monkeypatch.setattr("augenmerk.core.extensions.readers.weights.available_memory", lambda: 200_000_000)
-    with pytest.raises(ModelImportError, match=r"needs about 0\.3 GB of memory, and 0\.2 GB are free"):
+    monkeypatch.setattr(
+        "augenmerk.core.extensions.readers.weights.available_memory", lambda: 200_000_000
+    )
+    with pytest.raises(
+        ModelImportError, match=r"needs about 0\.3 GB of memory, and 0\.2 GB are free"
+    ):
         recognized.read(on_phase=pytest.fail)
 
 
@@ -505,12 +604,15 @@ def test_weights_that_are_not_finite_are_refused(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("dtype", "bits"), [(torch.float16, 16), (torch.bfloat16, 32), (torch.float32, 32)], ids=["half", "bf16", "single"]
+    ("dtype", "bits"),
+    [(torch.float16, 16), (torch.bfloat16, 32), (torch.float32, 32)],
+    ids=["half", "bf16", "single"],
 )
 def test_the_precision_of_a_pickle_is_told_once_it_is_read(
     tmp_path: Path, dtype: torch.dtype, bits: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Its size tells nothing: tables of positions, or values beside the weights, may take most of it."""
+    """Its size tells nothing: tables of positions, or values beside the weights, may take most of
+    it."""
     folder = make_folder(tmp_path / "model", file="bin", dtype=dtype, max_position_embeddings=5000)
     assert recognize(folder).summary.half_precision is None
     out = tmp_path / "out.safetensors"
@@ -524,9 +626,13 @@ def test_the_precision_of_a_pickle_is_told_once_it_is_read(
     announced = re.search(pattern, said.err)
     assert announced is not None
     other_bytes = out.stat().st_size + num_parameters * (48 - 2 * bits) // 8
-    assert float(announced[1]) == pytest.approx(out.stat().st_size / 1e6, abs=0.06), "not of the weights alone"
+    assert float(announced[1]) == pytest.approx(out.stat().st_size / 1e6, abs=0.06), (
+        "not of the weights alone"
+    )
     assert float(announced[2]) == pytest.approx(other_bytes / 1e6, abs=0.06)
-    assert f"{num_parameters:,} parameters, {out.stat().st_size / 1e6:.1f} MB, {bits}-bit" in said.out
+    assert (
+        f"{num_parameters:,} parameters, {out.stat().st_size / 1e6:.1f} MB, {bits}-bit" in said.out
+    )
 
 
 def test_weights_that_the_stored_precision_cannot_hold_are_refused(
@@ -538,14 +644,19 @@ def test_weights_that_the_stored_precision_cannot_hold_are_refused(
     save_file(weights, folder / "model.safetensors")
     assert main(["import", str(folder), "--out", str(out), "--half"]) == 2
     message = capsys.readouterr().err
-    assert f"model.safetensors: {name} holds 1e+06, which 16-bit floats cannot hold, 6.55e+04 at most" in message
+    assert (
+        f"model.safetensors: {name} holds 1e+06, which 16-bit floats cannot hold, 6.55e+04 at most"
+        in message
+    )
     assert not out.exists()
     imported = import_model(folder)
     with pytest.raises(ModelImportError, match="16-bit floats cannot hold"):
         imported.save(out, half_precision=True)
     imported.save(out)
     load_checkpoint(out)
-    matrices = {name: value.half() if value.dim() == 2 else value for name, value in weights.items()}
+    matrices = {
+        name: value.half() if value.dim() == 2 else value for name, value in weights.items()
+    }
     save_file(matrices, folder / "model.safetensors")
     assert not import_model(folder).half_precision  # for the bias
     monkeypatch.setattr("augenmerk.core.extensions.readers.model.HALF_ABOVE_BYTES", 10)
@@ -556,15 +667,22 @@ def test_weights_that_the_stored_precision_cannot_hold_are_refused(
     load_checkpoint(out)
     save_file(weights | {name: weights[name].double() * 1e300}, folder / "model.safetensors")
     with pytest.raises(
-        ModelImportError, match=rf"model\.safetensors: {name} holds 1e\+306, which 32-bit floats cannot"
+        ModelImportError,
+        match=rf"model\.safetensors: {name} holds 1e\+306, which 32-bit floats cannot",
     ):
         import_model(folder)
 
 
 def test_large_models_and_those_of_16_bits_are_stored_in_16_bits_unless_another_precision_is_chosen(
-    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    folder: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    halves, out = make_folder(tmp_path / "halves", dtype=torch.float16), tmp_path / "out.safetensors"
+    halves, out = (
+        make_folder(tmp_path / "halves", dtype=torch.float16),
+        tmp_path / "out.safetensors",
+    )
 
     def stored_bits(source: Path, *choice: str) -> int:
         assert main(["import", str(source), "--out", str(out), *choice]) == 0
@@ -576,7 +694,10 @@ def test_large_models_and_those_of_16_bits_are_stored_in_16_bits_unless_another_
         summary = recognize(
             source, ImportOptions(half_precision={(): None, ("--half",): True}.get(choice, False))
         ).summary
-        assert (summary.bits, summary.disk_bytes - summary.other_bytes) == (bits, summary.num_parameters * bits // 8)
+        assert (summary.bits, summary.disk_bytes - summary.other_bytes) == (
+            bits,
+            summary.num_parameters * bits // 8,
+        )
         return bits
 
     assert [stored_bits(source) for source in (folder, halves)] == [32, 16]
@@ -610,7 +731,9 @@ def test_a_weight_that_is_not_finite_is_named_as_in_its_file(folder: Path) -> No
     weights = load_file(folder / "model.safetensors")
     weights["model.shared.weight"][0, 0] = float("nan")
     save_file(weights, folder / "model.safetensors")
-    with pytest.raises(ModelImportError, match=r"model\.safetensors: model\.shared\.weight is not finite"):
+    with pytest.raises(
+        ModelImportError, match=r"model\.safetensors: model\.shared\.weight is not finite"
+    ):
         import_model(folder)
 
 
@@ -623,12 +746,16 @@ def test_the_public_api_imports_and_saves(folder: Path, tmp_path: Path) -> None:
     assert translator.run_config.data.source_language == "es"
     assert translator.run(api.Experiment(SENTENCE)).text
     imported.save(tmp_path / "half.safetensors", half_precision=True)
-    assert (tmp_path / "half.safetensors").stat().st_size < (tmp_path / "model.safetensors").stat().st_size
+    assert (tmp_path / "half.safetensors").stat().st_size < (
+        tmp_path / "model.safetensors"
+    ).stat().st_size
     with pytest.raises(api.ModelImportError, match=r"There is nothing at"):
         api.import_model(tmp_path / "no such folder")
 
 
-def test_memory_disk_and_time_are_told_before_the_weights_are_read(folder: Path, tmp_path: Path) -> None:
+def test_memory_disk_and_time_are_told_before_the_weights_are_read(
+    folder: Path, tmp_path: Path
+) -> None:
     summary = recognize(folder).summary
     assert summary.disk_bytes == 4 * summary.num_parameters + summary.other_bytes
     assert summary.memory_bytes > summary.disk_bytes - summary.other_bytes
@@ -644,14 +771,17 @@ def test_memory_disk_and_time_are_told_before_the_weights_are_read(folder: Path,
 
 
 def test_the_padding_of_a_target_vocabulary_of_its_own_is_checked(tmp_path: Path) -> None:
-    """Teacher forcing begins with that token, and pads with it: a piece of text there would be another model."""
+    """Teacher forcing begins with that token, and pads with it: a piece of text there would be
+    another model."""
     folder = make_folder(tmp_path / "two vocabularies", separate=True)
     vocabulary = json.loads((folder / "target_vocab.json").read_text(encoding="utf-8"))
     padding_id = vocabulary["<pad>"]
     word = next(token for token, token_id in vocabulary.items() if token_id == 7)
     swapped = {**vocabulary, word: padding_id, "<pad>": 7}
     (folder / "target_vocab.json").write_text(json.dumps(swapped), encoding="utf-8")
-    refused = rf"target_vocab\.json: the token {padding_id}, which is pad_token_id in config\.json, is "
+    refused = (
+        rf"target_vocab\.json: the token {padding_id}, which is pad_token_id in config\.json, is "
+    )
     with pytest.raises(ModelImportError, match=refused + rf"'{word}', not the padding token <pad>"):
         recognize(folder)
     shorter = {token: token_id for token, token_id in vocabulary.items() if token_id < padding_id}
@@ -695,7 +825,9 @@ def test_what_is_no_model_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_file_out_of_the_folder_names_the_folder(folder: Path) -> None:
-    with pytest.raises(ModelImportError, match=rf"only the weights .* with the whole model, {folder}\.$"):
+    with pytest.raises(
+        ModelImportError, match=rf"only the weights .* with the whole model, {folder}\.$"
+    ):
         recognize(folder / "model.safetensors")
 
 
@@ -705,12 +837,17 @@ def test_our_own_file_needs_no_import(folder: Path, tmp_path: Path) -> None:
         recognize(tmp_path / "own.safetensors")
 
 
-def test_the_command_says_what_was_imported(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_says_what_was_imported(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     out = folder.parent / "model.safetensors"
     assert main(["import", str(folder), "--out", str(out)]) == 0
     said = capsys.readouterr().out
     assert "opus-mt-de-en (Marian, by Hugging Face transformers), German to English" in said
-    assert "start a text with the code of its target language, or use --into: >>deu<< >>fra<< >>nld<<" in said
+    assert (
+        "start a text with the code of its target language, or use --into: >>deu<< >>fra<< >>nld<<"
+        in said
+    )
     assert main(["info", str(out)]) == 0
     said = capsys.readouterr().out
     assert "imported    opus-mt-de-en (marian)" in said
@@ -722,7 +859,10 @@ def test_the_command_says_what_was_imported(folder: Path, capsys: pytest.Capture
 
 def test_what_is_not_applied_is_told(folder: Path) -> None:
     change(
-        folder / "generation_config.json", no_repeat_ngram_size=3, bad_words_ids=[[170], [4, 5]], forced_eos_token_id=5
+        folder / "generation_config.json",
+        no_repeat_ngram_size=3,
+        bad_words_ids=[[170], [4, 5]],
+        forced_eos_token_id=5,
     )
     notes = recognize(folder).summary.notes
     assert any("no_repeat_ngram_size = 3" in note for note in notes)
@@ -742,11 +882,17 @@ def test_a_limit_that_is_no_number_of_tokens_is_told_of(folder: Path, length: ob
 
 
 def test_numbers_beyond_all_measure_are_told_of(folder: Path) -> None:
-    change(folder / "generation_config.json", num_beams=10**9, max_length=10**12, suppress_tokens=[3, 9999])
-    recognized = recognize(folder)
-    assert {"num_beams = 1000000000 is not applied", "max_length = 1000000000000 is not applied"} < set(
-        recognized.summary.notes
+    change(
+        folder / "generation_config.json",
+        num_beams=10**9,
+        max_length=10**12,
+        suppress_tokens=[3, 9999],
     )
+    recognized = recognize(folder)
+    assert {
+        "num_beams = 1000000000 is not applied",
+        "max_length = 1000000000000 is not applied",
+    } < set(recognized.summary.notes)
     assert "suppress_tokens: 9999 is not applied" in recognized.summary.notes
     decoding = recognized.read().checkpoint.decoding
     assert (decoding.beam, decoding.max_steps) == (1, None)
@@ -756,7 +902,11 @@ def test_every_analysis_works_on_an_imported_model(translator: Translator) -> No
     heads = (Head("encoder", 1, 3), Head("cross", 0, 1))
     experiment = Experiment(SENTENCE, interventions=tuple(HeadScaled(head, 0.0) for head in heads))
     result = translator.compare(experiment)
-    for translation in (result.changed, result.original, translator.run(Experiment(SENTENCE, Beam(3, 1.0)))):
+    for translation in (
+        result.changed,
+        result.original,
+        translator.run(Experiment(SENTENCE, Beam(3, 1.0))),
+    ):
         assert translation.predicted_tokens[-1] == "</s>"
         assert translation.read_tokens[0] == "<pad>"
         num_source, num_steps = len(translation.source_ids), len(translation.predicted_ids)
@@ -768,7 +918,9 @@ def test_every_analysis_works_on_an_imported_model(translator: Translator) -> No
         trace = trace_translation(translator, translation)
         assert abs(trace.cross.weights - translation.maps.cross).max() < 1e-5
         for measure in ("weight", "norm", "rollout"):
-            assert measure_maps(Pass(translator.pass_over(translation)), measure, "cross").shape[-2:] == (
+            assert measure_maps(Pass(translator.pass_over(translation)), measure, "cross").shape[
+                -2:
+            ] == (
                 num_steps,
                 num_source,
             )
@@ -778,7 +930,10 @@ def test_every_analysis_works_on_an_imported_model(translator: Translator) -> No
 
 
 def test_a_source_without_a_code_is_told_of_the_choice(translator: Translator) -> None:
-    assert any("translates into several languages" in note for note in translator.run(Experiment(SENTENCE)).notes)
+    assert any(
+        "translates into several languages" in note
+        for note in translator.run(Experiment(SENTENCE)).notes
+    )
     with_code = translator.run(Experiment(f">>fra<< {SENTENCE}"))
     assert with_code.source_tokens[:2] == (">>fra<<", "Ein")
     assert not with_code.notes or "several languages" not in with_code.notes[0]
@@ -796,9 +951,17 @@ def test_the_token_of_the_target_language_is_no_word_of_a_gold_pair(translator: 
 
 
 def test_forced_tokens_edits_and_given_targets_work(translator: Translator) -> None:
-    token = next(token for token in translator.checkpoint.codecs.target.vocabulary.tokens if token.startswith("▁d"))
-    translation = translator.run(Experiment(SENTENCE, interventions=(ForcedToken(2, token), SourceWordRemoved(1))))
-    assert len(translation.predicted_ids) < 3 or translation.predicted_tokens[2] == token.removeprefix("▁")
+    token = next(
+        token
+        for token in translator.checkpoint.codecs.target.vocabulary.tokens
+        if token.startswith("▁d")
+    )
+    translation = translator.run(
+        Experiment(SENTENCE, interventions=(ForcedToken(2, token), SourceWordRemoved(1)))
+    )
+    assert len(translation.predicted_ids) < 3 or translation.predicted_tokens[
+        2
+    ] == token.removeprefix("▁")
     assert "Mann" not in [word.text for word in translation.source_words]
     scored = translator.run(Experiment(SENTENCE, GivenTarget("A man runs, and a dog plays.")))
     assert scored.predicted_tokens[-1] == "</s>"
@@ -816,7 +979,10 @@ def test_the_models_own_beam_is_used_unless_another_is_asked_for(
     out = folder.parent / "model.safetensors"
     assert main(["import", str(folder), "--out", str(out)]) == 0
     translate = ["translate", SENTENCE, "--json", "--checkpoint", str(out)]
-    for options, expected in (([], {"type": "beam", "size": 4}), (["--beam", "1"], {"type": "greedy"})):
+    for options, expected in (
+        ([], {"type": "beam", "size": 4}),
+        (["--beam", "1"], {"type": "greedy"}),
+    ):
         capsys.readouterr()
         assert main([*translate, *options]) == 0
         output = json.loads(capsys.readouterr().out)["output"]
@@ -826,9 +992,19 @@ def test_the_models_own_beam_is_used_unless_another_is_asked_for(
 def test_an_imported_model_is_scored(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = folder.parent / "model.safetensors"
     save_checkpoint(import_model(folder).checkpoint, out)
-    for name, lines in (("a.de", (SENTENCE, "Ein Hund.")), ("a.en", ("A man runs, and a dog plays.", "A dog."))):
+    for name, lines in (
+        ("a.de", (SENTENCE, "Ein Hund.")),
+        ("a.en", ("A man runs, and a dog plays.", "A dog.")),
+    ):
         (folder / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
-    command = ["evaluate", "--source", str(folder / "a.de"), "--reference", str(folder / "a.en"), "--json"]
+    command = [
+        "evaluate",
+        "--source",
+        str(folder / "a.de"),
+        "--reference",
+        str(folder / "a.en"),
+        "--json",
+    ]
     capsys.readouterr()
     assert main([*command, "--checkpoint", str(out)]) == 0
     scores = json.loads(capsys.readouterr().out)
@@ -839,7 +1015,9 @@ def test_an_imported_model_is_scored(folder: Path, capsys: pytest.CaptureFixture
         for source, target in ((SENTENCE, "A man runs, and a dog plays."), ("Ein Hund.", "A dog."))
         for value in translator.run(Experiment(source, GivenTarget(target))).log_probabilities
     ]
-    assert scores["loss"]["token_weighted"] == pytest.approx(sum(expected) / len(expected), rel=1e-5)
+    assert scores["loss"]["token_weighted"] == pytest.approx(
+        sum(expected) / len(expected), rel=1e-5
+    )
 
 
 @pytest.mark.subprocess
@@ -852,16 +1030,21 @@ def test_a_single_file_can_be_stopped_and_is_refused_where_memory_does_not_suffi
         import_model(file, should_stop=lambda: True)
     weights = tmp_path / "model.safetensors"
     save_file({"encoder.tok_embedding.weight": torch.ones(4, 4)}, weights)
-    monkeypatch.setattr("augenmerk.core.extensions.readers.weights.available_memory", lambda: 200_000_000)
+    monkeypatch.setattr(
+        "augenmerk.core.extensions.readers.weights.available_memory", lambda: 200_000_000
+    )
     for source in (file, weights):
         with pytest.raises(
-            ModelImportError, match=rf"{source.name} needs about 0\.3 GB of memory, and 0\.2 GB are free"
+            ModelImportError,
+            match=rf"{source.name} needs about 0\.3 GB of memory, and 0\.2 GB are free",
         ):
             import_model(source)
 
 
 @pytest.mark.heavy
-def test_the_command_names_no_language_by_the_code_for_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_names_no_language_by_the_code_for_none(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     folder = make_folder(tmp_path / "mine", tokenizer={"source_lang": None})
     assert main(["import", str(folder), "--out", str(tmp_path / "mine.safetensors")]) == 0
     assert "an unknown language to English" in capsys.readouterr().out

@@ -1,4 +1,7 @@
-"""Models of JoeyNMT compute what its modules, written anew, compute; what cannot be read is refused with a reason."""
+"""Models of JoeyNMT compute what its modules, written anew, compute.
+
+What cannot be read is refused with a reason.
+"""
 
 import json
 import math
@@ -46,7 +49,12 @@ CONFIGURATIONS: dict[str, dict[str, Any]] = {
     },
     "characters, scaled on one side": {
         "side": {"level": "char"},
-        "decoder": {"embeddings": {"embedding_dim": 32}, "num_heads": 8, "ff_size": 20, "num_layers": 1},
+        "decoder": {
+            "embeddings": {"embedding_dim": 32},
+            "num_heads": 8,
+            "ff_size": 20,
+            "num_layers": 1,
+        },
         "encoder": {"activation": "gelu"},
         "both": {"activation": "gelu"},
         "testing": {"min_output_length": 6, "max_output_length": 15},
@@ -62,7 +70,9 @@ CONFIGURATIONS: dict[str, dict[str, Any]] = {
 
 
 @pytest.fixture(scope="module", params=CONFIGURATIONS.values(), ids=CONFIGURATIONS)
-def pair(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Made, Translator]:
+def pair(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Made, Translator]:
     folder = tmp_path_factory.mktemp("joeynmt")
     settings = dict(request.param)
     made = make_folder(folder / "model", **settings)
@@ -79,7 +89,9 @@ def pair(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
 def random_rows(count: int, num_tokens: int, most: int) -> list[list[int]]:
     generator = torch.Generator().manual_seed(7)
     lengths = torch.randint(1, most, (count,), generator=generator).tolist()
-    return [torch.randint(4, num_tokens, (length,), generator=generator).tolist() for length in lengths]
+    return [
+        torch.randint(4, num_tokens, (length,), generator=generator).tolist() for length in lengths
+    ]
 
 
 @torch.inference_mode()
@@ -87,13 +99,18 @@ def test_logits_and_all_maps_are_theirs(pair: tuple[Made, Translator]) -> None:
     made, ours = pair
     for model, tolerance in ((made.model.float(), 1e-5), (made.model.double(), 1e-6)):
         ours.model.to(next(model.parameters()).dtype)
-        sources, targets = random_rows(4, len(made.source), 14), random_rows(4, len(made.target), 12)
+        sources, targets = (
+            random_rows(4, len(made.source), 14),
+            random_rows(4, len(made.target), 12),
+        )
         for source, target in zip(sources, targets, strict=True):
             read = [START, *target]
             expected = model(source, read)
             output = ours.model(torch.tensor([source]), torch.tensor([read]), need_maps=True)
             spread = max(1.0, float(expected.std()))
-            torch.testing.assert_close(output.logits[0], expected, rtol=tolerance, atol=tolerance * spread)
+            torch.testing.assert_close(
+                output.logits[0], expected, rtol=tolerance, atol=tolerance * spread
+            )
             for maps, side, name in (
                 (output.encoder_maps, "encoder", "src_src_att"),
                 (output.decoder_maps, "decoder", "trg_trg_att"),
@@ -114,7 +131,11 @@ def test_greedy_translations_are_theirs_token_by_token(pair: tuple[Made, Transla
     for words in random_rows(25, len(made.source), 10):
         source = [*words, 3]
         limit = max_steps(len(source), ours.run_config, ours.rules)
-        sentences.append(greedy_search(ours.model, ours.model.encode(torch.tensor([source])), [limit], ours.rules)[0])
+        sentences.append(
+            greedy_search(
+                ours.model, ours.model.encode(torch.tensor([source])), [limit], ours.rules
+            )[0]
+        )
         assert sentences[-1] == made.model.greedy(source, **options)
     assert len(set(map(tuple, sentences))) > 5  # the source matters
     assert all(row.index(3) >= ours.rules.min_steps for row in sentences if 3 in row)
@@ -123,7 +144,9 @@ def test_greedy_translations_are_theirs_token_by_token(pair: tuple[Made, Transla
 @pytest.mark.heavy
 @torch.inference_mode()
 def test_hypotheses_have_their_scores_and_ranks(tmp_path: Path) -> None:
-    made = make_folder(tmp_path / "model", testing={"beam_size": 4, "beam_alpha": 1.0}, both={"num_layers": 1})
+    made = make_folder(
+        tmp_path / "model", testing={"beam_size": 4, "beam_alpha": 1.0}, both={"num_layers": 1}
+    )
     with pickles_read_here():
         import_model(made.folder).save(tmp_path / "model.safetensors")
     ours = Translator.load(tmp_path / "model.safetensors", "cpu")
@@ -144,10 +167,14 @@ def test_hypotheses_have_their_scores_and_ranks(tmp_path: Path) -> None:
             assert scores == pytest.approx([score for score, _ in theirs])
             assert scores == sorted(scores, reverse=True)
             limit = max_steps(source.size(1), ours.run_config, ours.rules)
-            (best,) = beam_search(ours.model, ours.model.encode(source), [limit], ours.rules, 4, max(alpha, 0.0))
+            (best,) = beam_search(
+                ours.model, ours.model.encode(source), [limit], ours.rules, 4, max(alpha, 0.0)
+            )
             num_same += best == theirs[0][1]
             chosen.setdefault(alpha, []).append(best)
-    assert num_same > 40, "of 60: their search keeps ended hypotheses in the beam, so it looks at fewer others"
+    assert num_same > 40, (
+        "of 60: their search keeps ended hypotheses in the beam, so it looks at fewer others"
+    )
     lengths = [sum(map(len, rows)) for rows in chosen.values()]
     assert lengths == sorted(lengths), "larger values favour longer translations"
     assert lengths[0] < lengths[-1]
@@ -165,17 +192,27 @@ def test_hypotheses_have_their_scores_and_ranks(tmp_path: Path) -> None:
     ],
 )
 def test_the_length_penalty_of_the_configuration_is_used(
-    folder: Path, tmp_path: Path, settings: dict[str, float], penalty: float | None, capsys: pytest.CaptureFixture[str]
+    folder: Path,
+    tmp_path: Path,
+    settings: dict[str, float],
+    penalty: float | None,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     for name, value in ({"beam_size": 3} | settings).items():
         change(folder, f"testing.{name}", value)
     out = tmp_path / "out.safetensors"
     with pickles_read_here():
         assert main(["import", str(folder), "--out", str(out)]) == 0
-    assert ("beam_alpha = 11 is not applied" in capsys.readouterr().err) == (settings.get("beam_alpha") == 11)
+    assert ("beam_alpha = 11 is not applied" in capsys.readouterr().err) == (
+        settings.get("beam_alpha") == 11
+    )
     assert load_checkpoint(out).decoding.length_penalty == penalty
     command = ["translate", "ein mann läuft .", "--json", "--checkpoint", str(out)]
-    for options, expected in (([], penalty), (["--length-penalty", "2.5"], 2.5), (["--beam", "1"], None)):
+    for options, expected in (
+        ([], penalty),
+        (["--length-penalty", "2.5"], 2.5),
+        (["--beam", "1"], None),
+    ):
         if penalty is not None or not options:
             assert main([*command, *options]) == 0
             assert json.loads(capsys.readouterr().out)["output"].get("length_penalty") == expected
@@ -211,10 +248,14 @@ def change(folder: Path, path: str, value: object) -> None:
         section.pop(last, None)
     else:
         section[last] = value
-    (folder / "config.yaml").write_text(yaml.safe_dump(config, allow_unicode=True), encoding="utf-8")
+    (folder / "config.yaml").write_text(
+        yaml.safe_dump(config, allow_unicode=True), encoding="utf-8"
+    )
 
 
-def test_a_model_is_imported_and_used(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_model_is_imported_and_used(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (folder / "README.md").write_text("---\nlicense: cc-by-4.0\n---\n# A model\n", encoding="utf-8")
     change(folder, "testing.beam_size", 5)
     change(folder, "testing.beam_alpha", 1.0)
@@ -232,14 +273,20 @@ def test_a_model_is_imported_and_used(folder: Path, tmp_path: Path, capsys: pyte
     )
     translator = Translator.load(tmp_path / "out.safetensors", "cpu")
     experiment = Experiment("ein mann läuft . Quatsch")
-    greedy, beam = translator.run(experiment), translator.run(Experiment("ein mann läuft .", output=Beam(3)))
+    greedy, beam = (
+        translator.run(experiment),
+        translator.run(Experiment("ein mann läuft .", output=Beam(3))),
+    )
     assert greedy.source_tokens == ("ein", "mann", "läuft", ".", "Quatsch", "</s>")
     assert greedy.unknown_source_positions == (4,)
     assert greedy.read_tokens[0] == "<s>"
     assert greedy.text
     assert beam.text
     changed = translator.run(
-        Experiment("ein mann läuft .", interventions=(SourceWordRemoved(1), HeadScaled(Head("cross", 0, 1), 0.0)))
+        Experiment(
+            "ein mann läuft .",
+            interventions=(SourceWordRemoved(1), HeadScaled(Head("cross", 0, 1), 0.0)),
+        )
     )
     assert changed.source_tokens == ("ein", "läuft", ".", "</s>")
 
@@ -258,15 +305,21 @@ def test_translations_that_cannot_end_are_told_of(folder: Path) -> None:
 def test_languages_and_the_name_are_told_by_options_then_the_configuration(folder: Path) -> None:
     assert recognize(folder).summary.languages == ("de", "en")
     options = ImportOptions(name="mine", target_language="Dutch")
-    assert (recognize(folder, options).summary.name, recognize(folder, options).summary.languages[1]) == ("mine", "nl")
+    assert (
+        recognize(folder, options).summary.name,
+        recognize(folder, options).summary.languages[1],
+    ) == ("mine", "nl")
     change(folder, "data.src.lang", None)
     assert recognize(folder).summary.misses_languages
     config = folder / "config.yaml"
-    config.write_text(config.read_text().replace("lang: en", "lang: no"))  # which YAML reads as false
+    # which YAML reads as false
+    config.write_text(config.read_text().replace("lang: en", "lang: no"))
     assert recognize(folder).summary.languages[1] == "no"
 
 
-def test_the_number_of_parameters_is_told_before_the_weights_are_read(pair: tuple[Made, Translator]) -> None:
+def test_the_number_of_parameters_is_told_before_the_weights_are_read(
+    pair: tuple[Made, Translator],
+) -> None:
     told = recognize(pair[0].folder).summary
     assert told.num_parameters == pair[1].num_parameters
     assert told.is_pickled
@@ -293,7 +346,8 @@ def test_the_checkpoint_is_the_one_that_is_named_the_best_or_the_last(folder: Pa
 
 @pytest.mark.slow
 def test_special_tokens_come_first_and_no_token_twice(folder: Path) -> None:
-    """As JoeyNMT reads a list: without special tokens, with them elsewhere, and under other names."""
+    """As JoeyNMT reads a list: without special tokens, with them elsewhere, and under other
+    names."""
     plain = import_model(folder).checkpoint.codecs.source.vocabulary
     lines = (folder / "src_vocab.txt").read_text(encoding="utf-8").splitlines()
     reordered = [*lines[4:8], lines[3], lines[1], lines[4], *lines[8:], lines[0], lines[2]]
@@ -304,7 +358,10 @@ def test_special_tokens_come_first_and_no_token_twice(folder: Path) -> None:
     reordered.remove("<unk>")
     (folder / "src_vocab.txt").write_text("\n".join(reordered) + "\n", encoding="utf-8")
     (folder / "trg_vocab.txt").write_text(
-        (folder / "trg_vocab.txt").read_text(encoding="utf-8").replace("<unk>", "[UNK]").replace("<s>\n", "[BOS]\n"),
+        (folder / "trg_vocab.txt")
+        .read_text(encoding="utf-8")
+        .replace("<unk>", "[UNK]")
+        .replace("<s>\n", "[BOS]\n"),
         encoding="utf-8",
     )
     renamed = import_model(folder).checkpoint.codecs.source.vocabulary
@@ -320,7 +377,9 @@ def test_tables_of_positions_that_are_no_waves_are_kept(folder: Path) -> None:
     save(folder, weights)
     checkpoint = import_model(folder).checkpoint
     assert checkpoint.run.model.positions == "learned"
-    assert torch.equal(checkpoint.weights["target_embedding.positions"], weights["decoder.pe.pe"][0])
+    assert torch.equal(
+        checkpoint.weights["target_embedding.positions"], weights["decoder.pe.pe"][0]
+    )
 
 
 def test_the_precision_of_a_checkpoint_is_told_as_it_is_stored(
@@ -333,7 +392,9 @@ def test_the_precision_of_a_checkpoint_is_told_as_it_is_stored(
     said = capsys.readouterr()
     assert "tiny-de-en will be stored in 16 bits" in said.err
     assert ", 16-bit" in said.out
-    assert {value.dtype for value in load_file(tmp_path / "out.safetensors").values()} == {torch.float16}
+    assert {value.dtype for value in load_file(tmp_path / "out.safetensors").values()} == {
+        torch.float16
+    }
 
 
 def test_a_checkpoint_of_a_compiled_model_is_read(folder: Path) -> None:
@@ -345,7 +406,9 @@ def test_a_checkpoint_of_a_compiled_model_is_read(folder: Path) -> None:
     assert all(torch.equal(read_weights[name], expected[name]) for name in expected)
 
 
-def spoil_weights(change_weights: Callable[[dict[str, torch.Tensor]], object]) -> Callable[[Path], None]:
+def spoil_weights(
+    change_weights: Callable[[dict[str, torch.Tensor]], object],
+) -> Callable[[Path], None]:
     def spoil(folder: Path) -> None:
         weights = dict(torch.load(folder / "best.ckpt")["model_state"])
         change_weights(weights)
@@ -368,7 +431,10 @@ SPOILED: dict[str, tuple[Callable[[Path], object], str]] = {
         r"has no weights \(best\.ckpt\); it holds config\.yaml",
     ),
     "a link out of it": (
-        lambda folder: ((folder / "src_vocab.txt").unlink(), (folder / "src_vocab.txt").symlink_to("/etc/hostname")),
+        lambda folder: (
+            (folder / "src_vocab.txt").unlink(),
+            (folder / "src_vocab.txt").symlink_to("/etc/hostname"),
+        ),
         r"src_vocab\.txt is a link to /etc/hostname, which lies outside the folder",
     ),
     "weights by a link out of it": (
@@ -408,7 +474,9 @@ SPOILED: dict[str, tuple[Callable[[Path], object], str]] = {
         r"src_vocab\.txt is not a complete SentencePiece model",
     ),
     "a vocabulary of a pointer": (
-        lambda folder: (folder / "src_vocab.txt").write_text("version https://git-lfs.github.com/spec/v1\n"),
+        lambda folder: (folder / "src_vocab.txt").write_text(
+            "version https://git-lfs.github.com/spec/v1\n"
+        ),
         r"src_vocab\.txt is a pointer of Git LFS, not the file itself",
     ),
     "a vocabulary of bytes": (
@@ -434,13 +502,20 @@ SPOILED: dict[str, tuple[Callable[[Path], object], str]] = {
         lambda folder: (change(folder, "data.src", "de"), change(folder, "joeynmt_version", None)),
         r"is of version 1 of JoeyNMT\. Only models of version 2",
     ),
-    "version 3": (lambda folder: change(folder, "joeynmt_version", "3.0.0"), r"is of version 3\.0\.0 of JoeyNMT"),
+    "version 3": (
+        lambda folder: change(folder, "joeynmt_version", "3.0.0"),
+        r"is of version 3\.0\.0 of JoeyNMT",
+    ),
     "settings of another program": (
-        lambda folder: (folder / "config.yaml").write_text("models: [model.npz]\nvocabs: [a.yml]\n"),
+        lambda folder: (folder / "config.yaml").write_text(
+            "models: [model.npz]\nvocabs: [a.yml]\n"
+        ),
         r"config\.yaml has no section data; it holds models, vocabs",
     ),
     "settings with code": (
-        lambda folder: (folder / "config.yaml").write_text("data: !!python/object/apply:os.system ['true']\n"),
+        lambda folder: (folder / "config.yaml").write_text(
+            "data: !!python/object/apply:os.system ['true']\n"
+        ),
         r"config\.yaml is not plain YAML text \(could not determine a constructor for the tag",
     ),
     "settings without an end": (
@@ -504,7 +579,10 @@ SPOILED: dict[str, tuple[Callable[[Path], object], str]] = {
         r'data\.trg\.level is "byte"\. Use one of "word", "char", "bpe"',
     ),
     "an unknown kind of pieces": (
-        lambda folder: (change(folder, "data.src.level", "bpe"), change(folder, "data.src.tokenizer_type", "fastbpe")),
+        lambda folder: (
+            change(folder, "data.src.level", "bpe"),
+            change(folder, "data.src.tokenizer_type", "fastbpe"),
+        ),
         r'data\.src\.tokenizer_type is "fastbpe"\. Use one of "sentencepiece", "subword-nmt"',
     ),
     "language tags": (
@@ -530,7 +608,9 @@ SPOILED: dict[str, tuple[Callable[[Path], object], str]] = {
 }
 SPOILED_WEIGHTS: dict[str, tuple[Callable[[Path], object], str]] = {
     "a missing token": (
-        lambda folder: (folder / "src_vocab.txt").write_text("<unk>\n<pad>\n<s>\n</s>\nein\nmann\n"),
+        lambda folder: (folder / "src_vocab.txt").write_text(
+            "<unk>\n<pad>\n<s>\n</s>\nein\nmann\n"
+        ),
         r"src_embed\.lut\.weight has the shape \[20, 32\], not \[6, 32\]",
     ),
     "a softmax that is not tied": (
@@ -546,7 +626,9 @@ SPOILED_WEIGHTS: dict[str, tuple[Callable[[Path], object], str]] = {
         r"best\.ckpt holds decoder\.layers\.1\..* and \d+ more, which the configured architecture does not have",
     ),
     "weights of another shape": (
-        spoil_weights(lambda weights: weights.update({"encoder.layers.0.layer_norm.weight": torch.ones(7)})),
+        spoil_weights(
+            lambda weights: weights.update({"encoder.layers.0.layer_norm.weight": torch.ones(7)})
+        ),
         r"encoder\.layers\.0\.layer_norm\.weight has the shape \[7\], not \[32\]",
     ),
     "a table of another shape": (
@@ -586,22 +668,32 @@ def test_what_cannot_be_read_is_refused_with_the_file_and_what_was_expected(
     [
         ("data: *f\nmodel: {}\n", "data is a list of 9 items, not names with values"),
         ("joeynmt_version: *f\ndata: {src: {}}\nmodel: {}\n", "is of version a list of 9 items"),
-        ("data: {src: {}}\nmodel: {tied_embeddings: *f, encoder: {type: *f}}\n", "type is a list of 9 items"),
+        (
+            "data: {src: {}}\nmodel: {tied_embeddings: *f, encoder: {type: *f}}\n",
+            "type is a list of 9 items",
+        ),
         (
             "data: {src: {has_prompt: *f}}\nmodel: {encoder: {type: recurrent, rnn_type: *f}}\n",
             "rnn_type is a list of 9 items",
         ),
     ],
 )
-def test_a_short_text_of_many_values_is_refused_at_once(folder: Path, settings: str, message: str) -> None:
-    items = [f"{name}: &{name} [{', '.join([f'*{last}'] * 9)}]" for last, name in pairwise("abcdef")]
+def test_a_short_text_of_many_values_is_refused_at_once(
+    folder: Path, settings: str, message: str
+) -> None:
+    items = [
+        f"{name}: &{name} [{', '.join([f'*{last}'] * 9)}]" for last, name in pairwise("abcdef")
+    ]
     (folder / "config.yaml").write_text("\n".join(["a: &a [x, x]", *items, settings]))
     with pytest.raises(ModelImportError, match=message):
         recognize(folder)
 
 
 def test_a_short_text_that_merges_many_values_is_refused_at_once(folder: Path) -> None:
-    merged = [f"{name}: &{name} {{<<: [{', '.join([f'*{last}'] * 9)}]}}" for last, name in pairwise("abcdef")]
+    merged = [
+        f"{name}: &{name} {{<<: [{', '.join([f'*{last}'] * 9)}]}}"
+        for last, name in pairwise("abcdef")
+    ]
     (folder / "config.yaml").write_text("\n".join(["a: &a {x: 1}", *merged]))
     with pytest.raises(ModelImportError, match=r"a part of it has more than 10,000 members"):
         recognize(folder)
@@ -627,7 +719,9 @@ def test_a_checkpoint_with_code_is_refused_and_nothing_of_it_runs(folder: Path, 
     malicious(kind, folder / "best.ckpt", touched)
     with (
         nullcontext() if kind == "archive" else pickles_read_here(),
-        pytest.raises(ModelImportError, match=r"best\.ckpt: it holds code or objects, which are never run"),
+        pytest.raises(
+            ModelImportError, match=r"best\.ckpt: it holds code or objects, which are never run"
+        ),
     ):
         import_model(folder)
     assert not touched.exists()

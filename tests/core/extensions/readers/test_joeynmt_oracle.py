@@ -20,8 +20,9 @@ MODELS = os.environ.get("AUGENMERK_JOEYNMT_MODELS", "")
 pytestmark = [
     pytest.mark.skipif(
         not MODELS,
-        reason="JoeyNMT is not installed here: it needs an older sentencepiece. Run tests/core/extensions/readers/"
-        "joeynmt_oracle.py FOLDER by a Python that has it, and set AUGENMERK_JOEYNMT_MODELS=FOLDER",
+        reason="JoeyNMT is not installed here: it needs an older sentencepiece. Run "
+        "tests/core/extensions/readers/joeynmt_oracle.py FOLDER by a Python that has it, "
+        "and set AUGENMERK_JOEYNMT_MODELS=FOLDER",
     ),
     pytest.mark.subprocess,  # a pickled file is read by another process
     pytest.mark.slow,
@@ -35,7 +36,9 @@ class Pair:
         model = Path(MODELS) / name
         import_model(model).save(folder / "imported.safetensors", half_precision=False)
         self.ours = Translator.load(folder / "imported.safetensors", "cpu")
-        self.rows: list[dict[str, Any]] = json.loads(model.with_name(f"{name}.json").read_text(encoding="utf-8"))
+        self.rows: list[dict[str, Any]] = json.loads(
+            model.with_name(f"{name}.json").read_text(encoding="utf-8")
+        )
         self.has_other_marks = "symbols" in CONFIGURATIONS[name]
         self.tensors = load_file(model.with_name(f"{name}.safetensors"))
 
@@ -48,14 +51,16 @@ def pair(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
 def test_ids_are_theirs(pair: Pair) -> None:
     codecs, run = pair.ours.checkpoint.codecs, pair.ours.run_config
     for row in pair.rows:
-        if pair.has_other_marks and "<s>" in row["text"]:  # special tokens have their usual names here
+        # special tokens have their usual names here
+        if pair.has_other_marks and "<s>" in row["text"]:
             continue
         words = codecs.source.encode_text(codecs.source.one_line(row["text"]))
         assert [token for word in words for token in word.ids] == row["source"][:-1], row["text"]
         places = [(word.char_start, word.char_end) for word in words]
         assert all(0 <= start <= end <= len(row["text"]) for start, end in places)
         assert places == sorted(places)
-        if not {1, 2, 3} & set(row["source"][:-1]):  # special tokens that somebody typed are left out
+        # special tokens that somebody typed are left out
+        if not {1, 2, 3} & set(row["source"][:-1]):
             assert list(encode_source(row["text"], codecs.source, run).ids) == row["source"]
 
 
@@ -89,7 +94,9 @@ def test_logits_and_maps_are_theirs_in_single_precision(pair: Pair) -> None:
     read = [pair.ours.rules.start_id, *row["target"]]
     output = model(torch.tensor([row["source"]]), torch.tensor([read]), need_maps=True)
     theirs = pair.tensors["0.logits"]
-    torch.testing.assert_close(output.logits[0], theirs, rtol=1e-5, atol=1e-5 * max(1.0, float(theirs.std())))
+    torch.testing.assert_close(
+        output.logits[0], theirs, rtol=1e-5, atol=1e-5 * max(1.0, float(theirs.std()))
+    )
     torch.testing.assert_close(output.cross_maps[0], pair.tensors["0.cross"], rtol=0, atol=1e-5)
 
 
@@ -102,5 +109,7 @@ def test_greedy_translations_are_theirs_token_by_token(pair: Pair) -> None:
         tokens = greedy_search(ours.model, ours.model.encode(ids), [limit], ours.rules)[0]
         assert tokens == row["greedy"]
         text = ours.checkpoint.codecs.target.text_of(tokens)
-        assert text == row["greedy_text"] or (not text and row["greedy_text"] in ("<unk>", "⁇", "[UNK]"))
+        assert text == row["greedy_text"] or (
+            not text and row["greedy_text"] in ("<unk>", "⁇", "[UNK]")
+        )
     assert len({tuple(row["greedy"]) for row in pair.rows}) > 5  # the source matters

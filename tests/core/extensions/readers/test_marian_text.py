@@ -22,7 +22,8 @@ from tests.core.extensions.readers.marian_models import (
     sentences,
 )
 
-pytestmark = pytest.mark.heavy  # models are made by transformers, which takes three seconds to be imported
+# models are made by transformers, which takes three seconds to be imported
+pytestmark = pytest.mark.heavy
 
 ODD = (
     *(
@@ -36,12 +37,51 @@ ODD = (
         "Ein\u00a0Mann\u2003läuft\u200b",
         "\ufeffEin Mann",
     ),
-    *("😀", "Ein 😀 Mann", "👩‍👩‍👧", "日本語のテキスト", "Ελληνικά кириллица", "ﬁnden ½ ㍿ Ａ", "A\u0308pfel Äpfel"),
+    *(
+        "😀",
+        "Ein 😀 Mann",
+        "👩‍👩‍👧",
+        "日本語のテキスト",
+        "Ελληνικά кириллица",
+        "ﬁnden ½ ㍿ Ａ",
+        "A\u0308pfel Äpfel",
+    ),
     *("</s>", "Ein </s> Mann", "<unk><pad>x</s></s>y", "<pad>", "<s> Ein", "Ein<unk>Mann"),
-    *(">>deu<< Ein Mann", ">>xxx<< Ein Mann", ">>deu<<Ein Mann", " >>deu<< Ein Mann", ">> a << b", ">>deu<<", ">>a"),
-    *(">>deu<<>>fra<< Ein", "Ein >>deu<< Mann", "</s>>>deu<< Ein", "Mann.", "(Mann)!?...", "don't", "1.234,5 %"),
-    *("<new>", "Ein <new> Mann", "Ein<new>er Mann<new>", "<new> <new>  <new>", "[SEP]<p q> Ein[SEP] ", "Straßen <w>."),
-    *("  und  Mann\tund", "Mann<w>und", "Mann Mann.", "xx x", "Ein <w> x\u00a0und §.", ">>>deu<< x", "läuft im im"),
+    *(
+        ">>deu<< Ein Mann",
+        ">>xxx<< Ein Mann",
+        ">>deu<<Ein Mann",
+        " >>deu<< Ein Mann",
+        ">> a << b",
+        ">>deu<<",
+        ">>a",
+    ),
+    *(
+        ">>deu<<>>fra<< Ein",
+        "Ein >>deu<< Mann",
+        "</s>>>deu<< Ein",
+        "Mann.",
+        "(Mann)!?...",
+        "don't",
+        "1.234,5 %",
+    ),
+    *(
+        "<new>",
+        "Ein <new> Mann",
+        "Ein<new>er Mann<new>",
+        "<new> <new>  <new>",
+        "[SEP]<p q> Ein[SEP] ",
+        "Straßen <w>.",
+    ),
+    *(
+        "  und  Mann\tund",
+        "Mann<w>und",
+        "Mann Mann.",
+        "xx x",
+        "Ein <w> x\u00a0und §.",
+        ">>>deu<< x",
+        "läuft im im",
+    ),
     *("▁Mann ▁ ▁▁", "‚Mann‘ „Hund“ – …", "\x00\x01 Mann\x7f", "a" * 300, "Ein " * 60),
 )
 
@@ -74,7 +114,11 @@ def without_newer_settings(folder: Path) -> None:
     del settings["added_tokens_decoder"]
     special = settings.pop("extra_special_tokens", [])
     path.write_text(json.dumps(settings), encoding="utf-8")
-    marks = {"eos_token": "</s>", "unk_token": {"content": "<unk>"}, "additional_special_tokens": special}
+    marks = {
+        "eos_token": "</s>",
+        "unk_token": {"content": "<unk>"},
+        "additional_special_tokens": special,
+    }
     (folder / "special_tokens_map.json").write_text(json.dumps(marks), encoding="utf-8")
 
 
@@ -83,7 +127,9 @@ MODELS: dict[str, Callable[[Path], Path]] = {
     "separate": lambda folder: make_folder(folder, separate=True),
     "codes": lambda folder: make_folder(folder, codes=True),
     "cleaned": lambda folder: make_folder(folder, tokenizer={"clean_up_tokenization_spaces": True}),
-    "added tokens": lambda folder: add_tokens(make_folder(folder), folder / "more", [*ADDED], ["[SEP]", "<p q>"]),
+    "added tokens": lambda folder: add_tokens(
+        make_folder(folder), folder / "more", [*ADDED], ["[SEP]", "<p q>"]
+    ),
     "added tokens in a file of older versions": lambda folder: (
         more := add_tokens(make_folder(folder), folder / "more", [*ADDED], ["[SEP]"]),
         without_newer_settings(more),
@@ -94,16 +140,22 @@ MODELS: dict[str, Callable[[Path], Path]] = {
     "added tokens that strip": lambda folder: add_tokens(
         make_folder(folder), folder / "more", flagged(lstrip=True, rstrip=True)
     ),
-    "added words": lambda folder: add_tokens(make_folder(folder), folder / "more", flagged(single_word=True)),
+    "added words": lambda folder: add_tokens(
+        make_folder(folder), folder / "more", flagged(single_word=True)
+    ),
     "added words that strip": lambda folder: add_tokens(
         make_folder(folder), folder / "more", flagged(single_word=True, lstrip=True, rstrip=True)
     ),
-    "rows without a token": lambda folder: add_tokens(make_folder(folder), folder / "more", [*ADDED], multiple=64),
+    "rows without a token": lambda folder: add_tokens(
+        make_folder(folder), folder / "more", [*ADDED], multiple=64
+    ),
 }
 
 
 @pytest.fixture(scope="module", params=MODELS.values(), ids=MODELS)
-def made(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, CodecPair]:
+def made(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Any, CodecPair]:
     """The library's tokenizer, and our codecs after they were stored and read."""
     folder = request.param(tmp_path_factory.mktemp("text") / "model")
     checkpoint = import_model(folder).checkpoint
@@ -137,7 +189,10 @@ def test_texts_are_theirs(made: tuple[Any, CodecPair]) -> None:
     generator = random.Random(4)
     rows = [tokenizer(text_target=line).input_ids for line in lines()[:300]]
     rows = [row for row in rows if max(row) < num_tokens]
-    rows += [[generator.randrange(num_tokens) for _ in range(generator.randint(0, 15))] for _ in range(700)]
+    rows += [
+        [generator.randrange(num_tokens) for _ in range(generator.randint(0, 15))]
+        for _ in range(700)
+    ]
     for row in rows:
         assert codecs.target.text_of(row) == tokenizer.decode(row, skip_special_tokens=True), row
 
@@ -154,7 +209,9 @@ def test_every_word_stands_where_it_was_typed(made: tuple[Any, CodecPair]) -> No
     words = codecs.source.encode_text("Ein Mann  läuft, (am Fluss).")
     assert [word.text for word in words] == ["Ein", "Mann", "läuft", ",", "(", "am", "Fluss", ")."]
     typed = "Ein Mann  läuft, (am Fluss)."
-    assert [typed[word.char_start : word.char_end] for word in words] == [word.text for word in words]
+    assert [typed[word.char_start : word.char_end] for word in words] == [
+        word.text for word in words
+    ]
 
 
 def test_words_of_a_translation_cover_it(made: tuple[Any, CodecPair]) -> None:
@@ -166,7 +223,8 @@ def test_words_of_a_translation_cover_it(made: tuple[Any, CodecPair]) -> None:
     covered = [position for word in words for position in range(word.start, word.end)]
     assert covered == sorted(set(covered))
     left = set(range(len(ids) - 1)) - set(covered)
-    assert {codec.vocabulary.tokens[ids[position]] for position in left} <= {"▁"}  # a space before what is unknown
+    # a space before what is unknown
+    assert {codec.vocabulary.tokens[ids[position]] for position in left} <= {"▁"}
     assert codec.label(codec.vocabulary.end_id) == "</s>"
 
 
@@ -185,7 +243,9 @@ def test_words_of_a_translation_cover_it(made: tuple[Any, CodecPair]) -> None:
         ([], []),
     ],
 )
-def test_words_are_told_apart_by_spaces_and_punctuation_at_their_edges(pieces: list[str], words: list[str]) -> None:
+def test_words_are_told_apart_by_spaces_and_punctuation_at_their_edges(
+    pieces: list[str], words: list[str]
+) -> None:
     assert ["".join(pieces[start:end]) for start, end in word_ranges(pieces)] == words
 
 

@@ -7,7 +7,11 @@ from augenmerk.core.extensions.readers.names import plain_names
 NOTEBOOK = ("encoder.tok_embedding.weight", "decoder.fc_out.bias")
 ANNOTATED = ("src_embed.0.lut.weight", "encoder.layers.0.self_attn.linears.0.weight")
 JOEYNMT = ("src_embed.lut.weight", "decoder.output_layer.weight")
-MARIAN = ("model.shared.weight", "model.encoder.layers.0.self_attn.q_proj.weight", "final_logits_bias")
+MARIAN = (
+    "model.shared.weight",
+    "model.encoder.layers.0.self_attn.q_proj.weight",
+    "final_logits_bias",
+)
 
 
 @pytest.mark.parametrize("names", [NOTEBOOK, ANNOTATED, JOEYNMT, MARIAN])
@@ -30,11 +34,15 @@ def test_prefixes_are_left_out(names: tuple[str, ...], prefix: str) -> None:
 
 
 def test_wrappers_of_parts_are_left_out() -> None:
-    assert list(plain_names(["encoder._orig_mod.tok_embedding.weight", "decoder.module.fc_out.bias"])) == list(NOTEBOOK)
+    assert list(
+        plain_names(["encoder._orig_mod.tok_embedding.weight", "decoder.module.fc_out.bias"])
+    ) == list(NOTEBOOK)
 
 
 def test_values_beside_the_model_are_left_out() -> None:
-    assert list(plain_names(["loss.weight", *(f"model.{name}" for name in MARIAN), "metric.total"])) == list(MARIAN)
+    assert list(
+        plain_names(["loss.weight", *(f"model.{name}" for name in MARIAN), "metric.total"])
+    ) == list(MARIAN)
 
 
 def test_names_of_no_known_family_stay() -> None:
@@ -42,12 +50,17 @@ def test_names_of_no_known_family_stay() -> None:
 
 
 def test_the_usual_one_of_several_models_is_taken() -> None:
-    assert list(plain_names([f"{prefix}.{name}" for prefix in ("ema", "model") for name in NOTEBOOK])) == list(NOTEBOOK)
+    assert list(
+        plain_names([f"{prefix}.{name}" for prefix in ("ema", "model") for name in NOTEBOOK])
+    ) == list(NOTEBOOK)
 
 
 @pytest.mark.parametrize("prefixes", [("teacher.", "student."), ("model.", "net.")])
 def test_several_models_are_refused(prefixes: tuple[str, ...]) -> None:
-    with pytest.raises(ValueError, match=rf"several models \({prefixes[0][:-1]}, {prefixes[1][:-1]}\)\. Save the wei"):
+    with pytest.raises(
+        ValueError,
+        match=rf"several models \({prefixes[0][:-1]}, {prefixes[1][:-1]}\)\. Save the wei",
+    ):
         plain_names([prefix + name for prefix in prefixes for name in NOTEBOOK])
 
 

@@ -29,11 +29,23 @@ def test_tensors_of_a_dictionary_come_out(tmp_path: Path) -> None:
         half=torch.ones(2, dtype=torch.float16),
         empty=torch.empty(0),
         scalar=torch.tensor(3.0),
-        more={"step": 7, "names": ["a", None, True], "rate": 0.5, "pair": (weight, 1), "other": weight},
+        more={
+            "step": 7,
+            "names": ["a", None, True],
+            "rate": 0.5,
+            "pair": (weight, 1),
+            "other": weight,
+        },
     )
     torch.save(values, tmp_path / "model.pt")
     tensors = read_pickled(tmp_path / "model.pt")
-    assert set(tensors) - set(values) == {"more.step", "more.names", "more.rate", "more.pair", "more.other"}
+    assert set(tensors) - set(values) == {
+        "more.step",
+        "more.names",
+        "more.rate",
+        "more.pair",
+        "more.other",
+    }
     for name in ("weight", "shared", "view", "row", "half", "empty", "scalar"):
         assert torch.equal(tensors[name], values[name])
         assert tensors[name].dtype == values[name].dtype
@@ -43,22 +55,29 @@ def test_tensors_of_a_dictionary_come_out(tmp_path: Path) -> None:
     torch.save(nested, tmp_path / "nested.pt")
     tensors = read_pickled(tmp_path / "nested.pt")
     assert torch.equal(tensors["src_embed.lut.weight"], weight)
-    assert {name for name, value in tensors.items() if value is not None} == {"src_embed.lut.weight"}
+    assert {name for name, value in tensors.items() if value is not None} == {
+        "src_embed.lut.weight"
+    }
 
 
 @pytest.mark.slow
 def test_the_format_from_before_2020_is_read(tmp_path: Path) -> None:
-    torch.save({"weight": torch.arange(4.0)}, tmp_path / "old.pt", _use_new_zipfile_serialization=False)
+    torch.save(
+        {"weight": torch.arange(4.0)}, tmp_path / "old.pt", _use_new_zipfile_serialization=False
+    )
     assert torch.equal(read_pickled(tmp_path / "old.pt")["weight"], torch.arange(4.0))
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="limits of the file size are those of POSIX systems")
+@pytest.mark.skipif(
+    sys.platform == "win32", reason="limits of the file size are those of POSIX systems"
+)
 @pytest.mark.slow
 def test_a_lack_of_room_for_temporary_files_is_not_blamed_on_the_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     torch.save({"weight": torch.zeros(1_000_000)}, tmp_path / "model.pt")
-    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")  # also of the other process, which has the same limit
+    # also of the other process, which has the same limit
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
     with files_limited(1_000_000), pytest.raises(ModelImportError) as caught:
         read_pickled(tmp_path / "model.pt")
     assert "pass through the folder for temporary files" in str(caught.value)
@@ -86,7 +105,9 @@ def malicious(kind: str, path: Path, touched: Path) -> None:
 def test_code_is_refused_and_never_runs(kind: str, tmp_path: Path) -> None:
     path, touched = tmp_path / "model.pt", tmp_path / "touched"
     malicious(kind, path, touched)
-    with pytest.raises(ModelImportError, match=r"which are never run \(posix\.system\)\. Use a PyTorch file") as raised:
+    with pytest.raises(
+        ModelImportError, match=r"which are never run \(posix\.system\)\. Use a PyTorch file"
+    ) as raised:
         read_pickled(path)
     assert "torch.load" not in str(raised.value), "how to run it is not shown"
     assert not touched.exists()
@@ -95,17 +116,28 @@ def test_code_is_refused_and_never_runs(kind: str, tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_a_whole_module_is_refused(tmp_path: Path) -> None:
     torch.save(torch.nn.Linear(2, 2), tmp_path / "module.pt")
-    with pytest.raises(ModelImportError, match=r"never run \(torch\.nn\.modules\.linear\.Linear\)\. Use") as raised:
+    with pytest.raises(
+        ModelImportError, match=r"never run \(torch\.nn\.modules\.linear\.Linear\)\. Use"
+    ) as raised:
         read_pickled(tmp_path / "module.pt")
     assert str(raised.value).replace("\n", "").isprintable()
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("is_archive", [True, False], ids=["archive", "the format from before 2020"])
-def test_the_line_that_converts_a_whole_model_does_convert_it(tmp_path: Path, is_archive: bool) -> None:
-    module, path = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.ReLU()), tmp_path / "it's whole.pt"
+@pytest.mark.parametrize(
+    "is_archive", [True, False], ids=["archive", "the format from before 2020"]
+)
+def test_the_line_that_converts_a_whole_model_does_convert_it(
+    tmp_path: Path, is_archive: bool
+) -> None:
+    module, path = (
+        torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.ReLU()),
+        tmp_path / "it's whole.pt",
+    )
     torch.save(module, path, _use_new_zipfile_serialization=is_archive)
-    with pytest.raises(ModelImportError, match="only if you trust the file, as this line can execute code") as raised:
+    with pytest.raises(
+        ModelImportError, match="only if you trust the file, as this line can execute code"
+    ) as raised:
         read_pickled(path)
     line = str(raised.value).rpartition("from it: ")[2].partition(". Then import ")[0]
     subprocess.run([sys.executable, "-c", f"import torch; {line}"], check=True)
@@ -127,10 +159,14 @@ def test_the_line_that_converts_a_whole_model_does_convert_it(tmp_path: Path, is
         (b"", "empty"),
     ],
 )
-def test_what_is_no_pickle_at_all_is_called_what_it_is(content: bytes, expected: str, tmp_path: Path) -> None:
+def test_what_is_no_pickle_at_all_is_called_what_it_is(
+    content: bytes, expected: str, tmp_path: Path
+) -> None:
     path = tmp_path / "pytorch_model.bin"
     path.write_bytes(content)
-    with pytest.raises(ModelImportError, match=r"Use a PyTorch file that holds only the weights") as raised:
+    with pytest.raises(
+        ModelImportError, match=r"Use a PyTorch file that holds only the weights"
+    ) as raised:
         read_pickled(path)
     assert str(raised.value).startswith(f"{path} is {expected}")
     assert str(raised.value).isprintable()
@@ -149,7 +185,9 @@ def test_what_is_no_dictionary_of_tensors_is_refused(tmp_path: Path) -> None:
         read_pickled(tmp_path / "sparse.pt")
 
 
-@pytest.mark.parametrize("content", [b"PK\x03\x04 and then nothing", b"\x80\x02", b"\x80\x02}q\x00.", b""])
+@pytest.mark.parametrize(
+    "content", [b"PK\x03\x04 and then nothing", b"\x80\x02", b"\x80\x02}q\x00.", b""]
+)
 @pytest.mark.slow
 def test_a_damaged_file_is_refused(content: bytes, tmp_path: Path) -> None:
     path = tmp_path / "damaged.pt"
@@ -229,7 +267,12 @@ except ModelImportError as error:
     [
         ("RLIMIT_CPU", 300, "parent", "weight"),
         ("RLIMIT_AS", 4_000_000_000, "parent", "weight"),
-        ("RLIMIT_CPU", 1, "child", "could not be read within the limit on processor time, 1 s (ulimit -t)"),
+        (
+            "RLIMIT_CPU",
+            1,
+            "child",
+            "could not be read within the limit on processor time, 1 s (ulimit -t)",
+        ),
         (
             "RLIMIT_AS",
             800_000_000,
@@ -249,7 +292,15 @@ def test_a_hard_limit_of_the_user_is_respected_and_the_file_is_not_blamed(
     tmp_path: Path, limit: str, value: int, process: str, expected: str
 ) -> None:
     torch.save({"weight": torch.ones(4_000, 10_000)}, tmp_path / "model.pt")
-    command = [sys.executable, "-c", LIMITED, str(tmp_path / "model.pt"), limit, str(value), process]
+    command = [
+        sys.executable,
+        "-c",
+        LIMITED,
+        str(tmp_path / "model.pt"),
+        limit,
+        str(value),
+        process,
+    ]
     done = subprocess.run(command, capture_output=True, encoding="utf-8", check=False)
     assert expected in done.stdout, done.stderr
     assert "damaged" not in done.stdout
@@ -261,12 +312,16 @@ def test_a_folder_for_temporary_files_that_cannot_be_used_is_named(
 ) -> None:
     torch.save({"weight": torch.ones(2)}, tmp_path / "model.pt")
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "gone"))
-    with pytest.raises(ModelImportError, match=r"gone, which cannot be used \(No such file.*set TMPDIR"):
+    with pytest.raises(
+        ModelImportError, match=r"gone, which cannot be used \(No such file.*set TMPDIR"
+    ):
         read_pickled(tmp_path / "model.pt")
 
 
 @pytest.mark.slow
-def test_modules_beside_the_user_are_not_imported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_modules_beside_the_user_are_not_imported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     torch.save({"weight": torch.ones(2)}, tmp_path / "model.pt")
     (tmp_path / "torch.py").write_text("raise SystemExit(9)")
     monkeypatch.chdir(tmp_path)

@@ -1,4 +1,5 @@
-"""Notebook 6 and the Annotated Transformer: what their own modules compute, and their vocabularies."""
+"""Notebook 6 and the Annotated Transformer: what their own modules compute, and their
+vocabularies."""
 
 import argparse
 import datetime
@@ -26,7 +27,12 @@ from augenmerk.core.extensions.run_settings.presets import preset
 from augenmerk.core.translation.experiment import Experiment
 from augenmerk.core.translation.translator import Translator
 from tests.core.extensions.readers.pickles import pickles_read_here
-from tests.core.extensions.readers.published import EncoderDecoder, NotebookSeq2Seq, save_whole, shaken
+from tests.core.extensions.readers.published import (
+    EncoderDecoder,
+    NotebookSeq2Seq,
+    save_whole,
+    shaken,
+)
 from tests.core.translators import ENGLISH, GERMAN
 
 REPOSITORY = Path(__file__).resolve().parents[4]
@@ -36,7 +42,10 @@ ONLY_IN_TEST = "Papagei Papagei"
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A small corpus with three splits; that of 2022 has words of the test split alone, a trap of that text."""
+    """A small corpus with three splits.
+
+    That of 2022 has words of the test split alone, a trap of that text.
+    """
     folder = tmp_path_factory.mktemp("data")
     for language, lines in (("de", GERMAN), ("en", ENGLISH)):
         (folder / f"train.{language}").write_text("\n".join(lines[:150]) + "\n", encoding="utf-8")
@@ -76,7 +85,9 @@ def import_file(path: Path, data: Path | None, **options: int) -> Translator:
 
 
 @torch.inference_mode()
-def assert_same_logits(ours: Translator, theirs: nn.Module, padding: int, num_source: int, num_target: int) -> None:
+def assert_same_logits(
+    ours: Translator, theirs: nn.Module, padding: int, num_source: int, num_target: int
+) -> None:
     generator = torch.Generator().manual_seed(3)
     source = torch.randint(4, num_source, (4, 11), generator=generator)
     target = torch.randint(4, num_target, (4, 9), generator=generator)
@@ -85,7 +96,9 @@ def assert_same_logits(ours: Translator, theirs: nn.Module, padding: int, num_so
     expected, logits = theirs(source, target), ours.model(source, target).logits
     real: Tensor = target != padding
     assert expected.std() > 0.5
-    torch.testing.assert_close(logits[real], expected[real], rtol=0, atol=1e-5 * float(expected.abs().max()))
+    torch.testing.assert_close(
+        logits[real], expected[real], rtol=0, atol=1e-5 * float(expected.abs().max())
+    )
 
 
 @pytest.mark.heavy
@@ -96,12 +109,22 @@ def test_notebook_6_computes_what_its_modules_compute(data: Path, tmp_path: Path
     ours = import_file(tmp_path / "tut6-model.pt", data)
     assert ours.run_config.preset == "notebook"
     assert ours.run_config.data == preset("notebook").data
-    assert ours.checkpoint.codecs.source.vocabulary.tokens[:4] == ("<unk>", "<pad>", "<sos>", "<eos>")
+    assert ours.checkpoint.codecs.source.vocabulary.tokens[:4] == (
+        "<unk>",
+        "<pad>",
+        "<sos>",
+        "<eos>",
+    )
     assert_same_logits(ours, theirs, 1, num_source, num_target)
     assert ours.run(Experiment(GERMAN[0])).source_tokens[0] == "<sos>"
     counts = ours.checkpoint.word_counts
     assert counts is not None
-    assert (counts.of("ein"), counts.of("Ein"), counts.of("papagei"), counts.kind) == (150, 0, 0, "")
+    assert (counts.of("ein"), counts.of("Ein"), counts.of("papagei"), counts.kind) == (
+        150,
+        0,
+        0,
+        "",
+    )
 
 
 def test_the_first_edition_of_notebook_6_has_one_norm_a_layer(data: Path, tmp_path: Path) -> None:
@@ -118,7 +141,9 @@ def test_the_first_edition_of_notebook_6_has_one_norm_a_layer(data: Path, tmp_pa
         elif "_layer_norm" not in name:
             weights[name] = value
     save_file(weights, tmp_path / "model.safetensors")
-    assert_same_logits(import_file(tmp_path / "model.safetensors", data), theirs, 1, num_source, num_target)
+    assert_same_logits(
+        import_file(tmp_path / "model.safetensors", data), theirs, 1, num_source, num_target
+    )
 
 
 @pytest.mark.heavy
@@ -162,7 +187,11 @@ class OptionsDict(dict[str, object]):
 
 
 Weights = dict[str, Tensor]
-OTHERS = {"weight": torch.ones(3, 4), "exp_avg": torch.full((3,), math.inf), "step": torch.tensor(7.0)}
+OTHERS = {
+    "weight": torch.ones(3, 4),
+    "exp_avg": torch.full((3,), math.inf),
+    "step": torch.tensor(7.0),
+}
 
 
 def named(prefix: str) -> Callable[[Weights], object]:
@@ -173,15 +202,22 @@ WAYS_OF_SAVING: dict[str, Callable[[Weights], object]] = {
     "compiled": named("_orig_mod."),
     "compiled, on several devices": named("module._orig_mod."),
     "only a part compiled": lambda weights: {
-        name.replace("encoder.layers", "encoder._orig_mod.layers"): value for name, value in weights.items()
+        name.replace("encoder.layers", "encoder._orig_mod.layers"): value
+        for name, value in weights.items()
     },
     "moving average": lambda weights: {"n_averaged": torch.tensor(3), **named("module.")(weights)},
     "Lightning": lambda weights: {
         "epoch": 3,
         "pytorch-lightning_version": "2.5.0",
-        "state_dict": {**named("model.")(weights), "loss.weight": torch.ones(5), "metric.total": torch.tensor(9)},
+        "state_dict": {
+            **named("model.")(weights),
+            "loss.weight": torch.ones(5),
+            "metric.total": torch.tensor(9),
+        },
         "optimizer_states": [{"state": {0: OTHERS}, "param_groups": [{"lr": 0.1}]}],
-        "callbacks": {"ModelCheckpoint": {"best_model_score": torch.tensor(math.inf), "path": Path("x")}},
+        "callbacks": {
+            "ModelCheckpoint": {"best_model_score": torch.tensor(math.inf), "path": Path("x")}
+        },
         "hyper_parameters": {"lr": 1e-3, "args": argparse.Namespace(width=3)},
     },
     "state of a training": lambda weights: {
@@ -193,7 +229,11 @@ WAYS_OF_SAVING: dict[str, Callable[[Weights], object]] = {
         "args": argparse.Namespace(width=3, path=Path("x")),
         "date": datetime.datetime(2026, 1, 1, tzinfo=datetime.UTC),
         "counts": defaultdict(int, {"a": 1}),
-        "random": (torch.get_rng_state(), random.getstate(), np.random.default_rng(1).integers(9, size=3)),
+        "random": (
+            torch.get_rng_state(),
+            random.getstate(),
+            np.random.default_rng(1).integers(9, size=3),
+        ),
     },
     "values between the weights": lambda weights: {
         "step": torch.tensor(7),
@@ -248,14 +288,19 @@ def test_nothing_that_is_left_out_is_imported_or_run(data: Path, tmp_path: Path)
     save_file(weights, tmp_path / "weights.safetensors")
     script = (
         "import sys, torch, trainer; from safetensors.torch import load_file; "
-        "torch.save({'model': load_file('weights.safetensors'), 'more': getattr(trainer, sys.argv[1])()}, 'model.pt')"
+        "torch.save({'model': load_file('weights.safetensors'), 'more': getattr(trainer, "
+        "sys.argv[1])()}, 'model.pt')"
     )
     for kind in ("Settings", "Runs", "Reads"):
         subprocess.run([sys.executable, "-c", script, kind], cwd=tmp_path, check=True)
         if kind == "Settings":
-            assert import_model(tmp_path / "model.pt", ImportOptions(data=data, num_heads=4)).checkpoint.weights
+            assert import_model(
+                tmp_path / "model.pt", ImportOptions(data=data, num_heads=4)
+            ).checkpoint.weights
         else:
-            with pytest.raises(ModelImportError, match=r"never run \((builtins\.)?(print|eval)\)\. Use"):
+            with pytest.raises(
+                ModelImportError, match=r"never run \((builtins\.)?(print|eval)\)\. Use"
+            ):
                 import_model(tmp_path / "model.pt", ImportOptions(data=data, num_heads=4))
 
 
@@ -267,9 +312,15 @@ def test_several_models_in_a_file_are_named(data: Path, tmp_path: Path) -> None:
         pytest.raises(ModelImportError, match=r"it holds several models \(teacher, student\)"),
     ):
         import_model(tmp_path / "model.pt", ImportOptions(data=data))
-    both = {f"{name}.{weight}": value.clone() for name in ("a", "b") for weight, value in weights.items()}
+    both = {
+        f"{name}.{weight}": value.clone()
+        for name in ("a", "b")
+        for weight, value in weights.items()
+    }
     save_file(both, tmp_path / "model.safetensors")
-    with pytest.raises(ModelImportError, match=r"model\.safetensors holds several models \(a, b\)\. Save"):
+    with pytest.raises(
+        ModelImportError, match=r"model\.safetensors holds several models \(a, b\)\. Save"
+    ):
         import_model(tmp_path / "model.safetensors", ImportOptions(data=data))
 
 
@@ -302,7 +353,10 @@ def test_a_whole_model_is_imported_after_the_line_that_the_command_prints(
     command = ["import", "--data", str(data), "--heads", "4", "--out", str(out)]
     assert main([*command, str(tmp_path / "iwslt.pt")]) == 2
     said = capsys.readouterr().err
-    assert "Do this only if you trust the file, as this line can execute code from it: torch.save(" in said
+    assert (
+        "Do this only if you trust the file, as this line can execute code from it: torch.save("
+        in said
+    )
     line = said.split("execute code from it: ")[1].split(". Then import")[0]
     subprocess.run([sys.executable, "-c", f"import torch; {line}"], cwd=REPOSITORY, check=True)
     assert main([*command, str(tmp_path / "iwslt-weights.pt")]) == 0
@@ -313,11 +367,16 @@ def test_a_whole_model_is_imported_after_the_line_that_the_command_prints(
 def test_vocabularies_that_do_not_fit_are_refused(data: Path, tmp_path: Path) -> None:
     num_source, num_target = sizes("notebook", data)
     for number, theirs in enumerate(
-        (NotebookSeq2Seq(num_source + 1, num_target, **SHAPE), EncoderDecoder(num_source, num_target + 9, 2, **SHAPE))
+        (
+            NotebookSeq2Seq(num_source + 1, num_target, **SHAPE),
+            EncoderDecoder(num_source, num_target + 9, 2, **SHAPE),
+        )
     ):
         path = tmp_path / f"{number}.safetensors"
         save_file(theirs.state_dict(), path)
-        with pytest.raises(ModelImportError, match=r"source and .* target tokens, but the vocabularies built from"):
+        with pytest.raises(
+            ModelImportError, match=r"source and .* target tokens, but the vocabularies built from"
+        ):
             import_file(path, data)
         with pytest.raises(ModelImportError, match="in the dialog, with --data in the terminal"):
             import_file(path, None)
@@ -329,16 +388,19 @@ def test_vocabularies_that_do_not_fit_are_refused(data: Path, tmp_path: Path) ->
         ):
             import_file(path, tmp_path / "gone")
         with pytest.raises(
-            ModelImportError, match=r"Its number of heads is not in the file.*The published model has 8"
+            ModelImportError,
+            match=r"Its number of heads is not in the file.*The published model has 8",
         ):
             import_model(path, ImportOptions(data=data))
         with pytest.raises(
-            ModelImportError, match=r"Name the Multi30k folder.* Its number of heads is not in the file"
+            ModelImportError,
+            match=r"Name the Multi30k folder.* Its number of heads is not in the file",
         ):
             import_model(path)
         for num_heads in (5, 0):
             with pytest.raises(
-                ModelImportError, match=rf"{num_heads} heads do not divide a width of 32\. Enter the number of"
+                ModelImportError,
+                match=rf"{num_heads} heads do not divide a width of 32\. Enter the number of",
             ):
                 import_file(path, data, num_heads=num_heads)
 
@@ -348,7 +410,9 @@ def test_half_a_state_dict_is_refused(data: Path, tmp_path: Path) -> None:
     weights = theirs.state_dict()
     del weights["decoder.layers.1.positionwise_feedforward.fc_2.bias"]
     save_file(weights, tmp_path / "model.safetensors")
-    with pytest.raises(ModelImportError, match=r"has no decoder\.layers\.1\.positionwise_feedforward\.fc_2\.bias"):
+    with pytest.raises(
+        ModelImportError, match=r"has no decoder\.layers\.1\.positionwise_feedforward\.fc_2\.bias"
+    ):
         import_file(tmp_path / "model.safetensors", data)
     other = EncoderDecoder(*sizes("annotated-2022", data), 2, **SHAPE).state_dict()
     other["tgt_embed.1.pe"] = other["tgt_embed.1.pe"].roll(1, dims=2)
@@ -358,7 +422,9 @@ def test_half_a_state_dict_is_refused(data: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_vocabularies_of_multi30k_have_the_published_sizes(multi30k_folder: Path, tmp_path: Path) -> None:
+def test_vocabularies_of_multi30k_have_the_published_sizes(
+    multi30k_folder: Path, tmp_path: Path
+) -> None:
     theirs = NotebookSeq2Seq(7853, 5893, width=8, layers=1, heads=2, inner=8)
     save_file(theirs.state_dict(), tmp_path / "model.safetensors")
     ours = import_file(tmp_path / "model.safetensors", multi30k_folder, num_heads=2)
@@ -368,8 +434,16 @@ def test_vocabularies_of_multi30k_have_the_published_sizes(multi30k_folder: Path
 @pytest.mark.parametrize(
     ("number", "half", "message"),
     [
-        (1e300, None, r"model\.safetensors: decoder\.fc_out\.bias holds 1e\+300, which 32-bit floats cannot hold"),
-        (1e6, True, r"model\.safetensors: decoder\.fc_out\.bias holds 1e\+06, which 16-bit floats cannot hold"),
+        (
+            1e300,
+            None,
+            r"model\.safetensors: decoder\.fc_out\.bias holds 1e\+300, which 32-bit floats cannot hold",
+        ),
+        (
+            1e6,
+            True,
+            r"model\.safetensors: decoder\.fc_out\.bias holds 1e\+06, which 16-bit floats cannot hold",
+        ),
         (1e6, None, None),
     ],
 )
@@ -377,7 +451,9 @@ def test_numbers_that_are_lost_in_the_precision_here_are_refused(
     data: Path, tmp_path: Path, number: float, half: bool | None, message: str | None
 ) -> None:
     weights = NotebookSeq2Seq(*sizes("notebook", data), **SHAPE).state_dict()
-    weights["decoder.fc_out.bias"] = weights["decoder.fc_out.bias"].double().index_fill(0, torch.tensor([0]), number)
+    weights["decoder.fc_out.bias"] = (
+        weights["decoder.fc_out.bias"].double().index_fill(0, torch.tensor([0]), number)
+    )
     save_file(weights, tmp_path / "model.safetensors")
     options = ImportOptions(data=data, num_heads=4, half_precision=half)
     if message is None:

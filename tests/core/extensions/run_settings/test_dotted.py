@@ -32,8 +32,12 @@ def test_every_setting_of_every_part_has_a_name_and_can_be_given_its_own_value()
     for name in dotted_settings():
         part, setting = name.split(".")
         value = getattr(getattr(RUN, part), setting)
-        words.append(f"{name}={'none' if value is None else str(value).lower() if isinstance(value, bool) else value}")
-    assert len(words) == sum(len(dataclasses.fields(part)) for part in (RUN.model, RUN.data, RUN.training))
+        words.append(
+            f"{name}={'none' if value is None else str(value).lower() if isinstance(value, bool) else value}"
+        )
+    assert len(words) == sum(
+        len(dataclasses.fields(part)) for part in (RUN.model, RUN.data, RUN.training)
+    )
     assert with_dotted(RUN, words) == RUN
 
 
@@ -55,13 +59,25 @@ def test_every_setting_of_every_part_has_a_name_and_can_be_given_its_own_value()
         (["model.final_norm=yes"], "Enter true or false."),
         (["model.positions=rotary"], "Enter one of learned, sinusoidal, sinusoidal-halves."),
         (["training.patience=never"], "Enter a whole number of at least 1 or none."),
-        (["training.num_epochs=none"], "training.num_epochs is 'none'. Enter a whole number of at least 1."),
-        (["training.batch_size=3000000000"], "Enter a whole number of at least 1, at most 2,147,483,647."),
+        (
+            ["training.num_epochs=none"],
+            "training.num_epochs is 'none'. Enter a whole number of at least 1.",
+        ),
+        (
+            ["training.batch_size=3000000000"],
+            "Enter a whole number of at least 1, at most 2,147,483,647.",
+        ),
         (["model.width=60"], "The width (60) must be a multiple of the number of heads (8)"),
-        (["model.dropout=1.5"], "model.dropout is '1.5'. Enter a number of at least 0 and less than 1."),
+        (
+            ["model.dropout=1.5"],
+            "model.dropout is '1.5'. Enter a number of at least 0 and less than 1.",
+        ),
         (["model.width=64", "model.width=64"], "model.width is set twice"),
         (["training.seed=2"], "training.seed is set twice"),
-        (["data.source_language=lex_attrs"], "source_language is 'lex_attrs'. Use a language code such as"),
+        (
+            ["data.source_language=lex_attrs"],
+            "source_language is 'lex_attrs'. Use a language code such as",
+        ),
     ],
 )
 def test_what_cannot_be_is_refused_with_what_was_expected(words: list[str], message: str) -> None:

@@ -16,7 +16,9 @@ def has(settings: object, **expected: object) -> None:
 
 
 def test_every_preset_that_was_promised_is_there_under_its_own_name() -> None:
-    assert {"notebook", "annotated-2018", "annotated-2022", "copy-task", "copy-task-small"} <= set(PRESETS)
+    assert {"notebook", "annotated-2018", "annotated-2022", "copy-task", "copy-task-small"} <= set(
+        PRESETS
+    )
     assert all(run.preset == name and run.description for name, run in PRESETS.items())
     assert DEFAULT_PRESET in PRESETS
 
@@ -47,7 +49,9 @@ def test_the_stacks_of_pre_norm_end_in_a_norm(name: str) -> None:
 @pytest.mark.parametrize("name", PRESETS)
 def test_every_training_sentence_has_a_position(name: str) -> None:
     run = preset(name)
-    longest = {"symbols": run.data.copy_length, "spacy": run.data.max_length or 44}[run.data.tokenization]
+    longest = {"symbols": run.data.copy_length, "spacy": run.data.max_length or 44}[
+        run.data.tokenization
+    ]
     assert longest + 2 <= run.model.max_positions
 
 
@@ -128,7 +132,14 @@ ANNOTATED_OPTIMIZER: dict[str, Any] = {
 def test_annotated_2018_is_the_published_one() -> None:
     run = preset("annotated-2018")
     has(run.model, **ANNOTATED_MODEL, num_encoder_layers=6, num_decoder_layers=6)
-    has(run.data, source_case="keep", target_case="keep", max_length=100, wrap_source=False, num_subwords=None)
+    has(
+        run.data,
+        source_case="keep",
+        target_case="keep",
+        max_length=100,
+        wrap_source=False,
+        num_subwords=None,
+    )
     has(
         run.training,
         **ANNOTATED_OPTIMIZER,
@@ -194,7 +205,10 @@ def test_the_small_copy_task_is_the_same_task_at_width_64() -> None:
 
 
 def test_only_the_copy_tasks_make_their_own_data() -> None:
-    assert {name for name, run in PRESETS.items() if run.is_copy_task} == {"copy-task", "copy-task-small"}
+    assert {name for name, run in PRESETS.items() if run.is_copy_task} == {
+        "copy-task",
+        "copy-task-small",
+    }
 
 
 def test_changing_the_dictionary_of_a_run_leaves_the_preset_alone() -> None:
@@ -204,4 +218,6 @@ def test_changing_the_dictionary_of_a_run_leaves_the_preset_alone() -> None:
 
 
 def test_no_preset_has_r_drop_or_source_noise() -> None:
-    assert all(not run.training.r_drop and not run.training.source_noise for run in PRESETS.values())
+    assert all(
+        not run.training.r_drop and not run.training.source_noise for run in PRESETS.values()
+    )

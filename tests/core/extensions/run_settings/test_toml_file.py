@@ -20,7 +20,9 @@ def test_every_preset_comes_back_as_it_was(run: RunConfig) -> None:
 
 def test_what_was_switched_off_stays_off_though_the_preset_has_it_on() -> None:
     run = preset("multi30k")
-    run = dataclasses.replace(run, training=run.training.replace(clip_norm=None, max_steps=7, learning_rate=1e-300))
+    run = dataclasses.replace(
+        run, training=run.training.replace(clip_norm=None, max_steps=7, learning_rate=1e-300)
+    )
     assert preset("multi30k").training.clip_norm is not None
     assert from_toml(to_toml(run)) == run
 
@@ -68,15 +70,20 @@ def written_by_an_earlier_version(run: RunConfig) -> str:
 
 @pytest.mark.parametrize("name", ["notebook", "annotated-2018", "annotated-2022"])
 def test_a_whole_file_from_before_batching_was_a_choice_means_what_was_done_then(name: str) -> None:
-    """Batches by length and a warm-up in optimizer steps, though the preset of today has it otherwise."""
+    """Batches by length and a warm-up in optimizer steps, though the preset of today has it
+    otherwise."""
     today = preset(name)
     assert today.training.batching != "bucketed"
     then = today.training.replace(batching="bucketed", schedule_unit="optimizer-steps")
-    assert from_toml(written_by_an_earlier_version(today)) == dataclasses.replace(today, training=then)
+    assert from_toml(written_by_an_earlier_version(today)) == dataclasses.replace(
+        today, training=then
+    )
 
 
 def test_a_file_with_a_few_settings_gets_the_batching_of_its_preset() -> None:
-    run = from_toml('preset = "annotated-2022"\n[training]\nbatch_size = 20\nbatch_unit = "sentences"\n')
+    run = from_toml(
+        'preset = "annotated-2022"\n[training]\nbatch_size = 20\nbatch_unit = "sentences"\n'
+    )
     assert (run.training.batching, run.training.schedule_unit) == ("random", "micro-batches")
     assert from_toml('preset = "notebook"').training.batching == "random"
 
@@ -88,7 +95,10 @@ def test_a_file_with_a_few_settings_gets_the_batching_of_its_preset() -> None:
         ("[trainig]\nlearning_rate = 1e-4", "no part 'trainig'"),
         ("[training]\nlearning_rate = 0", "learning_rate is 0. Use a number greater than 0"),
         ("[training]\nlearning_rate = -1", "learning_rate is -1. Use a number greater than 0"),
-        ("[model]\nwidth = 256\nnum_heads = 7", r"width \(256\) must be a multiple of the number of heads \(7\)"),
+        (
+            "[model]\nwidth = 256\nnum_heads = 7",
+            r"width \(256\) must be a multiple of the number of heads \(7\)",
+        ),
         ('[training]\nbatch_size = "none"', "batch_size is 'none'"),
         ("training = 5", r"\[training\] is described by 5"),
         ("[training\nx", "This is not TOML"),
@@ -112,12 +122,15 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"missing\.toml cannot be read: No such file"):
         read_toml(tmp_path / "missing.toml")
     (tmp_path / "binary.toml").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(ConfigError, match=r"binary\.toml cannot be read: it is not UTF-8: byte 1 of line 1"):
+    with pytest.raises(
+        ConfigError, match=r"binary\.toml cannot be read: it is not UTF-8: byte 1 of line 1"
+    ):
         read_toml(tmp_path / "binary.toml")
 
 
 @pytest.mark.parametrize(
-    "text", ["a." * 400_000 + "b = 1", "[" + "a ." * 300_000 + "b]", "x = {" + '"".' * 200_000 + "b = 1}"]
+    "text",
+    ["a." * 400_000 + "b = 1", "[" + "a ." * 300_000 + "b]", "x = {" + '"".' * 200_000 + "b = 1}"],
 )
 def test_a_name_of_many_parts_is_refused_at_once(text: str) -> None:
     """The library would take an hour."""

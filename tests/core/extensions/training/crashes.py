@@ -55,7 +55,8 @@ for line in sys.stdin:
     print(pid, flush=True)
     print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), flush=True)
 """
-"""Starts `augenmerk train` in a new process whenever it is told to, with the slow imports already done.
+"""Starts `augenmerk train` in a new process whenever it is told to, with the slow imports already
+done.
 
 That process also writes a line for each event: of a step, its number and its loss to the last bit.
 """
@@ -163,7 +164,9 @@ def attempt(
     ended = time.monotonic()
     was_killed = kill_at is not None and code == -signal.SIGKILL
     assert was_killed or code == 0, errors.read_text()
-    return Attempt(losses_in(told), was_killed, half_written(folder), first_step - began, ended - first_step)
+    return Attempt(
+        losses_in(told), was_killed, half_written(folder), first_step - began, ended - first_step
+    )
 
 
 def arguments_of(config: Path, folder: Path) -> list[str]:
@@ -189,30 +192,45 @@ def wait_for_event(processes: Processes, told: Path, *, of_a_step: bool = False)
 def losses_in(told: Path) -> dict[int, str]:
     """Of each complete line about a step its number and its loss."""
     lines = told.read_text().split("\n")[:-1]
-    return {int(step): loss for step, _, loss in (line.partition(" ") for line in lines) if step.isdecimal()}
+    return {
+        int(step): loss
+        for step, _, loss in (line.partition(" ") for line in lines)
+        if step.isdecimal()
+    }
 
 
-def survive(processes: Processes, config: Path, folder: Path, whole: Attempt, moments: list[Moment]) -> list[Attempt]:
+def survive(
+    processes: Processes, config: Path, folder: Path, whole: Attempt, moments: list[Moment]
+) -> list[Attempt]:
     """Kills a run at each of the `moments`, resuming it in between, then lets it come to its end.
 
     After each kill, what stands in the folder is checked: complete, and no older than before.
 
     Returns:
-        All attempts; the last one came to its end. Fewer than asked for were killed if the run ended before.
+        All attempts; the last one came to its end. Fewer than asked for were killed if the run
+            ended before.
     """
     attempts: list[Attempt] = []
     known, num_done = set[int](), 0
     for number, moment in enumerate([*moments, None]):
-        attempts.append(attempt(processes, config, folder, folder.with_name(f"{folder.name}-{number}.out"), moment))
+        attempts.append(
+            attempt(
+                processes, config, folder, folder.with_name(f"{folder.name}-{number}.out"), moment
+            )
+        )
         done = attempts[-1].losses
-        assert done == {step: whole.losses[step] for step in done}, "every step gives the loss that it gave before"
+        assert done == {step: whole.losses[step] for step in done}, (
+            "every step gives the loss that it gave before"
+        )
         if done:
             assert min(done) == num_done + 1, "it goes on right after the last checkpoint"
         known |= set(done)
         if not attempts[-1].was_killed:
             break
         num_done = step_of_last_checkpoint(folder, at_least=num_done)
-        assert num_done >= max(known, default=0) - checkpoint_steps(config), "more than since then is lost"
+        assert num_done >= max(known, default=0) - checkpoint_steps(config), (
+            "more than since then is lost"
+        )
     assert known == set(whole.losses)
     return attempts
 
@@ -222,12 +240,19 @@ def checkpoint_steps(config: Path) -> int:
 
 
 def step_of_last_checkpoint(folder: Path, at_least: int) -> int:
-    """Where the folder's newest checkpoint stands, 0 if there is none; every one in it must be complete."""
+    """Where the folder's newest checkpoint stands, 0 if there is none.
+
+    Every one in it must be complete.
+    """
     files = sorted(folder.rglob("[!.]*.safetensors"))
     for path in files:
         with safe_open(path, framework="numpy") as tensors:  # raises if it is cut off
             assert tensors.metadata()
-    step = int(load_checkpoint(folder / LAST, with_state=True).progress["step"]) if (folder / LAST).exists() else 0
+    step = (
+        int(load_checkpoint(folder / LAST, with_state=True).progress["step"])
+        if (folder / LAST).exists()
+        else 0
+    )
     assert step >= at_least, "a checkpoint that stood is gone"
     return step
 
@@ -243,7 +268,9 @@ def assert_same_run(one: Path, other: Path) -> None:
     for path in sorted(one.rglob("*.safetensors")):
         beside = other / path.relative_to(one)
         if path.parent == one:
-            assert_same_checkpoint(load_checkpoint(path, with_state=True), load_checkpoint(beside, with_state=True))
+            assert_same_checkpoint(
+                load_checkpoint(path, with_state=True), load_checkpoint(beside, with_state=True)
+            )
         else:
             assert_same_frame(path, beside)
     assert epochs_of(one) == epochs_of(other)
@@ -261,7 +288,9 @@ def assert_same_checkpoint(one: Checkpoint, other: Checkpoint) -> None:
             assert torch.equal(first[name], second[name]), name
     assert without_seconds(one.progress) == without_seconds(other.progress)
     for records in zip(one.history, other.history, strict=True):
-        first_epoch, second_epoch = (without_seconds(dataclasses.asdict(record)) for record in records)
+        first_epoch, second_epoch = (
+            without_seconds(dataclasses.asdict(record)) for record in records
+        )
         assert first_epoch == second_epoch
 
 
@@ -273,7 +302,9 @@ def assert_same_frame(one: Path, other: Path) -> None:
             headers.append(json.loads(tensors.metadata()["augenmerk"]))
             maps.append({name: tensors.get_tensor(name).tobytes() for name in tensors.keys()})  # noqa: SIM118
     assert maps[0] == maps[1], f"{one.name} of the film"
-    first, second = (header | {"translation": without_seconds(header["translation"])} for header in headers)
+    first, second = (
+        header | {"translation": without_seconds(header["translation"])} for header in headers
+    )
     assert first == second
 
 
@@ -288,7 +319,8 @@ def without_seconds(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def random_moments(rng: random.Random, whole: Attempt, number: int) -> list[Moment]:
-    """Anywhere: one in five before the first step, the others so that the run gets through all of them."""
+    """Anywhere: one in five before the first step, the others so that the run gets through all of
+    them."""
     moments = []
     for _ in range(number):
         early = rng.random() < 0.2

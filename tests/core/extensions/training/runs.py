@@ -9,18 +9,35 @@ from typing import Any
 from augenmerk.core.config import RunConfig
 from augenmerk.core.extensions.run_settings.presets import preset
 from augenmerk.core.extensions.training.corpora.parallel import SentencePairs
-from augenmerk.core.extensions.training.corpora.prepared import PreparedCorpus, prepare, prepare_copy_task
+from augenmerk.core.extensions.training.corpora.prepared import (
+    PreparedCorpus,
+    prepare,
+    prepare_copy_task,
+)
 from augenmerk.core.extensions.training.events import StepDone, TrainingEvent, TrainingFinished
 from augenmerk.core.extensions.training.loop import train
 
-NOUNS = {"mann": "man", "hund": "dog", "ball": "ball", "junge": "boy", "zug": "train", "tisch": "table"}
+NOUNS = {
+    "mann": "man",
+    "hund": "dog",
+    "ball": "ball",
+    "junge": "boy",
+    "zug": "train",
+    "tisch": "table",
+}
 VERBS = {"rennt": "runs", "steht": "stands", "springt": "jumps"}
 
 
 def copy_run(model: dict[str, Any] | None = None, **training: Any) -> RunConfig:
     """The copy task at width 16 with dropout, 7 steps an epoch."""
     run = preset("copy-task-small")
-    shape = {"width": 16, "num_heads": 2, "num_encoder_layers": 1, "num_decoder_layers": 1, "feed_forward_width": 16}
+    shape = {
+        "width": 16,
+        "num_heads": 2,
+        "num_encoder_layers": 1,
+        "num_decoder_layers": 1,
+        "feed_forward_width": 16,
+    }
     return dataclasses.replace(
         run,
         model=run.model.replace(**(shape | (model or {}))),
@@ -38,11 +55,19 @@ def copy_corpus(run: RunConfig) -> PreparedCorpus:
 def text_run(model: dict[str, Any] | None = None, **training: Any) -> RunConfig:
     """`notebook`, small."""
     run = preset("notebook")
-    shape = {"width": 32, "num_heads": 4, "num_encoder_layers": 1, "num_decoder_layers": 1, "feed_forward_width": 32}
+    shape = {
+        "width": 32,
+        "num_heads": 4,
+        "num_encoder_layers": 1,
+        "num_decoder_layers": 1,
+        "feed_forward_width": 32,
+    }
     return dataclasses.replace(
         run,
         model=run.model.replace(**(shape | (model or {}))),
-        training=run.training.replace(**({"batch_size": 16, "num_epochs": 2, "sample_size": 4} | training)),
+        training=run.training.replace(
+            **({"batch_size": 16, "num_epochs": 2, "sample_size": 4} | training)
+        ),
     )
 
 

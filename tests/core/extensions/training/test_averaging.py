@@ -15,7 +15,9 @@ from tests.checkpoints import SOURCE_WORDS, TARGET_WORDS, write_untrained_checkp
 
 @pytest.fixture
 def two(tmp_path: Path) -> tuple[Path, Path]:
-    return tuple(write_untrained_checkpoint(tmp_path / f"{seed}.safetensors", seed=seed) for seed in (1, 2))
+    return tuple(
+        write_untrained_checkpoint(tmp_path / f"{seed}.safetensors", seed=seed) for seed in (1, 2)
+    )
 
 
 def test_weights_are_the_mean(two: tuple[Path, Path]) -> None:
@@ -73,5 +75,7 @@ def test_weights_that_are_not_finite_are_refused_before_anything_is_written(
 def test_one_checkpoint_is_not_called_a_mean(
     two: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["average", str(two[0]), "--half", "--out", str(tmp_path / "half.safetensors")]) == 0
+    assert (
+        main(["average", str(two[0]), "--half", "--out", str(tmp_path / "half.safetensors")]) == 0
+    )
     assert ": 1 checkpoint," in capsys.readouterr().out

@@ -50,7 +50,8 @@ def test_a_compiled_model_takes_the_same_steps(corpus: PreparedCorpus) -> None:
 def test_what_was_compiled_before_the_first_step_serves_batches_of_any_length(
     corpus: PreparedCorpus, precision: str
 ) -> None:
-    from torch._dynamo.utils import counters  # takes seconds to import: not for those who run other tests
+    # takes seconds to import: not for those who run other tests
+    from torch._dynamo.utils import counters
 
     before = counters["stats"]["unique_graphs"]
     session = TrainingSession(text_run(compile=True, precision=precision), corpus, "cpu")
@@ -70,7 +71,9 @@ def test_trying_the_compiler_draws_no_random_number_of_the_run(corpus: PreparedC
     assert all(parameter.grad is None for parameter in session.model.parameters())
 
 
-def test_without_the_tools_it_trains_as_it_is_and_says_why(corpus: PreparedCorpus, monkeypatch) -> None:
+def test_without_the_tools_it_trains_as_it_is_and_says_why(
+    corpus: PreparedCorpus, monkeypatch
+) -> None:
     def failing(*args: Any, **options: Any) -> Any:
         def call(*ids: Any) -> Any:
             raise RuntimeError("No working C++ compiler found\nand a long story")
@@ -81,7 +84,8 @@ def test_without_the_tools_it_trains_as_it_is_and_says_why(corpus: PreparedCorpu
     session = TrainingSession(text_run(compile=True), corpus, "cpu")
     assert session.compiled.hidden_states == session.model.hidden_states
     assert (
-        "Model not compiled: the compiler failed (No working C++ compiler found)" in session.describe_device_choices()
+        "Model not compiled: the compiler failed (No working C++ compiler found)"
+        in session.describe_device_choices()
     )
 
 

@@ -1,4 +1,5 @@
-"""A real training process is killed at random moments: nothing is lost but the steps since the last checkpoint.
+"""A real training process is killed at random moments: nothing is lost but the steps since the last
+checkpoint.
 
 Three times in a row of tests; `make soak` sets AUGENMERK_KILLS=100.
 """
@@ -17,7 +18,13 @@ import pytest
 
 from augenmerk.core.errors import CheckpointError
 from augenmerk.core.extensions.run_settings.toml_file import to_toml
-from augenmerk.core.extensions.training.events import CheckpointSaved, Noted, StepDone, TrainingEvent, TrainingStarted
+from augenmerk.core.extensions.training.events import (
+    CheckpointSaved,
+    Noted,
+    StepDone,
+    TrainingEvent,
+    TrainingStarted,
+)
 from augenmerk.core.extensions.training.folder import summarize
 from augenmerk.core.folder_lock import LOCK
 from augenmerk.core.run_files import BEST, ENVIRONMENT, LAST
@@ -51,9 +58,13 @@ def processes() -> Iterator[Processes]:
 @pytest.mark.subprocess
 @pytest.mark.skipif(os.name != "posix", reason="SIGKILL is a signal of POSIX systems")
 @pytest.mark.timeout(300 + 20 * NUM_KILLS)
-def test_a_run_killed_at_random_moments_ends_as_if_nothing_had_been(tmp_path: Path, processes: Processes) -> None:
+def test_a_run_killed_at_random_moments_ends_as_if_nothing_had_been(
+    tmp_path: Path, processes: Processes
+) -> None:
     config, whole = tmp_path / "run.toml", tmp_path / "whole"
-    run = copy_run({"width": 32}, num_epochs=12, checkpoint_steps=3, keep_last=3, keep_best=2, sample_size=5)
+    run = copy_run(
+        {"width": 32}, num_epochs=12, checkpoint_steps=3, keep_last=3, keep_best=2, sample_size=5
+    )
     assert run.model.dropout > 0
     config.write_text(to_toml(run))
     uninterrupted = attempt(processes, config, whole, tmp_path / "whole.out")
@@ -74,11 +85,16 @@ def test_a_run_killed_at_random_moments_ends_as_if_nothing_had_been(tmp_path: Pa
         assert "last_step" in starts[-1]
         assert len(starts) <= len(attempts)
         shutil.rmtree(folder)
-        print(f"run {number + 1}: {num_kills} kills, {num_within_a_save} within a save, {num_lost} steps done again")
+        print(
+            f"run {number + 1}: {num_kills} kills, {num_within_a_save} within a save, {num_lost} "
+            "steps done again"
+        )
         if num_kills >= NUM_KILLS:
             break
     assert num_kills >= NUM_KILLS
-    assert num_within_a_save or NUM_KILLS < 50, "so many kills and none of them while a file was written"
+    assert num_within_a_save or NUM_KILLS < 50, (
+        "so many kills and none of them while a file was written"
+    )
 
 
 @pytest.mark.slow
@@ -115,7 +131,9 @@ def test_a_run_told_to_end_at_random_moments_does_no_step_twice(
 @pytest.mark.subprocess
 @pytest.mark.skipif(os.name != "posix", reason="elsewhere a folder in use cannot be removed")
 @pytest.mark.timeout(300 + 20 * NUM_KILLS)
-def test_a_run_whose_folder_is_removed_at_random_moments_comes_to_its_end(tmp_path: Path, processes: Processes) -> None:
+def test_a_run_whose_folder_is_removed_at_random_moments_comes_to_its_end(
+    tmp_path: Path, processes: Processes
+) -> None:
     config, whole = tmp_path / "run.toml", tmp_path / "whole"
     run = copy_run({"width": 32}, num_epochs=12, checkpoint_steps=3, sample_size=0)
     config.write_text(to_toml(run))
@@ -139,7 +157,10 @@ def test_a_run_whose_folder_is_removed_at_random_moments_comes_to_its_end(tmp_pa
 
 @pytest.mark.training
 class TestBeforeTheFirstCheckpoint:
-    """A crash so early leaves nothing to go on from; to resume is to begin anew then, and no folder is a dead end."""
+    """A crash so early leaves nothing to go on from.
+
+    To resume is to begin anew then, and no folder is a dead end.
+    """
 
     RUN = copy_run(num_epochs=2, sample_size=0)
 
@@ -162,7 +183,9 @@ class TestBeforeTheFirstCheckpoint:
         ],
         ids=["before the first step", "in the first epoch", "after the best one was saved"],
     )
-    def test_to_resume_is_to_begin_anew(self, tmp_path: Path, moment: Callable[[TrainingEvent], bool]) -> None:
+    def test_to_resume_is_to_begin_anew(
+        self, tmp_path: Path, moment: Callable[[TrainingEvent], bool]
+    ) -> None:
         self.crashed(tmp_path / "run", moment)
         _, said = record(self.RUN, tmp_path / "run", resume=True)
         (note,) = said.of(Noted)
@@ -172,17 +195,25 @@ class TestBeforeTheFirstCheckpoint:
 
     def test_with_other_settings_it_is_refused(self, tmp_path: Path) -> None:
         self.crashed(tmp_path / "run", lambda event: isinstance(event, StepDone))
-        before = {path: path.read_bytes() for path in (tmp_path / "run").rglob("*") if path.is_file()}
+        before = {
+            path: path.read_bytes() for path in (tmp_path / "run").rglob("*") if path.is_file()
+        }
         with pytest.raises(CheckpointError, match="seed was 1234 and is now 5"):
             record(copy_run(num_epochs=2, sample_size=0, seed=5), tmp_path / "run", resume=True)
-        assert before == {path: path.read_bytes() for path in (tmp_path / "run").rglob("*") if path.is_file()}
+        assert before == {
+            path: path.read_bytes() for path in (tmp_path / "run").rglob("*") if path.is_file()
+        }
 
     @pytest.mark.parametrize("max_steps", [3, 14])
-    def test_a_checkpoint_that_someone_removed_is_missed(self, tmp_path: Path, max_steps: int) -> None:
+    def test_a_checkpoint_that_someone_removed_is_missed(
+        self, tmp_path: Path, max_steps: int
+    ) -> None:
         """The best model of that run must not be overwritten by beginning anew."""
         record(copy_run(num_epochs=2, sample_size=0, max_steps=max_steps), tmp_path / "run")
         (tmp_path / "run" / LAST).unlink()
         best = (tmp_path / "run" / BEST).read_bytes()
-        with pytest.raises(CheckpointError, match=r"There is nothing to resume from: .*last\.safetensors"):
+        with pytest.raises(
+            CheckpointError, match=r"There is nothing to resume from: .*last\.safetensors"
+        ):
             record(self.RUN, tmp_path / "run", resume=True)
         assert (tmp_path / "run" / BEST).read_bytes() == best

@@ -1,4 +1,5 @@
-"""Deterministic mode: switched on for a GPU while a run goes on, said with its reason, and gone afterwards."""
+"""Deterministic mode: switched on for a GPU while a run goes on, said with its reason, and gone
+afterwards."""
 
 import os
 from pathlib import Path
@@ -7,7 +8,11 @@ import pytest
 import torch
 
 from augenmerk.core.extensions.run_settings.toml_file import read_toml
-from augenmerk.core.extensions.training.device_choices import WORKSPACE, WORKSPACE_SIZE, deterministic
+from augenmerk.core.extensions.training.device_choices import (
+    WORKSPACE,
+    WORKSPACE_SIZE,
+    deterministic,
+)
 from augenmerk.core.extensions.training.events import PhaseStarted
 from augenmerk.core.extensions.training.folder import read_starts
 from tests.core.extensions.training.runs import copy_run, record
@@ -86,9 +91,14 @@ def test_the_flags_hold_while_a_run_on_a_gpu_is_set_up_and_goes_on(
 ) -> None:
     seen: list[Flags] = []
     monkeypatch.setattr(
-        "augenmerk.core.extensions.training.loop.deterministic", lambda wish, device: deterministic(wish, "cuda:0")
+        "augenmerk.core.extensions.training.loop.deterministic",
+        lambda wish, device: deterministic(wish, "cuda:0"),
     )
-    record(copy_run(max_steps=1, deterministic=True), tmp_path / "run", on_event=lambda event: seen.append(flags()))
+    record(
+        copy_run(max_steps=1, deterministic=True),
+        tmp_path / "run",
+        on_event=lambda event: seen.append(flags()),
+    )
     during = [entry for entry in seen if entry == (True, True, False, WORKSPACE_SIZE)]
     assert len(during) >= len(seen) - 2, "all but the first phase and the end"
     assert read_starts(tmp_path / "run")[0]["deterministic"] is True

@@ -1,4 +1,5 @@
-"""Learning the distribution of teachers, besides that of the data (word-level distillation, Kim & Rush 2016)."""
+"""Learning the distribution of teachers, besides that of the data (word-level distillation, Kim &
+Rush 2016)."""
 
 import dataclasses
 from pathlib import Path
@@ -24,7 +25,9 @@ NUM_TOKENS, PADDING = 13, 1
 
 
 def taught_run(share: float = 0.6, **training: object) -> RunConfig:
-    return dataclasses.replace(RUN, training=RUN.training.replace(num_epochs=2, distillation=share, **training))
+    return dataclasses.replace(
+        RUN, training=RUN.training.replace(num_epochs=2, distillation=share, **training)
+    )
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +48,8 @@ def outputs(number: int, *, with_bias: bool) -> list[tuple[Tensor, Tensor, Tenso
         return torch.randn(*shape, generator=generator, dtype=torch.double)
 
     return [
-        (drawn(number, width), drawn(NUM_TOKENS, width), drawn(NUM_TOKENS) if with_bias else None) for width in (4, 6)
+        (drawn(number, width), drawn(NUM_TOKENS, width), drawn(NUM_TOKENS) if with_bias else None)
+        for width in (4, 6)
     ]
 
 
@@ -58,7 +62,8 @@ def test_loss_and_gradients_are_those_of_the_equation(
     """Also where the rows do not fill the last chunk."""
     monkeypatch.setattr(loss_module, "_CHUNK_ROWS", {"cpu": 12})
     hidden, weight, bias = (
-        None if tensor is None else tensor.requires_grad_() for tensor in outputs(number, with_bias=with_bias)[0]
+        None if tensor is None else tensor.requires_grad_()
+        for tensor in outputs(number, with_bias=with_bias)[0]
     )
     assert hidden is not None
     assert weight is not None
@@ -66,19 +71,29 @@ def test_loss_and_gradients_are_those_of_the_equation(
     targets = torch.randint(2, NUM_TOKENS, (number,), generator=torch.Generator().manual_seed(6))
     of_teachers = outputs(number, with_bias=with_bias)[::-1]
     actual = output_layer_loss(
-        hidden, weight, bias, targets, smoothing, PADDING, soft_targets=SoftTargets(0.3, of_teachers)
+        hidden,
+        weight,
+        bias,
+        targets,
+        smoothing,
+        PADDING,
+        soft_targets=SoftTargets(0.3, of_teachers),
     )
     logits = functional.linear(hidden, weight, bias)
     mean = torch.stack([functional.linear(*output).softmax(-1) for output in of_teachers]).mean(0)
     divergence = functional.kl_div(logits.log_softmax(-1), mean, reduction="sum")
     expected = 0.7 * smoothed_loss(logits, targets, smoothing, PADDING) + 0.3 * divergence
     assert actual.item() == pytest.approx(expected.item(), rel=1e-6)
-    for one, other in zip(torch.autograd.grad(actual, learned), torch.autograd.grad(expected, learned), strict=True):
+    for one, other in zip(
+        torch.autograd.grad(actual, learned), torch.autograd.grad(expected, learned), strict=True
+    ):
         assert torch.allclose(one, other, rtol=1e-6, atol=1e-6)
 
 
 @pytest.mark.training
-def test_a_step_comes_nearer_to_the_mean_of_the_teachers_and_leaves_them_alone(teachers: list[Checkpoint]) -> None:
+def test_a_step_comes_nearer_to_the_mean_of_the_teachers_and_leaves_them_alone(
+    teachers: list[Checkpoint],
+) -> None:
     corpus = text_corpus(RUN)
     session = TrainingSession(taught_run(0.95, learning_rate=1e-3), corpus, "cpu")
     session.learn_from(teachers)
@@ -87,7 +102,9 @@ def test_a_step_comes_nearer_to_the_mean_of_the_teachers_and_leaves_them_alone(t
 
     def divergence() -> float:
         with torch.no_grad():
-            means = torch.stack([model(batch.source, batch.target[:, :-1]).logits.softmax(-1) for model in models])
+            means = torch.stack(
+                [model(batch.source, batch.target[:, :-1]).logits.softmax(-1) for model in models]
+            )
             own = session.model(batch.source, batch.target[:, :-1]).logits.log_softmax(-1)
         real = batch.target[:, 1:] != session.padding_id
         return float(functional.kl_div(own[real], means.mean(0)[real], reduction="batchmean"))
@@ -101,7 +118,9 @@ def test_a_step_comes_nearer_to_the_mean_of_the_teachers_and_leaves_them_alone(t
         for (name, weight), other in zip(model.named_parameters(), used.parameters(), strict=True):
             assert torch.equal(weight, other), name
             assert other.grad is None
-    assert len(list(session.gradients._loss_sum.parameters())) == len(list(session.model.parameters()))
+    assert len(list(session.gradients._loss_sum.parameters())) == len(
+        list(session.model.parameters())
+    )
 
 
 @pytest.mark.training
@@ -114,7 +133,9 @@ def test_the_run_names_them_and_is_resumed_with_them_to_the_last_bit(
     assert own.training.teachers == " ".join(model_digest(teacher) for teacher in teachers)
     assert load_checkpoint(tmp_path / "run" / LAST).run.training.teachers == own.training.teachers
     for others in ([], teachers[:1], teachers[::-1]):
-        with pytest.raises((CheckpointError, ConfigError), match=r"teacher was given|those given are"):
+        with pytest.raises(
+            (CheckpointError, ConfigError), match=r"teacher was given|those given are"
+        ):
             record(own, tmp_path / "run", resume=True, teachers=others)
     _, second = record(own, tmp_path / "run", resume=True, teachers=teachers)
     assert [*first.losses, *second.losses] == whole.losses
@@ -123,12 +144,16 @@ def test_the_run_names_them_and_is_resumed_with_them_to_the_last_bit(
 
 
 @pytest.mark.training
-def test_what_cannot_teach_is_refused_before_anything_is_written(tmp_path: Path, teachers: list[Checkpoint]) -> None:
+def test_what_cannot_teach_is_refused_before_anything_is_written(
+    tmp_path: Path, teachers: list[Checkpoint]
+) -> None:
     with pytest.raises(ConfigError, match=r"distillation is 0\.6, but no teacher was given"):
         record(taught_run(), tmp_path)
     with pytest.raises(ConfigError, match="distillation is 0, so that nothing would be learned"):
         record(taught_run(0.0), tmp_path, teachers=teachers)
-    with pytest.raises(CheckpointError, match="Teacher 1 and the corpus have different vocabularies"):
+    with pytest.raises(
+        CheckpointError, match="Teacher 1 and the corpus have different vocabularies"
+    ):
         record(taught_run(), tmp_path, teachers=teachers, corpus=text_corpus(RUN, 20))
     assert not list(tmp_path.iterdir())
 

@@ -1,4 +1,5 @@
-"""Two processes that train one model: the same losses as one, one of them speaks and writes, both end together."""
+"""Two processes that train one model: the same losses as one, one of them speaks and writes, both
+end together."""
 
 import json
 import os
@@ -26,12 +27,29 @@ from tests.core.extensions.training.runs import record
 from tests.core.extensions.training.two_processes import corpus_for, with_dropout, without_dropout
 from tests.signals import use_default_signals
 
-OF_TORCHRUN = {"WORLD_SIZE": "2", "RANK": "0", "LOCAL_RANK": "0", "MASTER_ADDR": "localhost", "MASTER_PORT": "29500"}
-LAUNCH = (sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2", "--master-addr", "localhost")
+OF_TORCHRUN = {
+    "WORLD_SIZE": "2",
+    "RANK": "0",
+    "LOCAL_RANK": "0",
+    "MASTER_ADDR": "localhost",
+    "MASTER_PORT": "29500",
+}
+LAUNCH = (
+    sys.executable,
+    "-m",
+    "torch.distributed.run",
+    "--nproc-per-node",
+    "2",
+    "--master-addr",
+    "localhost",
+)
 
 
 def free_port() -> int:
-    """A port that nobody listens at now; chosen by the system, so that two runs of the tests do not meet."""
+    """A port that nobody listens at now.
+
+    Chosen by the system, so that two runs of the tests do not meet.
+    """
     with socket.socket() as listener:
         listener.bind(("localhost", 0))
         return int(listener.getsockname()[1])
@@ -65,7 +83,9 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
                 subprocess.Popen(
                     command,
                     cwd=REPOSITORY,
-                    env=environment() | OF_TORCHRUN | {"RANK": rank, "LOCAL_RANK": rank, "MASTER_PORT": port},
+                    env=environment()
+                    | OF_TORCHRUN
+                    | {"RANK": rank, "LOCAL_RANK": rank, "MASTER_PORT": port},
                     stderr=subprocess.PIPE,
                     text=True,
                 )
@@ -78,23 +98,34 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
             said = process.communicate(timeout=280)[1]
             assert process.returncode == 0, said
     main = json.loads((folder / "main.json").read_text(encoding="utf-8"))
-    return main | {"worker": json.loads((folder / "worker.json").read_text(encoding="utf-8")), "folder": folder}
+    return main | {
+        "worker": json.loads((folder / "worker.json").read_text(encoding="utf-8")),
+        "folder": folder,
+    }
 
 
 @pytest.mark.subprocess
 @pytest.mark.training
-@pytest.mark.skipif(not torch.distributed.is_available(), reason="this PyTorch was built without torch.distributed")
+@pytest.mark.skipif(
+    not torch.distributed.is_available(), reason="this PyTorch was built without torch.distributed"
+)
 class TestTwoProcesses:
     @pytest.mark.slow
-    def test_their_losses_are_those_of_one_with_the_same_batches(self, told: dict[str, Any], tmp_path: Path) -> None:
+    def test_their_losses_are_those_of_one_with_the_same_batches(
+        self, told: dict[str, Any], tmp_path: Path
+    ) -> None:
         run = without_dropout()
         _, said = record(run, tmp_path / "one", corpus=corpus_for(run))
         plain = told["plain"]
         assert len(plain["losses"]) == len(said.losses) == 8
         assert plain["losses"] == pytest.approx(said.losses, abs=1e-5)
-        assert plain["norms"] == pytest.approx([event.gradient_norm for event in said.of(StepDone)], rel=1e-4)
+        assert plain["norms"] == pytest.approx(
+            [event.gradient_norm for event in said.of(StepDone)], rel=1e-4
+        )
 
-    def test_a_resumed_run_is_the_uninterrupted_one_to_the_last_bit(self, told: dict[str, Any]) -> None:
+    def test_a_resumed_run_is_the_uninterrupted_one_to_the_last_bit(
+        self, told: dict[str, Any]
+    ) -> None:
         """With dropout, of which each process draws its own."""
         assert with_dropout().model.dropout > 0
         assert told["parts"] == told["whole"]
@@ -107,10 +138,21 @@ class TestTwoProcesses:
 
 @pytest.mark.slow
 @pytest.mark.subprocess
-@pytest.mark.skipif(not torch.distributed.is_available(), reason="this PyTorch was built without torch.distributed")
+@pytest.mark.skipif(
+    not torch.distributed.is_available(), reason="this PyTorch was built without torch.distributed"
+)
 def test_from_the_command_line_one_speaks_and_writes(tmp_path: Path) -> None:
     folder = tmp_path / "run"
-    options = ("--preset", "copy-task-small", "--data", "copy", "--max-steps", "3", "--device", "cpu")
+    options = (
+        "--preset",
+        "copy-task-small",
+        "--data",
+        "copy",
+        "--max-steps",
+        "3",
+        "--device",
+        "cpu",
+    )
     done = launch("-m", "augenmerk", "train", *options, "--out", str(folder))
     assert done.returncode == 0, done.stderr
     assert done.stderr.count("The step limit is reached after step 3") == 1
@@ -122,7 +164,9 @@ def test_from_the_command_line_one_speaks_and_writes(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.subprocess
-@pytest.mark.skipif(not torch.distributed.is_available(), reason="this PyTorch was built without torch.distributed")
+@pytest.mark.skipif(
+    not torch.distributed.is_available(), reason="this PyTorch was built without torch.distributed"
+)
 @pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C is sent as a signal")
 @pytest.mark.parametrize(
     ("number", "from_terminal"),
@@ -138,11 +182,31 @@ def test_one_signal_ends_all_and_keeps_what_was_learned(
 ) -> None:
     """torchrun itself then ends with a trace, whatever its processes do.
 
-    A terminal sends it to torchrun and to each of its processes; here a wrapper forwards it once more.
+    A terminal sends it to torchrun and to each of its processes; here a wrapper forwards it once
+    more.
     """
     folder, said = tmp_path / "run", tmp_path / "said.txt"
-    options = ("--preset", "copy-task-small", "--data", "copy", "--checkpoint-steps", "2", "--device", "cpu")
-    command = [*LAUNCH, "--master-port", str(free_port()), "-m", "augenmerk", "train", *options, "--out", str(folder)]
+    options = (
+        "--preset",
+        "copy-task-small",
+        "--data",
+        "copy",
+        "--checkpoint-steps",
+        "2",
+        "--device",
+        "cpu",
+    )
+    command = [
+        *LAUNCH,
+        "--master-port",
+        str(free_port()),
+        "-m",
+        "augenmerk",
+        "train",
+        *options,
+        "--out",
+        str(folder),
+    ]
     with (
         said.open("w") as stream,
         subprocess.Popen(
@@ -189,7 +253,11 @@ class TestDevices:
     def test_each_process_has_a_gpu_of_its_own(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
         world = World(rank=5, size=8, local_rank=1)
-        assert [world.device(name) for name in ("auto", "cuda", "cpu")] == ["cuda:1", "cuda:1", "cpu"]
+        assert [world.device(name) for name in ("auto", "cuda", "cpu")] == [
+            "cuda:1",
+            "cuda:1",
+            "cpu",
+        ]
 
     def test_one_gpu_for_all_is_refused(self) -> None:
         with pytest.raises(DeviceError, match="cannot share the device"):
@@ -219,7 +287,9 @@ def test_outside_of_torchrun_a_process_is_alone(monkeypatch: pytest.MonkeyPatch)
 def test_an_environment_that_is_not_torchrun_s_is_refused(
     monkeypatch: pytest.MonkeyPatch, name: str, value: str | None
 ) -> None:
-    monkeypatch.setattr("torch.distributed.init_process_group", lambda *_, **__: pytest.fail("begun"))
+    monkeypatch.setattr(
+        "torch.distributed.init_process_group", lambda *_, **__: pytest.fail("begun")
+    )
     for variable, setting in OF_TORCHRUN.items():
         monkeypatch.setenv(variable, setting)
     if value is None:
@@ -232,7 +302,9 @@ def test_an_environment_that_is_not_torchrun_s_is_refused(
 
 
 @pytest.mark.parametrize("size", ["", "0", "1"])
-def test_a_world_of_one_process_needs_nothing_else(monkeypatch: pytest.MonkeyPatch, size: str) -> None:
+def test_a_world_of_one_process_needs_nothing_else(
+    monkeypatch: pytest.MonkeyPatch, size: str
+) -> None:
     for name in OF_TORCHRUN:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("WORLD_SIZE", size)

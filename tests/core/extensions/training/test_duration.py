@@ -11,7 +11,14 @@ import torch
 from augenmerk.core.extensions.run_settings.presets import PRESETS, preset
 from augenmerk.core.extensions.training.corpora.batches import collate, training_batches
 from augenmerk.core.extensions.training.corpora.loading import load_corpus
-from augenmerk.core.extensions.training.duration import Speed, Work, fastest, measure_speed, steps_per_epoch, work_of
+from augenmerk.core.extensions.training.duration import (
+    Speed,
+    Work,
+    fastest,
+    measure_speed,
+    steps_per_epoch,
+    work_of,
+)
 from augenmerk.core.extensions.training.session import TrainingSession
 
 
@@ -46,7 +53,9 @@ def test_estimate_is_near_the_time_of_real_steps(
     torch.set_num_threads(1)
     monkeypatch.setattr(time, "perf_counter", time.process_time)
     run = preset("copy-task-small")
-    session = TrainingSession(run, load_corpus("copy", run, lambda *_: None, lambda: False, None), "cpu")
+    session = TrainingSession(
+        run, load_corpus("copy", run, lambda *_: None, lambda: False, None), "cpu"
+    )
     pairs = session.training_pairs(1)
     indices = training_batches(pairs, run.training, 1)
     assert len(indices) == steps_per_epoch(run, "copy")
@@ -92,7 +101,9 @@ def test_every_preset_has_an_estimate_on_its_own_data_and_none_on_unread_data() 
     for run in PRESETS.values():
         assert work_of(run, "copy" if run.is_copy_task else "multi30k") is not None
     assert work_of(preset("multi30k"), Path("my-corpus")) is None
-    assert work_of(replace(preset("notebook"), preset="mine"), "multi30k") is None, "its vocabulary is not known"
+    assert work_of(replace(preset("notebook"), preset="mine"), "multi30k") is None, (
+        "its vocabulary is not known"
+    )
 
 
 def test_a_stopped_measurement_gives_no_speed() -> None:

@@ -27,5 +27,7 @@ def test_perplexity_is_the_exponential_of_the_loss_and_infinite_beyond_all_numbe
 @pytest.mark.subprocess
 @pytest.mark.parametrize("module", ["events", "film", "folder"])
 def test_a_window_can_read_them_before_torch_is_imported(module: str) -> None:
-    code = f"import sys, augenmerk.core.extensions.training.{module}; sys.exit('torch' in sys.modules)"
+    code = (
+        f"import sys, augenmerk.core.extensions.training.{module}; sys.exit('torch' in sys.modules)"
+    )
     assert subprocess.run([sys.executable, "-c", code], env=os.environ, check=False).returncode == 0

@@ -41,7 +41,9 @@ def failing_at(monkeypatch: pytest.MonkeyPatch, call: int, error: Exception | No
     monkeypatch.setattr(Gradients, "_backward", failing)
 
 
-def test_a_diverged_run_proposes_a_lower_rate_and_goes_on_with_it(tmp_path: Path, monkeypatch) -> None:
+def test_a_diverged_run_proposes_a_lower_rate_and_goes_on_with_it(
+    tmp_path: Path, monkeypatch
+) -> None:
     run = copy_run(schedule="constant", learning_rate=1e-3, checkpoint_steps=2, num_epochs=1)
     failing_at(monkeypatch, 6, None)
     with pytest.raises(DivergedError, match="At step 6 the loss became nan") as caught:
@@ -55,17 +57,26 @@ def test_a_diverged_run_proposes_a_lower_rate_and_goes_on_with_it(tmp_path: Path
     assert "--resume --change learning_rate=0.0005 --change clip_norm=1" in str(error)
     finished, said = record(run, tmp_path / "run", resume=True, changes=error.proposal.changes)
     assert finished.reason == "completed"
-    assert [(step.step, step.learning_rate) for step in said.of(StepDone)] == [(5, 5e-4), (6, 5e-4), (7, 5e-4)]
+    assert [(step.step, step.learning_rate) for step in said.of(StepDone)] == [
+        (5, 5e-4),
+        (6, 5e-4),
+        (7, 5e-4),
+    ]
     assert load_checkpoint(tmp_path / "run" / LAST).run.training.learning_rate == 5e-4
     with pytest.raises(
-        CheckpointError, match=r"learning_rate was 0.0005 and is now 0.001.*--change learning_rate=0.001"
+        CheckpointError,
+        match=r"learning_rate was 0.0005 and is now 0.001.*--change learning_rate=0.001",
     ):
         record(run, tmp_path / "run", resume=True)
 
 
-def test_before_the_first_checkpoint_there_is_nothing_to_go_on_from(tmp_path: Path, monkeypatch) -> None:
+def test_before_the_first_checkpoint_there_is_nothing_to_go_on_from(
+    tmp_path: Path, monkeypatch
+) -> None:
     failing_at(monkeypatch, 2, None)
-    with pytest.raises(DivergedError, match=r"Start again with a Noam factor of 0\.5 instead of 1") as caught:
+    with pytest.raises(
+        DivergedError, match=r"Start again with a Noam factor of 0\.5 instead of 1"
+    ) as caught:
         record(copy_run(), tmp_path / "run")
     assert caught.value.resumable_checkpoint is None
 
@@ -73,7 +84,9 @@ def test_before_the_first_checkpoint_there_is_nothing_to_go_on_from(tmp_path: Pa
 def test_a_run_that_explodes_ends_before_it_saves(tmp_path: Path) -> None:
     """Its loss is a hundred times that of a model that knows nothing, but still a number."""
     run = copy_run(schedule="constant", learning_rate=30.0, num_epochs=2, sample_size=0)
-    with pytest.raises(DivergedError, match=r"At step 7 the loss was .*, above the limit of") as caught:
+    with pytest.raises(
+        DivergedError, match=r"At step 7 the loss was .*, above the limit of"
+    ) as caught:
         record(run, tmp_path / "run")
     assert caught.value.resumable_checkpoint is None
     assert not (tmp_path / "run" / LAST).exists()
@@ -115,7 +128,10 @@ def test_absurd_weights_are_not_saved_whatever_the_loss_was() -> None:
     "error",
     [
         torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 20.00 MiB.\nmore lines"),
-        RuntimeError("[enforce fail at alloc_cpu.cpp:73] . DefaultCPUAllocator: can't allocate memory: you tried to"),
+        RuntimeError(
+            "[enforce fail at alloc_cpu.cpp:73] . DefaultCPUAllocator: can't allocate memory: "
+            "you tried to"
+        ),
         RuntimeError("MPS backend out of memory (MPS allocated: 9 GB)"),
         MemoryError(),
     ],
@@ -135,10 +151,14 @@ def test_memory_used_up_proposes_smaller_batches_that_learn_the_same(
     assert dict(proposal.changes) == {"batch_size": 4, "num_accumulated": 2}
     assert caught.value.__context__ is None, "else its frames would keep the memory"
     finished, said = record(run, tmp_path / "run", resume=True, changes=proposal.changes)
-    assert (finished.reason, finished.step) == ("completed", 15), "epoch 2 starts again after step 8"
+    assert (finished.reason, finished.step) == ("completed", 15), (
+        "epoch 2 starts again after step 8"
+    )
     (note,) = said.of(Noted)
     assert note.text == "The batches are different now, so epoch 2 starts again."
-    assert {step.num_tokens for step in said.of(StepDone)} == {step.num_tokens for step in whole.of(StepDone)}
+    assert {step.num_tokens for step in said.of(StepDone)} == {
+        step.num_tokens for step in whole.of(StepDone)
+    }
 
 
 def test_other_errors_are_left_as_they_are(tmp_path: Path, monkeypatch) -> None:
@@ -158,7 +178,9 @@ def test_a_batch_of_one_cannot_be_halved() -> None:
 
 def test_what_is_clipped_already_is_left_so() -> None:
     assert dict(lower_rate(TrainingConfig(clip_norm=0.5)).changes) == {"learning_rate": 2.5e-4}
-    assert dict(lower_rate(TrainingConfig(clip_norm=0.5, schedule="noam")).changes) == {"noam_factor": 0.5}
+    assert dict(lower_rate(TrainingConfig(clip_norm=0.5, schedule="noam")).changes) == {
+        "noam_factor": 0.5
+    }
 
 
 def test_proposals_are_settings_that_a_run_takes() -> None:
@@ -171,11 +193,18 @@ def test_proposals_are_settings_that_a_run_takes() -> None:
 class TestChanges:
     def test_a_change_that_is_refused_leaves_the_run_alone(self, tmp_path: Path) -> None:
         record(copy_run(max_steps=1), tmp_path / "run")
-        before = {path: path.read_bytes() for path in (tmp_path / "run").rglob("*") if path.is_file()}
-        for changes, said in (({"learning_rate": 0}, "learning_rate is 0"), ({"rate": 1}, "no setting 'rate'")):
+        before = {
+            path: path.read_bytes() for path in (tmp_path / "run").rglob("*") if path.is_file()
+        }
+        for changes, said in (
+            ({"learning_rate": 0}, "learning_rate is 0"),
+            ({"rate": 1}, "no setting 'rate'"),
+        ):
             with pytest.raises(ConfigError, match=said):
                 record(copy_run(), tmp_path / "run", resume=True, changes=changes)
-        assert before == {path: path.read_bytes() for path in (tmp_path / "run").rglob("*") if path.is_file()}
+        assert before == {
+            path: path.read_bytes() for path in (tmp_path / "run").rglob("*") if path.is_file()
+        }
 
     def test_the_shape_of_the_model_is_nothing_to_change(self, tmp_path: Path) -> None:
         record(copy_run(max_steps=1), tmp_path / "run")
@@ -183,7 +212,9 @@ class TestChanges:
             record(copy_run({"width": 32}), tmp_path / "run", resume=True)
         assert "--change" not in str(caught.value)
 
-    def test_a_run_made_longer_after_cooling_down_says_that_its_rate_rises(self, tmp_path: Path) -> None:
+    def test_a_run_made_longer_after_cooling_down_says_that_its_rate_rises(
+        self, tmp_path: Path
+    ) -> None:
         run = copy_run(num_epochs=2, cooldown_epochs=1, sample_size=0)
         record(run, tmp_path / "run")
         _, same = record(run, tmp_path / "run", resume=True)
@@ -191,13 +222,21 @@ class TestChanges:
         longer = copy_run(num_epochs=4, cooldown_epochs=1, sample_size=0)
         _, said = record(longer, tmp_path / "run", resume=True, stop_after=1)
         (note,) = said.of(Noted)
-        assert "its rate had cooled down to 0% of the schedule's, because it was set to 2 epochs" in note.text
+        assert (
+            "its rate had cooled down to 0% of the schedule's, because it was set to 2 epochs"
+            in note.text
+        )
         assert "It is set to 4 now, so it continues at 100%" in note.text
 
     def test_a_run_made_longer_before_it_cools_says_nothing(self, tmp_path: Path) -> None:
-        record(copy_run(num_epochs=3, cooldown_epochs=1, sample_size=0), tmp_path / "run", stop_after=8)
+        record(
+            copy_run(num_epochs=3, cooldown_epochs=1, sample_size=0), tmp_path / "run", stop_after=8
+        )
         _, said = record(
-            copy_run(num_epochs=4, cooldown_epochs=1, sample_size=0), tmp_path / "run", resume=True, stop_after=1
+            copy_run(num_epochs=4, cooldown_epochs=1, sample_size=0),
+            tmp_path / "run",
+            resume=True,
+            stop_after=1,
         )
         assert not said.of(Noted)
 
@@ -205,11 +244,19 @@ class TestChanges:
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        ({"batch_size": 121}, "batch_size is 121 sentence pairs, but the training split of made up has only 120"),
-        ({"batch_unit": "tokens", "batch_size": 9000}, "batch_size is 9,000 tokens, but .* has only 1,"),
+        (
+            {"batch_size": 121},
+            "batch_size is 121 sentence pairs, but the training split of made up has only 120",
+        ),
+        (
+            {"batch_unit": "tokens", "batch_size": 9000},
+            "batch_size is 9,000 tokens, but .* has only 1,",
+        ),
     ],
 )
-def test_a_batch_larger_than_the_corpus_is_refused(tmp_path: Path, settings: dict[str, Any], said: str) -> None:
+def test_a_batch_larger_than_the_corpus_is_refused(
+    tmp_path: Path, settings: dict[str, Any], said: str
+) -> None:
     with pytest.raises(ConfigError, match=said):
         record(text_run(**settings), tmp_path / "run")
     assert not (tmp_path / "run").exists()

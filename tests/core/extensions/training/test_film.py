@@ -35,7 +35,11 @@ def translation(text: str = "ein hund", num_source: int = 4, num_target: int = 3
         read_tokens=("<sos>", "a", "dog"),
         predicted_tokens=("a", "dog", "<eos>"),
         log_probabilities=(-0.5, -0.25, -0.125),
-        alternatives=((Alternative("a", -0.5), Alternative("the", -1.5)), (Alternative("dog", -0.25),), ()),
+        alternatives=(
+            (Alternative("a", -0.5), Alternative("the", -1.5)),
+            (Alternative("dog", -0.25),),
+            (),
+        ),
         source_words=(Word("ein", 1, 2), Word("hund", 2, 3)),
         target_words=(Word("a", 0, 1), Word("dog", 1, 2)),
         unknown_source_positions=(2,),
@@ -62,18 +66,27 @@ def test_a_frame_comes_back_as_it_was_but_for_the_precision_of_its_maps(tmp_path
     assert (after.epoch, after.step, after.validation_loss) == (2, 14, 2.5)
     for field in dataclasses.fields(Translation):
         if field.name not in ("attention", "seconds"):
-            assert getattr(after.translation, field.name) == getattr(before.translation, field.name), field.name
+            assert getattr(after.translation, field.name) == getattr(
+                before.translation, field.name
+            ), field.name
     for kind in ("encoder", "decoder", "cross"):
         old, new = before.translation.maps.of_kind(kind), after.translation.maps.of_kind(kind)
         assert new.dtype == np.float32
         assert np.abs(old - new).max() < 1e-3
-        assert not np.array_equal(old, new), "16 bits cannot hold them exactly: the file is half as large"
+        assert not np.array_equal(old, new), (
+            "16 bits cannot hold them exactly: the file is half as large"
+        )
 
 
 def test_a_frame_has_the_same_bytes_however_long_the_translation_took(tmp_path: Path) -> None:
     first = frame(14)
-    slower = dataclasses.replace(first, translation=dataclasses.replace(first.translation, seconds=7.5))
-    assert write_frame(tmp_path / "a", first).read_bytes() == write_frame(tmp_path / "b", slower).read_bytes()
+    slower = dataclasses.replace(
+        first, translation=dataclasses.replace(first.translation, seconds=7.5)
+    )
+    assert (
+        write_frame(tmp_path / "a", first).read_bytes()
+        == write_frame(tmp_path / "b", slower).read_bytes()
+    )
 
 
 def test_a_film_is_in_the_order_of_the_steps(tmp_path: Path) -> None:
@@ -97,13 +110,17 @@ def test_a_run_without_a_film_has_an_empty_one(tmp_path: Path) -> None:
     assert len(read_film(tmp_path / "nowhere")) == 0
 
 
-def test_damaged_and_foreign_frames_are_refused_one_by_one_and_left_out_of_the_film(tmp_path: Path) -> None:
+def test_damaged_and_foreign_frames_are_refused_one_by_one_and_left_out_of_the_film(
+    tmp_path: Path,
+) -> None:
     for step in (7, 14, 21, 28, 35):
         write_frame(tmp_path, frame(step))
     cut = frame_path(tmp_path, 14)
     cut.write_bytes(cut.read_bytes()[:-20])
     foreign = frame_path(tmp_path, 21)
-    save_file({"encoder": np.zeros(1)}, foreign, metadata={"augenmerk": json.dumps({"format": "other"})})
+    save_file(
+        {"encoder": np.zeros(1)}, foreign, metadata={"augenmerk": json.dumps({"format": "other"})}
+    )
     newer = frame_path(tmp_path, 28)
     save_file(
         {"encoder": np.zeros(1)},
@@ -118,7 +135,8 @@ def test_damaged_and_foreign_frames_are_refused_one_by_one_and_left_out_of_the_f
 
 
 def test_a_frame_of_version_0_1_0_is_still_read(tmp_path: Path) -> None:
-    """Its header says the sentence and whether it was given, and knows no experiment, ranks or entries."""
+    """Its header says the sentence and whether it was given, and knows no experiment, ranks or
+    entries."""
     expected = translation()
     written = {
         "source_text": "ein hund",
@@ -132,8 +150,14 @@ def test_a_frame_of_version_0_1_0_is_still_read(tmp_path: Path) -> None:
             [{"token": "dog", "log_probability": -0.25}],
             [],
         ],
-        "source_words": [{"text": "ein", "start": 1, "end": 2}, {"text": "hund", "start": 2, "end": 3}],
-        "target_words": [{"text": "a", "start": 0, "end": 1}, {"text": "dog", "start": 1, "end": 2}],
+        "source_words": [
+            {"text": "ein", "start": 1, "end": 2},
+            {"text": "hund", "start": 2, "end": 3},
+        ],
+        "target_words": [
+            {"text": "a", "start": 0, "end": 1},
+            {"text": "dog", "start": 1, "end": 2},
+        ],
         "unknown_source_positions": [2],
         "ignored_text": "",
         "notes": ["Unknown to the model, read as an unknown word (<unk>): hund."],
@@ -153,7 +177,10 @@ def test_a_frame_of_version_0_1_0_is_still_read(tmp_path: Path) -> None:
     }
     path = frame_path(tmp_path, 14)
     path.parent.mkdir()
-    maps = {kind: expected.maps.of_kind(kind).astype(np.float16) for kind in ("encoder", "decoder", "cross")}
+    maps = {
+        kind: expected.maps.of_kind(kind).astype(np.float16)
+        for kind in ("encoder", "decoder", "cross")
+    }
     save_file(maps, path, metadata={"augenmerk": json.dumps(header, ensure_ascii=False)})
     (frame,) = read_film(tmp_path)
     assert (frame.epoch, frame.step, frame.validation_loss) == (2, 14, 2.5)
@@ -161,7 +188,9 @@ def test_a_frame_of_version_0_1_0_is_still_read(tmp_path: Path) -> None:
     assert (frame.translation.source_text, frame.translation.is_given) == ("ein hund", False)
     for field in dataclasses.fields(Translation):
         if field.name != "attention":
-            assert getattr(frame.translation, field.name) == getattr(expected, field.name), field.name
+            assert getattr(frame.translation, field.name) == getattr(expected, field.name), (
+                field.name
+            )
     np.testing.assert_allclose(frame.translation.maps.cross, expected.maps.cross, atol=1e-3)
     del written["source_text"]
     save_file(maps, path, metadata={"augenmerk": json.dumps(header, ensure_ascii=False)})

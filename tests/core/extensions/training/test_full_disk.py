@@ -1,7 +1,8 @@
-"""A disk that is really full: training waits, the older checkpoint stands, and with room again nothing is lost.
+"""A disk that is really full: training waits, the older checkpoint stands, and with room again
+nothing is lost.
 
-In two ways: a file system of 12 MB, where one may mount it; and the system's limit on the size of files, which every
-process may set for itself.
+In two ways: a file system of 12 MB, where one may mount it; and the system's limit on the size of
+files, which every process may set for itself.
 """
 
 import os
@@ -24,13 +25,17 @@ from tests.core.extensions.training.runs import copy_run, record
 
 pytestmark = pytest.mark.subprocess
 
-posix_only = pytest.mark.skipif(os.name != "posix", reason="mount and RLIMIT_FSIZE are of POSIX systems")
+posix_only = pytest.mark.skipif(
+    os.name != "posix", reason="mount and RLIMIT_FSIZE are of POSIX systems"
+)
 
 
 def tiny_run() -> RunConfig:
     """Saves every second step; a checkpoint is larger than a megabyte."""
     shape = {"width": 64, "feed_forward_width": 256}
-    return copy_run(shape, num_epochs=2, checkpoint_steps=2, keep_last=2, keep_best=2, sample_size=0)
+    return copy_run(
+        shape, num_epochs=2, checkpoint_steps=2, keep_last=2, keep_best=2, sample_size=0
+    )
 
 
 @contextmanager
@@ -69,7 +74,9 @@ def at_step(step: int, act: Callable[[], None]) -> Callable[[TrainingEvent], Non
     return on_event
 
 
-def check_that_room_is_waited_for(folder: Path, take_room: Callable[[], None], give_room: Callable[[], None]) -> None:
+def check_that_room_is_waited_for(
+    folder: Path, take_room: Callable[[], None], give_room: Callable[[], None]
+) -> None:
     """The save at step 4 fails twice, then there is room."""
     whole = folder.with_name("whole")
     _, said = record(tiny_run(), whole)
@@ -77,31 +84,50 @@ def check_that_room_is_waited_for(folder: Path, take_room: Callable[[], None], g
 
     def ask(failure: SaveFailed) -> str:
         failures.append(failure)
-        assert load_checkpoint(folder / LAST, with_state=True).progress["step"] == 2, "the older one stands"
+        assert load_checkpoint(folder / LAST, with_state=True).progress["step"] == 2, (
+            "the older one stands"
+        )
         assert half_written(folder) == []
         if len(failures) == 2:
             give_room()
         return "retry"
 
-    finished, resumed = record(tiny_run(), folder, on_event=at_step(3, take_room), on_save_failed=ask)
+    finished, resumed = record(
+        tiny_run(), folder, on_event=at_step(3, take_room), on_save_failed=ask
+    )
     assert finished.reason == "completed"
-    assert [(failure.path, failure.step) for failure in failures] == [(folder / LAST, 4), (folder / LAST, 4)]
+    assert [(failure.path, failure.step) for failure in failures] == [
+        (folder / LAST, 4),
+        (folder / LAST, 4),
+    ]
     assert f"Cannot write {folder / LAST}" in failures[0].message
-    assert re.search("(free some space|allow larger files.*) or choose another folder", failures[0].message)
+    assert re.search(
+        "(free some space|allow larger files.*) or choose another folder", failures[0].message
+    )
     assert resumed.losses == said.losses
     assert_same_run(whole, folder)
 
 
-def check_that_an_ended_run_goes_on(folder: Path, take_room: Callable[[], None], give_room: Callable[[], None]) -> None:
+def check_that_an_ended_run_goes_on(
+    folder: Path, take_room: Callable[[], None], give_room: Callable[[], None]
+) -> None:
     """The save at step 4 fails, the run ends, and later there is room."""
     whole = folder.with_name("whole")
     _, said = record(tiny_run(), whole)
     with pytest.raises(StorageError, match=r"Cannot write .*last\.safetensors"):
-        record(tiny_run(), folder, on_event=at_step(3, take_room), on_save_failed=lambda failure: "stop")
+        record(
+            tiny_run(),
+            folder,
+            on_event=at_step(3, take_room),
+            on_save_failed=lambda failure: "stop",
+        )
     assert load_checkpoint(folder / LAST, with_state=True).progress["step"] == 2
     assert half_written(folder) == []
-    with pytest.raises(StorageError, match="Cannot write"):  # still no room: it says so before it trains
-        record(tiny_run(), folder, resume=True, on_event=at_step(3, lambda: pytest.fail("it trains")))
+    # still no room: it says so before it trains
+    with pytest.raises(StorageError, match="Cannot write"):
+        record(
+            tiny_run(), folder, resume=True, on_event=at_step(3, lambda: pytest.fail("it trains"))
+        )
     assert load_checkpoint(folder / LAST, with_state=True).progress["step"] == 2
     give_room()
     _, resumed = record(tiny_run(), folder, resume=True)
@@ -121,7 +147,12 @@ def test_the_steps_are_kept_where_another_file_cannot_be_written(tmp_path: Path,
         (folder / name).mkdir()
 
     with pytest.raises(StorageError, match=f"Cannot write .*{name}"):
-        record(settings, folder, on_event=at_step(2, put_in_the_way), on_save_failed=lambda failure: "stop")
+        record(
+            settings,
+            folder,
+            on_event=at_step(2, put_in_the_way),
+            on_save_failed=lambda failure: "stop",
+        )
     num_steps = int(load_checkpoint(folder / LAST, with_state=True).progress["step"])
     assert num_steps > 2
     (folder / name).rmdir()
@@ -130,14 +161,19 @@ def test_the_steps_are_kept_where_another_file_cannot_be_written(tmp_path: Path,
     assert_same_run(whole, folder)
 
 
-CHECKS = {check.__name__: check for check in (check_that_room_is_waited_for, check_that_an_ended_run_goes_on)}
+CHECKS = {
+    check.__name__: check
+    for check in (check_that_room_is_waited_for, check_that_an_ended_run_goes_on)
+}
 
 
 @pytest.mark.training
 @posix_only
 @pytest.mark.parametrize("check", CHECKS)
 @pytest.mark.slow
-def test_a_full_file_system_destroys_nothing_and_delays_the_run_only(tmp_path: Path, check: str) -> None:
+def test_a_full_file_system_destroys_nothing_and_delays_the_run_only(
+    tmp_path: Path, check: str
+) -> None:
     disk = tmp_path / "disk"
     with small_file_system(disk):
         filler = disk / "filler"
@@ -147,7 +183,9 @@ def test_a_full_file_system_destroys_nothing_and_delays_the_run_only(tmp_path: P
 @posix_only
 @pytest.mark.parametrize("check", CHECKS)
 @pytest.mark.slow
-def test_a_limit_on_files_destroys_nothing_and_delays_the_run_only(tmp_path: Path, check: str) -> None:
+def test_a_limit_on_files_destroys_nothing_and_delays_the_run_only(
+    tmp_path: Path, check: str
+) -> None:
     """In a process of its own: the limit holds for everything that a process writes."""
     command = f"""
 import pathlib
@@ -155,5 +193,7 @@ from tests.core.extensions.training.test_full_disk import CHECKS
 from tests.limits import limit_files
 CHECKS[{check!r}](pathlib.Path({str(tmp_path / "run")!r}), lambda: limit_files(40), lambda: limit_files(None))
 """
-    done = subprocess.run([sys.executable, "-c", command], cwd=REPOSITORY, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", command], cwd=REPOSITORY, capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stderr

@@ -1,4 +1,5 @@
-"""An imported model is trained further by its file alone: it brings architecture, tokenizer and vocabulary."""
+"""An imported model is trained further by its file alone: it brings architecture, tokenizer and
+vocabulary."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -30,7 +31,11 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Three splits, from which vocabularies can be rebuilt."""
     folder = tmp_path_factory.mktemp("data")
     for language, lines in (("de", GERMAN), ("en", ENGLISH)):
-        splits = {"train": lines[:150], "val": lines[150:180], "test_2016_flickr": [*lines[180:], ONLY_IN_TEST]}
+        splits = {
+            "train": lines[:150],
+            "val": lines[150:180],
+            "test_2016_flickr": [*lines[180:], ONLY_IN_TEST],
+        }
         for split, part in splits.items():
             (folder / f"{split}.{language}").write_text("\n".join(part) + "\n", encoding="utf-8")
     return folder
@@ -68,11 +73,20 @@ FAMILIES: dict[str, Callable[[Path, Path], Path]] = {
     ),
     "JoeyNMT, characters": lambda folder, data: joeynmt(folder, data, side={"level": "char"}),
     "JoeyNMT, subword-nmt, all tied": lambda folder, data: joeynmt(
-        folder, data, side=BPE, kind="subword-nmt", model={"tied_embeddings": True, "tied_softmax": True}, joint=True
+        folder,
+        data,
+        side=BPE,
+        kind="subword-nmt",
+        model={"tied_embeddings": True, "tied_softmax": True},
+        joint=True,
     ),
     "notebook 6": notebook,
-    "Annotated Transformer, 2018": lambda folder, data: annotated(folder, data, "annotated-2018", 1),
-    "Annotated Transformer, 2022": lambda folder, data: annotated(folder, data, "annotated-2022", 2),
+    "Annotated Transformer, 2018": lambda folder, data: annotated(
+        folder, data, "annotated-2018", 1
+    ),
+    "Annotated Transformer, 2022": lambda folder, data: annotated(
+        folder, data, "annotated-2022", 2
+    ),
 }
 
 
@@ -83,10 +97,20 @@ def test_the_loss_falls_and_the_result_opens_translates_and_evaluates(
 ) -> None:
     with pickles_read_here():
         source = FAMILIES[family](tmp_path / "theirs", data)
-        import_model(source, ImportOptions(data=data, num_heads=4)).save(tmp_path / "imported.safetensors")
+        import_model(source, ImportOptions(data=data, num_heads=4)).save(
+            tmp_path / "imported.safetensors"
+        )
     before = load_checkpoint(tmp_path / "imported.safetensors")
     out = tmp_path / "run"
-    command = ["train", "--initial-model", tmp_path / "imported.safetensors", "--data", data, "--out", out]
+    command = [
+        "train",
+        "--initial-model",
+        tmp_path / "imported.safetensors",
+        "--data",
+        data,
+        "--out",
+        out,
+    ]
     assert main([*map(str, command), "--device", "cpu", "--epochs", "2", "--batch-size", "30"]) == 0
     first, last = load_checkpoint(out / BEST), load_checkpoint(out / LAST)
     assert last.history[1].training_loss < last.history[0].training_loss
@@ -96,7 +120,18 @@ def test_the_loss_falls_and_the_result_opens_translates_and_evaluates(
     assert last.codecs.to_dict() == before.codecs.to_dict()
     assert len(read_film(out)) == 3
 
-    resumed = ["train", "--data", data, "--out", out, "--resume", "--epochs", "3", "--device", "cpu"]
+    resumed = [
+        "train",
+        "--data",
+        data,
+        "--out",
+        out,
+        "--resume",
+        "--epochs",
+        "3",
+        "--device",
+        "cpu",
+    ]
     assert main([*map(str, resumed)]) == 0
     again = load_checkpoint(out / LAST)
     assert (len(again.history), again.decoding, again.origin) == (3, before.decoding, before.origin)
@@ -123,21 +158,42 @@ def imported(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def train(out: Path, *more: object) -> int:
-    command = ["train", "--out", out, "--device", "cpu", "--max-steps", 2, "--batch-size", 30, *more]
+    command = [
+        "train",
+        "--out",
+        out,
+        "--device",
+        "cpu",
+        "--max-steps",
+        2,
+        "--batch-size",
+        30,
+        *more,
+    ]
     return main([str(word) for word in command])
 
 
 def test_a_preset_or_a_file_of_training_settings_says_how_it_is_trained(
     imported: Path, data: Path, tmp_path: Path
 ) -> None:
-    (tmp_path / "slow.toml").write_text("[training]\nlearning_rate = 1e-6\n[model]\ndropout = 0.3\n")
+    (tmp_path / "slow.toml").write_text(
+        "[training]\nlearning_rate = 1e-6\n[model]\ndropout = 0.3\n"
+    )
     begun = ["--initial-model", imported, "--data", data]
     assert train(tmp_path / "plain", *begun) == 0
-    assert train(tmp_path / "preset", *begun, "--preset", "notebook", "--set", "data.max_length=9") == 0
+    assert (
+        train(tmp_path / "preset", *begun, "--preset", "notebook", "--set", "data.max_length=9")
+        == 0
+    )
     assert train(tmp_path / "file", *begun, "--config", tmp_path / "slow.toml") == 0
     model = load_checkpoint(imported).run
-    plain, by_preset, by_file = (load_checkpoint(tmp_path / name / LAST).run for name in ("plain", "preset", "file"))
-    assert (plain.training.schedule, plain.training.learning_rate) == ("constant", RATE_OF_FURTHER_TRAINING)
+    plain, by_preset, by_file = (
+        load_checkpoint(tmp_path / name / LAST).run for name in ("plain", "preset", "file")
+    )
+    assert (plain.training.schedule, plain.training.learning_rate) == (
+        "constant",
+        RATE_OF_FURTHER_TRAINING,
+    )
     assert (by_preset.training.batching, by_preset.training.learning_rate) == ("random", 5e-4)
     assert (by_preset.preset, by_preset.description) == ("notebook", model.description)
     assert by_file.training.learning_rate == 1e-6
@@ -159,11 +215,22 @@ def test_settings_that_contradict_it_are_refused_by_name(
         assert train(tmp_path / "run", *begun, "--set", setting) == 2
         assert said in capsys.readouterr().err
     prepared = tmp_path / "prepared.safetensors"
-    assert main(["data", "prepare", "--data", str(data), "--preset", "notebook", "--out", str(prepared)]) == 0
+    assert (
+        main(
+            ["data", "prepare", "--data", str(data), "--preset", "notebook", "--out", str(prepared)]
+        )
+        == 0
+    )
     assert train(tmp_path / "run", "--initial-model", imported, "--data", prepared) == 2
-    assert "Use text (a folder, or two files), which is read with the model's vocabulary" in capsys.readouterr().err
+    assert (
+        "Use text (a folder, or two files), which is read with the model's vocabulary"
+        in capsys.readouterr().err
+    )
     assert train(tmp_path / "run", "--data", data, "--set", "data.tokenization=imported") == 2
-    assert "Train that model further (augenmerk train --initial-model FILE), or choose" in capsys.readouterr().err
+    assert (
+        "Train that model further (augenmerk train --initial-model FILE), or choose"
+        in capsys.readouterr().err
+    )
     assert not (tmp_path / "run").exists()
 
 
@@ -172,17 +239,28 @@ def test_languages_that_its_files_did_not_name_are_named_by_options(
 ) -> None:
     model = load_checkpoint(imported)
     unnamed = model.run.data.replace(source_language="und", target_language="und")
-    save_checkpoint(replace(model, run=replace(model.run, data=unnamed)), tmp_path / "unnamed.safetensors")
+    save_checkpoint(
+        replace(model, run=replace(model.run, data=unnamed)), tmp_path / "unnamed.safetensors"
+    )
     begun = ["--initial-model", tmp_path / "unnamed.safetensors", "--data", data]
     assert train(tmp_path / "run", *begun) == 2
     assert "train.und" in capsys.readouterr().err
-    assert train(tmp_path / "run", *begun, "--source-language", "de", "--target-language", "en") == 0
+    assert (
+        train(tmp_path / "run", *begun, "--source-language", "de", "--target-language", "en") == 0
+    )
     assert load_checkpoint(tmp_path / "run" / LAST).run.data.source_language == "de"
 
 
-def test_an_imported_model_teaches_another_by_its_tokenizer(imported: Path, data: Path, tmp_path: Path) -> None:
-    shape = [f"model.{name}={value}" for name, value in (("width", 16), ("num_heads", 2), ("tied_embeddings", "none"))]
-    settings = [word for setting in (*shape, "training.distillation=0.5") for word in ("--set", setting)]
+def test_an_imported_model_teaches_another_by_its_tokenizer(
+    imported: Path, data: Path, tmp_path: Path
+) -> None:
+    shape = [
+        f"model.{name}={value}"
+        for name, value in (("width", 16), ("num_heads", 2), ("tied_embeddings", "none"))
+    ]
+    settings = [
+        word for setting in (*shape, "training.distillation=0.5") for word in ("--set", setting)
+    ]
     assert train(tmp_path / "run", "--teacher", imported, "--data", data, *settings) == 0
     teacher, student = load_checkpoint(imported), load_checkpoint(tmp_path / "run" / LAST)
     assert student.run.data == teacher.run.data
@@ -192,11 +270,36 @@ def test_an_imported_model_teaches_another_by_its_tokenizer(imported: Path, data
 def test_a_small_corpus_gets_batches_that_fit_unless_a_size_is_chosen(
     imported: Path, data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words = ["train", "--initial-model", imported, "--data", data, "--device", "cpu", "--max-steps", "1", "--out"]
+    words = [
+        "train",
+        "--initial-model",
+        imported,
+        "--data",
+        data,
+        "--device",
+        "cpu",
+        "--max-steps",
+        "1",
+        "--out",
+    ]
     assert main([str(word) for word in (*words, tmp_path / "run")]) == 0
     size = load_checkpoint(tmp_path / "run" / LAST).run.training.batch_size
     assert f"each batch has {size:,} tokens" in capsys.readouterr().err
-    assert main(["train", "--resume", "--out", str(tmp_path / "run"), "--max-steps", "2", "--device", "cpu"]) == 0
+    assert (
+        main(
+            [
+                "train",
+                "--resume",
+                "--out",
+                str(tmp_path / "run"),
+                "--max-steps",
+                "2",
+                "--device",
+                "cpu",
+            ]
+        )
+        == 0
+    )
     assert main([str(word) for word in (*words, tmp_path / "other", "--batch-size", 9000)]) == 2
     assert "--set training.batch_size=" in capsys.readouterr().err
 
@@ -205,7 +308,9 @@ def test_a_small_corpus_gets_batches_that_fit_unless_a_size_is_chosen(
 def multilingual(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A model of several target languages: deu, fra and nld."""
     folder = tmp_path_factory.mktemp("multilingual")
-    import_model(marian_models.make_folder(folder / "theirs", codes=True)).save(folder / "imported.safetensors")
+    import_model(marian_models.make_folder(folder / "theirs", codes=True)).save(
+        folder / "imported.safetensors"
+    )
     return folder / "imported.safetensors"
 
 
@@ -220,11 +325,23 @@ def french(data: Path, tmp_path: Path) -> Path:
     return folder
 
 
-@pytest.mark.parametrize(("into", "more"), [("fra", []), ("French", []), ("fr", ["--target-language", "fr"])])
+@pytest.mark.parametrize(
+    ("into", "more"), [("fra", []), ("French", []), ("fr", ["--target-language", "fr"])]
+)
 def test_into_chooses_the_target_language_of_the_data(
     multilingual: Path, french: Path, tmp_path: Path, into: str, more: list[str]
 ) -> None:
-    begun = ["--initial-model", multilingual, "--data", french, "--into", into, "--source-language", "de", *more]
+    begun = [
+        "--initial-model",
+        multilingual,
+        "--data",
+        french,
+        "--into",
+        into,
+        "--source-language",
+        "de",
+        *more,
+    ]
     assert train(tmp_path / "run", *begun) == 0
     last = load_checkpoint(tmp_path / "run" / LAST)
     assert last.run.data.target_code == ">>fra<<"
@@ -233,12 +350,42 @@ def test_into_chooses_the_target_language_of_the_data(
     corpus = load_corpus(french, last.run, codecs=last.codecs)
     code = last.codecs.source.vocabulary.ids[">>fra<<"]
     assert {ids[0] for ids in (*corpus.train.source, *corpus.validation.source)} == {code}
-    assert main(["train", "--resume", "--out", str(tmp_path / "run"), "--max-steps", "3", "--device", "cpu"]) == 0
-    assert main(["translate", GERMAN[0], "--into", "fra", "--checkpoint", str(tmp_path / "run" / LAST)]) == 0
+    assert (
+        main(
+            [
+                "train",
+                "--resume",
+                "--out",
+                str(tmp_path / "run"),
+                "--max-steps",
+                "3",
+                "--device",
+                "cpu",
+            ]
+        )
+        == 0
+    )
+    assert (
+        main(
+            ["translate", GERMAN[0], "--into", "fra", "--checkpoint", str(tmp_path / "run" / LAST)]
+        )
+        == 0
+    )
 
 
-def test_a_sentence_of_the_film_gets_the_code_too(multilingual: Path, french: Path, tmp_path: Path) -> None:
-    begun = ["--initial-model", multilingual, "--data", french, "--into", "fr", "--source-language", "de"]
+def test_a_sentence_of_the_film_gets_the_code_too(
+    multilingual: Path, french: Path, tmp_path: Path
+) -> None:
+    begun = [
+        "--initial-model",
+        multilingual,
+        "--data",
+        french,
+        "--into",
+        "fr",
+        "--source-language",
+        "de",
+    ]
     assert train(tmp_path / "run", *begun, "--probe", "Ein Hund.") == 0
     assert read_film(tmp_path / "run")[-1].translation.source_text == ">>fra<< Ein Hund."
 
@@ -246,26 +393,60 @@ def test_a_sentence_of_the_film_gets_the_code_too(multilingual: Path, french: Pa
 def test_a_target_language_that_is_the_source_is_refused(
     multilingual: Path, french: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    begun = ["--initial-model", multilingual, "--data", french, "--into", "deu", "--source-language", "de"]
+    begun = [
+        "--initial-model",
+        multilingual,
+        "--data",
+        french,
+        "--into",
+        "deu",
+        "--source-language",
+        "de",
+    ]
     assert train(tmp_path / "run", *begun) == 2
-    assert "The source and the target are both German: source_language is de" in capsys.readouterr().err
+    assert (
+        "The source and the target are both German: source_language is de"
+        in capsys.readouterr().err
+    )
 
 
 def test_data_without_a_target_language_or_with_an_unknown_one_are_refused_with_the_codes(
-    multilingual: Path, imported: Path, data: Path, french: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    multilingual: Path,
+    imported: Path,
+    data: Path,
+    french: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    begun = ["--initial-model", multilingual, "--data", french, "--source-language", "de", "--target-language", "fr"]
+    begun = [
+        "--initial-model",
+        multilingual,
+        "--data",
+        french,
+        "--source-language",
+        "de",
+        "--target-language",
+        "fr",
+    ]
     for more, said in (
         ([], "line 1 of the data does not say into which. Add --into CODE"),
-        (["--into", "ita"], "--into: The target language 'ita' is none of this model. Choose one of deu, fra, nld"),
-        (["--set", "data.target_code=>>ita<<"], "which is no target language of the model. It has deu, fra, nld"),
+        (
+            ["--into", "ita"],
+            "--into: The target language 'ita' is none of this model. Choose one of deu, fra, nld",
+        ),
+        (
+            ["--set", "data.target_code=>>ita<<"],
+            "which is no target language of the model. It has deu, fra, nld",
+        ),
         (["--set", "data.target_code=ita"], "Enter a code such as >>fra<<"),
     ):
         assert train(tmp_path / "run", *begun, *more) == 2
         told = capsys.readouterr().err
         assert said in told, told
     lines = (french / "train.de").read_text(encoding="utf-8").splitlines()
-    (french / "train.de").write_text("".join(f">>ita<< {line}\n" for line in lines), encoding="utf-8")
+    (french / "train.de").write_text(
+        "".join(f">>ita<< {line}\n" for line in lines), encoding="utf-8"
+    )
     assert train(tmp_path / "run", *begun) == 2
     assert "The codes are deu, fra, nld." in capsys.readouterr().err
     assert not (tmp_path / "run").exists()
@@ -274,12 +455,23 @@ def test_data_without_a_target_language_or_with_an_unknown_one_are_refused_with_
         assert "The target language 'fr' has no effect" in capsys.readouterr().err
 
 
-def test_lines_that_begin_with_codes_need_no_option(multilingual: Path, french: Path, tmp_path: Path) -> None:
+def test_lines_that_begin_with_codes_need_no_option(
+    multilingual: Path, french: Path, tmp_path: Path
+) -> None:
     for split in ("train", "val"):
         lines = (french / f"{split}.de").read_text(encoding="utf-8").splitlines()
         coded = (f">>{('fra', 'nld')[number % 2]}<< {line}\n" for number, line in enumerate(lines))
         (french / f"{split}.de").write_text("".join(coded), encoding="utf-8")
-    begun = ["--initial-model", multilingual, "--data", french, "--source-language", "de", "--target-language", "fr"]
+    begun = [
+        "--initial-model",
+        multilingual,
+        "--data",
+        french,
+        "--source-language",
+        "de",
+        "--target-language",
+        "fr",
+    ]
     assert train(tmp_path / "run", *begun) == 0
     assert load_checkpoint(tmp_path / "run" / LAST).run.data.target_code is None
 
@@ -289,7 +481,17 @@ def test_another_target_language_contradicts_a_resumed_run(
 ) -> None:
     begun = ["--initial-model", multilingual, "--data", french, "--source-language", "de"]
     assert train(tmp_path / "run", *begun, "--into", "fra") == 0
-    resumed = ["train", "--resume", "--out", str(tmp_path / "run"), "--max-steps", "3", "--device", "cpu", "--into"]
+    resumed = [
+        "train",
+        "--resume",
+        "--out",
+        str(tmp_path / "run"),
+        "--max-steps",
+        "3",
+        "--device",
+        "cpu",
+        "--into",
+    ]
     assert main([*resumed, "nld"]) == 2
     assert "--into nld contradicts the run" in capsys.readouterr().err
     assert main([*resumed, "French"]) == 0

@@ -1,4 +1,5 @@
-"""Micro-batches: the gradients of the whole batch, and a step that can be left undone between them."""
+"""Micro-batches: the gradients of the whole batch, and a step that can be left undone between
+them."""
 
 import dataclasses
 from pathlib import Path
@@ -18,7 +19,13 @@ from augenmerk.core.extensions.training.kernels import training_kernels
 from augenmerk.core.extensions.training.loop import train
 from augenmerk.core.extensions.training.loss import smoothed_distribution
 from augenmerk.core.extensions.training.session import TrainingSession
-from tests.core.extensions.training.runs import Recorder, copy_corpus, copy_run, text_corpus, text_run
+from tests.core.extensions.training.runs import (
+    Recorder,
+    copy_corpus,
+    copy_run,
+    text_corpus,
+    text_run,
+)
 
 pytestmark = pytest.mark.training
 
@@ -36,12 +43,16 @@ def whole_batch(corpus: PreparedCorpus) -> Batch:
 
 
 def gradients_of(session: TrainingSession) -> dict[str, torch.Tensor]:
-    return {name: p.grad.clone() for name, p in session.model.named_parameters() if p.grad is not None}
+    return {
+        name: p.grad.clone() for name, p in session.model.named_parameters() if p.grad is not None
+    }
 
 
 class TestMicroBatches:
     @pytest.mark.parametrize("max_tokens", [1, 30, 100])
-    def test_they_give_the_loss_and_gradients_of_the_whole_batch(self, corpus: PreparedCorpus, max_tokens: int) -> None:
+    def test_they_give_the_loss_and_gradients_of_the_whole_batch(
+        self, corpus: PreparedCorpus, max_tokens: int
+    ) -> None:
         run = text_run(WITHOUT_DROPOUT, label_smoothing=0.1)
         whole, cut = TrainingSession(run, corpus, "cpu"), TrainingSession(run, corpus, "cpu")
         cut.gradients.max_tokens = max_tokens
@@ -68,8 +79,14 @@ class TestMicroBatches:
         assert (max_tokens_at_once(limits["notebook"], CPU) or 0) > 128 * 50
 
 
-def equation_of_r_drop(session: TrainingSession, batch: Batch, smoothing: float, alpha: float) -> torch.Tensor:
-    """Liang et al. 2021, halved, from whole logits with padding masked out: the mean over the batch's target tokens."""
+def equation_of_r_drop(
+    session: TrainingSession, batch: Batch, smoothing: float, alpha: float
+) -> torch.Tensor:
+    """Liang et al.
+
+    2021, halved, from whole logits with padding masked out: the mean over the batch's target
+    tokens.
+    """
     read_ids, expected = batch.target[:, :-1], batch.target[:, 1:]
     with training_kernels(CPU):  # which draw the same random numbers
         logits = session.model(batch.source.repeat(2, 1), read_ids.repeat(2, 1)).logits
@@ -77,9 +94,14 @@ def equation_of_r_drop(session: TrainingSession, batch: Batch, smoothing: float,
     real = expected != session.padding_id
     both_ways = (first.exp() - second.exp()) * (first - second)
     smoothed = torch.stack(
-        [smoothed_distribution(int(word), first.size(-1), smoothing, session.padding_id) for word in expected.flatten()]
+        [
+            smoothed_distribution(int(word), first.size(-1), smoothing, session.padding_id)
+            for word in expected.flatten()
+        ]
     ).view_as(first)
-    cross_entropy = sum((torch.xlogy(smoothed, smoothed) - smoothed * one).sum(-1) for one in (first, second))
+    cross_entropy = sum(
+        (torch.xlogy(smoothed, smoothed) - smoothed * one).sum(-1) for one in (first, second)
+    )
     total = (cross_entropy / 2 + alpha / 4 * both_ways.sum(-1))[real].sum()
     return total / batch.num_target_tokens
 
@@ -87,9 +109,13 @@ def equation_of_r_drop(session: TrainingSession, batch: Batch, smoothing: float,
 class TestRDrop:
     SETTINGS: ClassVar = {"label_smoothing": 0.1, "r_drop": 5.0}
 
-    def test_a_step_minimises_the_equation_on_two_passes_with_the_same_dropout(self, corpus: PreparedCorpus) -> None:
+    def test_a_step_minimises_the_equation_on_two_passes_with_the_same_dropout(
+        self, corpus: PreparedCorpus
+    ) -> None:
         """Sentences of different lengths: what is padded on either side counts for nothing."""
-        session, naive = (TrainingSession(text_run(**self.SETTINGS), corpus, "cpu") for _ in range(2))
+        session, naive = (
+            TrainingSession(text_run(**self.SETTINGS), corpus, "cpu") for _ in range(2)
+        )
         batch = whole_batch(corpus)
         assert bool((batch.target == 1).any())
         assert bool((batch.source == 1).any())
@@ -100,14 +126,19 @@ class TestRDrop:
         expected.backward()
         assert result is not None
         assert result.loss == pytest.approx(expected.item(), rel=1e-5)
-        assert result.num_tokens == batch.num_target_tokens, "each token counts once, though it was read twice"
+        assert result.num_tokens == batch.num_target_tokens, (
+            "each token counts once, though it was read twice"
+        )
         torch.nn.utils.clip_grad_norm_(naive.model.parameters(), 1.0)
         naive_gradients = gradients_of(naive)
         for name, gradient in gradients_of(session).items():
             assert float((gradient - naive_gradients[name]).abs().max()) < 1e-5, name
 
     def test_two_passes_differ_by_their_dropout(self, corpus: PreparedCorpus) -> None:
-        weak, strong = (TrainingSession(text_run(label_smoothing=0.1, r_drop=a), corpus, "cpu") for a in (1e-9, 5.0))
+        weak, strong = (
+            TrainingSession(text_run(label_smoothing=0.1, r_drop=a), corpus, "cpu")
+            for a in (1e-9, 5.0)
+        )
         losses = []
         for session in (weak, strong):
             torch.manual_seed(7)
@@ -120,7 +151,10 @@ class TestRDrop:
     def test_micro_batches_keep_both_passes_of_a_pair_together(
         self, corpus: PreparedCorpus, max_tokens: int, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """Gradients of the parts add up to those of the whole; both passes together are as large as one pass may be."""
+        """Gradients of the parts add up to those of the whole.
+
+        Both passes together are as large as one pass may be.
+        """
         sizes: list[int] = []
         run = text_run(**self.SETTINGS)
         whole, cut = TrainingSession(run, corpus, "cpu"), TrainingSession(run, corpus, "cpu")
@@ -132,7 +166,9 @@ class TestRDrop:
 
         cut.gradients._loss_sum.hidden_states = cut.model.hidden_states = watch  # type: ignore[assignment]
         cut.gradients.max_tokens = max_tokens
-        monkeypatch.setattr("augenmerk.core.extensions.training.kernels._CpuDropout.apply", half_of_the_rows_scaled)
+        monkeypatch.setattr(
+            "augenmerk.core.extensions.training.kernels._CpuDropout.apply", half_of_the_rows_scaled
+        )
         one, other = whole.step([whole_batch(corpus)]), cut.step([whole_batch(corpus)])
         assert one is not None
         assert other is not None
@@ -146,7 +182,10 @@ class TestRDrop:
     def test_the_second_pass_reads_a_share_of_the_tokens_as_unknown(
         self, corpus: PreparedCorpus, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """On both sides, other ones in each step; the words to predict are unchanged, padding is not read."""
+        """On both sides, other ones in each step.
+
+        The words to predict are unchanged, padding is not read.
+        """
         session = TrainingSession(text_run(**self.SETTINGS, token_cutoff=0.3), corpus, "cpu")
         batch = whole_batch(corpus)
         seen: list[tuple[torch.Tensor, torch.Tensor]] = []
@@ -157,7 +196,9 @@ class TestRDrop:
             return hidden_states(source, target)
 
         session.gradients._loss_sum.hidden_states = session.model.hidden_states = watch  # type: ignore[assignment]
-        num_tokens = [result.num_tokens for _ in range(2) if (result := session.step([batch])) is not None]
+        num_tokens = [
+            result.num_tokens for _ in range(2) if (result := session.step([batch])) is not None
+        ]
         assert num_tokens == [batch.num_target_tokens] * 2
         assert not torch.equal(seen[0][0], seen[1][0])
         for source, target in seen:
@@ -170,14 +211,23 @@ class TestRDrop:
                 assert 0.15 < float(is_changed[is_real].float().mean()) < 0.45
 
     def test_without_a_second_pass_a_cutoff_is_refused(self) -> None:
-        with pytest.raises(ConfigError, match=r"token_cutoff is 0\.05, but r_drop is 0: there is no second pass"):
+        with pytest.raises(
+            ConfigError, match=r"token_cutoff is 0\.05, but r_drop is 0: there is no second pass"
+        ):
             text_run(token_cutoff=0.05)
 
     def test_a_run_with_it_resumes_to_the_last_bit(self, tmp_path: Path) -> None:
         run = text_run(num_epochs=2, r_drop=2.0, token_cutoff=0.2)
         whole, first, second = Recorder(), Recorder(stop_after=5), Recorder()
         train(run, text_corpus(run), tmp_path / "whole", device="cpu", on_event=whole)
-        train(run, text_corpus(run), tmp_path / "run", device="cpu", on_event=first, should_stop=first.should_stop)
+        train(
+            run,
+            text_corpus(run),
+            tmp_path / "run",
+            device="cpu",
+            on_event=first,
+            should_stop=first.should_stop,
+        )
         torch.manual_seed(99)
         train(run, text_corpus(run), tmp_path / "run", device="cpu", resume=True, on_event=second)
         assert [*first.losses, *second.losses] == whole.losses
@@ -188,16 +238,20 @@ class TestRDrop:
 
 
 def half_of_the_rows_scaled(states: torch.Tensor, probability: float) -> torch.Tensor:
-    """Stands for dropout: the second pass is scaled, the first is not, wherever the batch was cut."""
+    """Stands for dropout: the second pass is scaled, the first is not, wherever the batch was
+    cut."""
     factor = torch.ones(len(states), *[1] * (states.dim() - 1))
     factor[len(states) // 2 :] = 1 - probability
     return states * factor
 
 
 class TestLeftUndone:
-    """Stop in the middle of a step: as if the step had never begun, so that the run resumes to the last bit."""
+    """Stop in the middle of a step: as if the step had never begun, so that the run resumes to the
+    last bit."""
 
-    def test_weights_random_numbers_and_position_are_as_before(self, corpus: PreparedCorpus) -> None:
+    def test_weights_random_numbers_and_position_are_as_before(
+        self, corpus: PreparedCorpus
+    ) -> None:
         session, other = (TrainingSession(text_run(), corpus, "cpu") for _ in range(2))
         for current in (session, other):
             current.gradients.max_tokens = 30
@@ -225,8 +279,12 @@ class TestLeftUndone:
         assert session.step([whole_batch(corpus)], 1.0, lambda: True) is not None
 
     @pytest.mark.slow
-    def test_a_run_stopped_within_a_step_resumes_to_the_last_bit(self, tmp_path: Path, monkeypatch) -> None:
-        monkeypatch.setattr("augenmerk.core.extensions.training.loss.max_tokens_at_once", lambda size, device: 20)
+    def test_a_run_stopped_within_a_step_resumes_to_the_last_bit(
+        self, tmp_path: Path, monkeypatch
+    ) -> None:
+        monkeypatch.setattr(
+            "augenmerk.core.extensions.training.loss.max_tokens_at_once", lambda size, device: 20
+        )
         run = copy_run(num_epochs=1)
         whole = Recorder()
         train(run, copy_corpus(run), tmp_path / "whole", device="cpu", on_event=whole)
@@ -240,7 +298,9 @@ class TestLeftUndone:
                 return calls > limit
 
             folder = tmp_path / str(calls_before_stop)
-            train(run, copy_corpus(run), folder, device="cpu", on_event=parts, should_stop=should_stop)
+            train(
+                run, copy_corpus(run), folder, device="cpu", on_event=parts, should_stop=should_stop
+            )
             num_done = len(parts.of(StepDone))
             assert 0 < num_done < len(whole.losses)
             torch.manual_seed(99)
@@ -270,4 +330,6 @@ def test_each_choice_is_said_with_its_reason(corpus: PreparedCorpus, tmp_path: P
     assert "Computing in float32: the settings ask for it" in texts
     assert "Fused Adam, in one pass over all parameters: available for cpu" in texts
     assert any(text.startswith("Computing on ") for text in texts)
-    assert any(text.endswith("tokens: little padding, and a stop acts within seconds") for text in texts)
+    assert any(
+        text.endswith("tokens: little padding, and a stop acts within seconds") for text in texts
+    )

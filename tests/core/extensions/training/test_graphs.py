@@ -1,4 +1,7 @@
-"""Batches in the few shapes of CUDA graphs: the same loss and gradients. `test_on_a_gpu.py` records graphs."""
+"""Batches in the few shapes of CUDA graphs: the same loss and gradients.
+
+`test_on_a_gpu.py` records graphs.
+"""
 
 import pytest
 import torch
@@ -26,7 +29,9 @@ def session(corpus: PreparedCorpus) -> TrainingSession:
     return TrainingSession(text_run({"dropout": 0.0}, label_smoothing=0.1), corpus, "cpu")
 
 
-def gradients(loss_sum: LossSum, source: torch.Tensor, target: torch.Tensor) -> tuple[float, dict[str, torch.Tensor]]:
+def gradients(
+    loss_sum: LossSum, source: torch.Tensor, target: torch.Tensor
+) -> tuple[float, dict[str, torch.Tensor]]:
     loss_sum.model.zero_grad()
     loss = loss_sum(source, target)
     loss.backward()
@@ -36,31 +41,51 @@ def gradients(loss_sum: LossSum, source: torch.Tensor, target: torch.Tensor) -> 
 
 
 @pytest.mark.parametrize("smoothing", [0.0, 0.1])
-@pytest.mark.parametrize("change", [{}, {"distillation": 0.7}, {"r_drop": 3.0, "token_cutoff": 0.9999999}])
+@pytest.mark.parametrize(
+    "change", [{}, {"distillation": 0.7}, {"r_drop": 3.0, "token_cutoff": 0.9999999}]
+)
 def test_padding_that_is_kept_changes_neither_loss_nor_gradients(
     session: TrainingSession, corpus: PreparedCorpus, smoothing: float, change: dict[str, float]
 ) -> None:
     settings = session.run.training.replace(label_smoothing=smoothing, **change)
     has_teacher = "distillation" in change
-    teachers = [TrainingSession(text_run({"dropout": 0.0}, seed=2), corpus, "cpu").model] if has_teacher else []
+    teachers = (
+        [TrainingSession(text_run({"dropout": 0.0}, seed=2), corpus, "cpu").model]
+        if has_teacher
+        else []
+    )
     batch = collate(corpus.train, range(21), PADDING)
     cut, padded = (
-        LossSum(session.model, session.model.hidden_states, settings, teachers, keeps_padding=keeps, unknown_ids=(0, 0))
+        LossSum(
+            session.model,
+            session.model.hidden_states,
+            settings,
+            teachers,
+            keeps_padding=keeps,
+            unknown_ids=(0, 0),
+        )
         for keeps in (False, True)
     )
     expected_loss, expected = gradients(cut, batch.source, batch.target)
     loss, padded_gradients = gradients(padded, *to_common_shape(batch, PADDING, 100))
     assert loss == pytest.approx(expected_loss, rel=1e-5)
     for name, gradient in expected.items():
-        torch.testing.assert_close(padded_gradients[name], gradient, rtol=1e-4, atol=1e-5 * expected_loss)
+        torch.testing.assert_close(
+            padded_gradients[name], gradient, rtol=1e-4, atol=1e-5 * expected_loss
+        )
 
 
 @pytest.mark.parametrize(
-    ("shape", "expected"), [((21, 9, 12), (32, 16, 17)), ((32, 72, 73), (32, 72, 73)), ((16, 99, 100), (16, 100, 101))]
+    ("shape", "expected"),
+    [((21, 9, 12), (32, 16, 17)), ((32, 72, 73), (32, 72, 73)), ((16, 99, 100), (16, 100, 101))],
 )
 def test_shapes_are_rounded_up(shape: tuple[int, int, int], expected: tuple[int, int, int]) -> None:
     rows, source_length, target_length = shape
-    batch = Batch(torch.full((rows, source_length), 5), torch.full((rows, target_length), 6), rows * target_length)
+    batch = Batch(
+        torch.full((rows, source_length), 5),
+        torch.full((rows, target_length), 6),
+        rows * target_length,
+    )
     source, target = to_common_shape(batch, PADDING, 100)
     assert (len(source), source.size(1), target.size(1)) == expected
     assert bool((source[:rows, :source_length] == 5).all())

@@ -10,9 +10,16 @@ import pytest
 
 from augenmerk.core.checkpoint.history import EpochRecord
 from augenmerk.core.errors import CheckpointError
-from augenmerk.core.extensions.training.history_file import num_stale_epochs, read_history, write_history
+from augenmerk.core.extensions.training.history_file import (
+    num_stale_epochs,
+    read_history,
+    write_history,
+)
 
-RECORDS = [EpochRecord(1, 10, 3.0, 2.5, 2.6, 5e-4, 1.5), EpochRecord(2, 20, 2.0, 2.25, 2.3, 5e-4, 1.25, 31.5)]
+RECORDS = [
+    EpochRecord(1, 10, 3.0, 2.5, 2.6, 5e-4, 1.5),
+    EpochRecord(2, 20, 2.0, 2.25, 2.3, 5e-4, 1.25, 31.5),
+]
 
 
 def test_every_number_can_be_read_back(tmp_path: Path) -> None:
@@ -34,14 +41,18 @@ def test_a_table_of_an_earlier_version_can_be_read(tmp_path: Path) -> None:
 
 
 def test_a_table_of_the_first_version_has_no_batch_means_and_no_durations(tmp_path: Path) -> None:
-    (tmp_path / "history.csv").write_text("epoch,step,training_loss,validation_loss,learning_rate\n1,5,3.0,2.0,0.001\n")
+    (tmp_path / "history.csv").write_text(
+        "epoch,step,training_loss,validation_loss,learning_rate\n1,5,3.0,2.0,0.001\n"
+    )
     (record,) = read_history(tmp_path / "history.csv")
     assert (record.epoch, record.validation_loss, record.bleu) == (1, 2.0, None)
     assert math.isnan(record.validation_loss_batch_mean)
     assert math.isnan(record.seconds)
 
 
-@pytest.mark.parametrize("text", ["epoch,step\n1,2\n", "epoch\nx\n", "a\n1\n", "epoch,step\n1\n", "epoch\n1,2\n"])
+@pytest.mark.parametrize(
+    "text", ["epoch,step\n1,2\n", "epoch\nx\n", "a\n1\n", "epoch,step\n1\n", "epoch\n1,2\n"]
+)
 def test_a_damaged_table_is_refused(tmp_path: Path, text: str) -> None:
     (tmp_path / "history.csv").write_text(text)
     with pytest.raises(CheckpointError, match="cannot be read as the history of a run"):
@@ -65,14 +76,31 @@ def test_a_missing_table_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("losses", "stale"),
-    [([], 0), ([3], 0), ([3, 2], 0), ([3, 2, 2], 1), ([3, 2, 4, 2.5], 2), ([3, 4, 2, 5], 1), ([1, 2, 3, 4], 3)],
+    [
+        ([], 0),
+        ([3], 0),
+        ([3, 2], 0),
+        ([3, 2, 2], 1),
+        ([3, 2, 4, 2.5], 2),
+        ([3, 4, 2, 5], 1),
+        ([1, 2, 3, 4], 3),
+    ],
 )
-def test_an_epoch_is_stale_if_it_is_no_better_than_every_earlier_one(losses: list[float], stale: int) -> None:
-    records = [dataclasses.replace(RECORDS[0], epoch=n, validation_loss=loss) for n, loss in enumerate(losses, 1)]
+def test_an_epoch_is_stale_if_it_is_no_better_than_every_earlier_one(
+    losses: list[float], stale: int
+) -> None:
+    records = [
+        dataclasses.replace(RECORDS[0], epoch=n, validation_loss=loss)
+        for n, loss in enumerate(losses, 1)
+    ]
     assert num_stale_epochs(records) == stale
 
 
 def test_a_run_without_an_epoch_has_a_header(tmp_path: Path) -> None:
     write_history(tmp_path / "history.csv", [])
-    assert (tmp_path / "history.csv").read_text().startswith("epoch,step,training_loss,validation_loss,")
+    assert (
+        (tmp_path / "history.csv")
+        .read_text()
+        .startswith("epoch,step,training_loss,validation_loss,")
+    )
     assert len((tmp_path / "history.csv").read_text().splitlines()) == 1

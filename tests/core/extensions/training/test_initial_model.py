@@ -30,7 +30,9 @@ def initial(tmp_path_factory: pytest.TempPathFactory) -> Checkpoint:
 
 
 def further(**training: object) -> RunConfig:
-    return dataclasses.replace(RUN, training=RUN.training.replace(num_epochs=2, learning_rate=1e-4, **training))
+    return dataclasses.replace(
+        RUN, training=RUN.training.replace(num_epochs=2, learning_rate=1e-4, **training)
+    )
 
 
 @pytest.mark.slow
@@ -42,15 +44,23 @@ def test_the_first_step_has_the_weights_of_the_model(initial: Checkpoint) -> Non
     assert session.run.training.initial_model == model_digest(initial)
 
 
-def test_what_was_learned_is_kept_and_the_run_says_where_it_comes_from(tmp_path: Path, initial: Checkpoint) -> None:
+def test_what_was_learned_is_kept_and_the_run_says_where_it_comes_from(
+    tmp_path: Path, initial: Checkpoint
+) -> None:
     _, anew = record(further(), tmp_path / "anew")
     _, begun = record(further(), tmp_path / "begun", initial=initial)
     assert begun.losses[0] < 0.5 * anew.losses[0]
-    assert read_toml(tmp_path / "begun" / RUN_SETTINGS).training.initial_model == model_digest(initial)
-    assert load_checkpoint(tmp_path / "begun" / LAST).run.training.initial_model == model_digest(initial)
+    assert read_toml(tmp_path / "begun" / RUN_SETTINGS).training.initial_model == model_digest(
+        initial
+    )
+    assert load_checkpoint(tmp_path / "begun" / LAST).run.training.initial_model == model_digest(
+        initial
+    )
 
 
-def test_it_is_resumed_without_the_model_to_the_last_bit(tmp_path: Path, initial: Checkpoint) -> None:
+def test_it_is_resumed_without_the_model_to_the_last_bit(
+    tmp_path: Path, initial: Checkpoint
+) -> None:
     _, whole = record(further(), tmp_path / "whole", initial=initial)
     _, first = record(further(), tmp_path / "parts", initial=initial, stop_after=3)
     for settings in (further(), read_toml(tmp_path / "parts" / RUN_SETTINGS)):
@@ -71,7 +81,9 @@ def test_a_run_that_ended_before_its_first_checkpoint_asks_for_the_model_again(
     with pytest.raises(KeyboardInterrupt):
         record(further(), tmp_path, initial=initial, on_event=crash)
     own = read_toml(tmp_path / RUN_SETTINGS)
-    with pytest.raises(ConfigError, match=r"initial_model is [0-9a-f]{64}, but no model was given\. Give its file"):
+    with pytest.raises(
+        ConfigError, match=r"initial_model is [0-9a-f]{64}, but no model was given\. Give its file"
+    ):
         record(own, tmp_path, resume=True)
     _, again = record(own, tmp_path, resume=True, initial=initial)
     _, whole = record(further(), tmp_path / "whole", initial=initial)
@@ -85,20 +97,33 @@ def test_another_dropout_is_no_other_architecture(tmp_path: Path, initial: Check
 
 
 @pytest.mark.slow
-def test_a_model_that_does_not_fit_is_refused_before_anything_is_written(tmp_path: Path, initial: Checkpoint) -> None:
-    wider = dataclasses.replace(further(), model=RUN.model.replace(feed_forward_width=64, num_heads=2))
-    with pytest.raises(CheckpointError, match="num_heads is 4 there and 2 here; feed_forward_width is 32 there and 64"):
+def test_a_model_that_does_not_fit_is_refused_before_anything_is_written(
+    tmp_path: Path, initial: Checkpoint
+) -> None:
+    wider = dataclasses.replace(
+        further(), model=RUN.model.replace(feed_forward_width=64, num_heads=2)
+    )
+    with pytest.raises(
+        CheckpointError,
+        match="num_heads is 4 there and 2 here; feed_forward_width is 32 there and 64",
+    ):
         record(wider, tmp_path / "run", initial=initial)
-    with pytest.raises(CheckpointError, match="The corpus gives another vocabulary than that of the initial model"):
+    with pytest.raises(
+        CheckpointError, match="The corpus gives another vocabulary than that of the initial model"
+    ):
         record(further(), tmp_path / "run", initial=initial, corpus=text_corpus(RUN, 20))
-    with pytest.raises(CheckpointError, match=f"begins with the model {'0' * 64}; the one given is"):
+    with pytest.raises(
+        CheckpointError, match=f"begins with the model {'0' * 64}; the one given is"
+    ):
         record(further(initial_model="0" * 64), tmp_path / "run", initial=initial)
     assert not (tmp_path / "run" / RUN_SETTINGS).exists()
 
 
 @pytest.mark.parametrize("digest", ["", "0" * 63, "G" * 64, 5])
 def test_a_setting_that_names_no_model_is_refused(digest: object) -> None:
-    with pytest.raises(ConfigError, match=r"initial_model is .* the 64 hexadecimal digits of a model's digest"):
+    with pytest.raises(
+        ConfigError, match=r"initial_model is .* the 64 hexadecimal digits of a model's digest"
+    ):
         RUN.training.replace(initial_model=digest)
 
 
@@ -133,12 +158,16 @@ def counts_of(checkpoint: Checkpoint) -> dict[str, int] | None:
     return None if checkpoint.word_counts is None else dict(checkpoint.word_counts.counts)
 
 
-def test_words_of_the_data_that_it_was_trained_on_before_are_known_too(tmp_path: Path, initial: Checkpoint) -> None:
+def test_words_of_the_data_that_it_was_trained_on_before_are_known_too(
+    tmp_path: Path, initial: Checkpoint
+) -> None:
     corpus = text_corpus(RUN)
     assert corpus.word_counts is not None
     session = TrainingSession(further(), corpus, "cpu")
     session.begin_with(initial)
-    assert counts_of(session.snapshot(())) == dict(corpus.word_counts.counts), "the same data: counted once"
+    assert counts_of(session.snapshot(())) == dict(corpus.word_counts.counts), (
+        "the same data: counted once"
+    )
     before = WordCounts({"pferd": 7, "ein": 1}, kind="tales")
     of_other_data = dataclasses.replace(initial, corpus_digest="0" * 64, word_counts=before)
     session.begin_with(of_other_data)

@@ -1,4 +1,5 @@
-"""The kernels of training: the results and gradients of PyTorch's own, and dropout with its own random numbers."""
+"""The kernels of training: the results and gradients of PyTorch's own, and dropout with its own
+random numbers."""
 
 import pytest
 import torch
@@ -6,12 +7,26 @@ from torch import nn
 from torch.nn import functional
 
 from augenmerk.core.extensions.training import kernels
-from augenmerk.core.extensions.training.kernels import FasterKernels, dropout, linear, training_kernels
+from augenmerk.core.extensions.training.kernels import (
+    FasterKernels,
+    dropout,
+    linear,
+    training_kernels,
+)
 from augenmerk.core.inference.products import has_faster_kernels
 from augenmerk.core.model.attention import attend
-from tests.core.model.small_models import KINDS, NUM_SOURCE, NUM_TARGET, PADDING, make_model, random_ids
+from tests.core.model.small_models import (
+    KINDS,
+    NUM_SOURCE,
+    NUM_TARGET,
+    PADDING,
+    make_model,
+    random_ids,
+)
 
-needs_kernels = pytest.mark.skipif(not has_faster_kernels(), reason="needs a processor with AVX-512 and oneDNN")
+needs_kernels = pytest.mark.skipif(
+    not has_faster_kernels(), reason="needs a processor with AVX-512 and oneDNN"
+)
 
 SHARES = pytest.mark.parametrize("probability", [0.1, 0.2, 0.5, 0.9])
 
@@ -36,7 +51,9 @@ def test_neighbours_fall_independently(probability: float) -> None:
     survivors = (dropout(torch.ones(400_000), probability, training=True) != 0).double()
     survivors = (survivors - survivors.mean()) / survivors.std()
     for distance in range(1, 9):
-        assert float((survivors[distance:] * survivors[:-distance]).mean()) == pytest.approx(0, abs=0.009)
+        assert float((survivors[distance:] * survivors[:-distance]).mean()) == pytest.approx(
+            0, abs=0.009
+        )
     for quarter in survivors.view(-1, 4).mean(dim=0):
         assert float(quarter) == pytest.approx(0, abs=0.02)
 
@@ -96,7 +113,9 @@ def test_a_probability_just_below_one_is_finite() -> None:
 
 
 def values(*shape: int) -> torch.Tensor:
-    return torch.randn(*shape, generator=torch.Generator().manual_seed(sum(shape)), requires_grad=True)
+    return torch.randn(
+        *shape, generator=torch.Generator().manual_seed(sum(shape)), requires_grad=True
+    )
 
 
 def gradients(output: torch.Tensor, *inputs: torch.Tensor) -> tuple[torch.Tensor, ...]:
@@ -106,7 +125,9 @@ def gradients(output: torch.Tensor, *inputs: torch.Tensor) -> tuple[torch.Tensor
 
 @pytest.mark.parametrize("shape", [(70, 24), (5, 30, 24)])
 @pytest.mark.parametrize("has_bias", [True, False])
-def test_results_and_gradients_are_those_of_pytorch_to_rounding(shape: tuple[int, ...], has_bias: bool) -> None:
+def test_results_and_gradients_are_those_of_pytorch_to_rounding(
+    shape: tuple[int, ...], has_bias: bool
+) -> None:
     states, weight, bias = values(*shape), values(40, 24), values(40) if has_bias else None
     ours, theirs = linear(states, weight, bias), functional.linear(states, weight, bias)
     torch.testing.assert_close(ours, theirs)
@@ -116,10 +137,14 @@ def test_results_and_gradients_are_those_of_pytorch_to_rounding(shape: tuple[int
 
 
 @needs_kernels
-def test_large_products_of_32_bits_with_gradients_take_the_faster_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_large_products_of_32_bits_with_gradients_take_the_faster_kernel(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     used: list[torch.Size] = []
 
-    def counting(rows: torch.Tensor, columns: torch.Tensor, bias: torch.Tensor | None = None) -> torch.Tensor:
+    def counting(
+        rows: torch.Tensor, columns: torch.Tensor, bias: torch.Tensor | None = None
+    ) -> torch.Tensor:
         used.append(rows.shape)
         return functional.linear(rows, columns, bias)
 
@@ -147,8 +172,12 @@ def test_a_model_has_the_same_hidden_states_and_gradients(kind: str, is_training
     with training_kernels(torch.device("cpu")):
         faster = model.hidden_states(source, target)
     torch.testing.assert_close(faster, plain, rtol=0, atol=1e-5)
-    hidden_only = [parameter for name, parameter in model.named_parameters() if not name.startswith("output.")]
-    for one, other in zip(gradients(faster, *hidden_only), gradients(plain, *hidden_only), strict=True):
+    hidden_only = [
+        parameter for name, parameter in model.named_parameters() if not name.startswith("output.")
+    ]
+    for one, other in zip(
+        gradients(faster, *hidden_only), gradients(plain, *hidden_only), strict=True
+    ):
         torch.testing.assert_close(one, other, rtol=1e-4, atol=1e-4)
 
 
@@ -156,8 +185,14 @@ def test_a_model_has_the_same_hidden_states_and_gradients(kind: str, is_training
 def test_attention_with_dropout_is_that_of_pytorch_where_nothing_falls_out(
     monkeypatch: pytest.MonkeyPatch, length: int
 ) -> None:
-    monkeypatch.setitem(kernels._REPLACEMENTS, functional.dropout, lambda weights, **options: weights)
-    queries, keys, inputs = values(6, 4, length, 8), values(6, 4, length + 1, 8), values(6, 4, length + 2, 8)[:, :, :-1]
+    monkeypatch.setitem(
+        kernels._REPLACEMENTS, functional.dropout, lambda weights, **options: weights
+    )
+    queries, keys, inputs = (
+        values(6, 4, length, 8),
+        values(6, 4, length + 1, 8),
+        values(6, 4, length + 2, 8)[:, :, :-1],
+    )
     mask = torch.ones(6, 1, 1, length + 1, dtype=torch.bool)
     mask[2, ..., -3:] = False
     with FasterKernels():
@@ -178,7 +213,9 @@ def test_attention_drops_weights_and_keeps_their_mean() -> None:
     assert float(mixed.mean()) == pytest.approx(1, abs=0.01)
 
 
-@pytest.mark.parametrize("shape", [(100, 5), (100, 20), (2, 5), (5, 0)], ids=["short", "long", "few", "empty"])
+@pytest.mark.parametrize(
+    "shape", [(100, 5), (100, 20), (2, 5), (5, 0)], ids=["short", "long", "few", "empty"]
+)
 @pytest.mark.parametrize("dim", [0, -1])
 def test_softmax_is_that_of_pytorch(shape: tuple[int, ...], dim: int) -> None:
     scores = values(*shape)
@@ -187,10 +224,14 @@ def test_softmax_is_that_of_pytorch(shape: tuple[int, ...], dim: int) -> None:
     torch.testing.assert_close(ours, functional.softmax(scores, dim=dim, dtype=torch.float64))
 
 
-def test_many_short_rows_of_scores_are_padded_within_the_context(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_short_rows_of_scores_are_padded_within_the_context(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Which PyTorch's softmax takes many numbers at a time for."""
     widths, pad = [], functional.pad
-    monkeypatch.setattr(functional, "pad", lambda *inputs, **options: widths.append(1) or pad(*inputs, **options))
+    monkeypatch.setattr(
+        functional, "pad", lambda *inputs, **options: widths.append(1) or pad(*inputs, **options)
+    )
     queries = values(40, 4, 5, 8)
     attend(queries, queries, queries, None, dropout=0.1)
     assert not widths

@@ -1,4 +1,7 @@
-"""Behind the one door to torchtext: the score of the published systems. Vocabulary and batches have their own tests."""
+"""Behind the one door to torchtext: the score of the published systems.
+
+Vocabulary and batches have their own tests.
+"""
 
 import pytest
 
@@ -11,10 +14,15 @@ def test_bleu_of_the_reference_itself_is_100() -> None:
 
 
 def test_bleu_agrees_with_a_count_by_hand() -> None:
-    hypothesis, reference = "a man in a red shirt stands".split(), "a man in a blue shirt stands here".split()
+    hypothesis, reference = (
+        "a man in a red shirt stands".split(),
+        "a man in a blue shirt stands here".split(),
+    )
     precisions = (6 / 7) * (4 / 6) * (2 / 5) * (1 / 4)
     brevity = 2.718281828459045 ** (1 - 8 / 7)
-    assert bleu([hypothesis], [reference]) == pytest.approx(100 * brevity * precisions**0.25, rel=1e-5)
+    assert bleu([hypothesis], [reference]) == pytest.approx(
+        100 * brevity * precisions**0.25, rel=1e-5
+    )
 
 
 def test_bleu_without_any_common_words_is_zero_and_no_warning() -> None:

@@ -34,7 +34,9 @@ with locked(pathlib.Path(sys.argv[1])):
 def other_process(folder: Path) -> Iterator["subprocess.Popen[str]"]:
     """A process that holds the lock of `folder` until it is told to end."""
     command = [sys.executable, "-c", HOLD, str(folder)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "locked\n"
         yield process
@@ -59,7 +61,10 @@ def test_a_second_training_is_refused_and_changes_nothing(tmp_path: Path) -> Non
     finished, _ = record(copy_run(max_steps=3), folder, on_event=begin_another)
     assert finished.step == 3
     for message in refusals:
-        assert f"Another training is running in {folder} (process {os.getpid()} on {socket.gethostname()})" in message
+        assert (
+            f"Another training is running in {folder} (process {os.getpid()} on "
+            f"{socket.gethostname()})" in message
+        )
         assert "choose another folder" in message
     assert len(refusals) == 2
     assert not (folder / LOCK).exists()
@@ -76,13 +81,19 @@ def test_another_process_is_kept_out_and_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="SIGKILL is a signal of POSIX systems")
-def test_the_lock_of_a_killed_process_is_taken_over_and_what_it_left_half_written_goes(tmp_path: Path) -> None:
+def test_the_lock_of_a_killed_process_is_taken_over_and_what_it_left_half_written_goes(
+    tmp_path: Path,
+) -> None:
     with other_process(tmp_path) as process:
         process.send_signal(signal.SIGKILL)
         process.wait()
         assert (tmp_path / LOCK).exists(), "it had no time to tidy up"
         (tmp_path / "film").mkdir()
-        halves = [tmp_path / f".{LAST}.abc.part", tmp_path / ".tmpGB6tN8", tmp_path / "film" / ".tmpa1B2c3"]
+        halves = [
+            tmp_path / f".{LAST}.abc.part",
+            tmp_path / ".tmpGB6tN8",
+            tmp_path / "film" / ".tmpa1B2c3",
+        ]
         others = [tmp_path / ".tmp-notes", tmp_path / ".tmpGB6tN8.txt", tmp_path / "tmpGB6tN8"]
         for path in (*halves, *others):
             path.write_bytes(b"half")
@@ -94,7 +105,9 @@ def test_the_lock_of_a_killed_process_is_taken_over_and_what_it_left_half_writte
 
 
 @pytest.mark.skipif(os.name != "posix", reason="flock is of POSIX systems")
-@pytest.mark.parametrize(("owner", "is_free"), [("dead", True), ("alive", False), ("elsewhere", False), ("", True)])
+@pytest.mark.parametrize(
+    ("owner", "is_free"), [("dead", True), ("alive", False), ("elsewhere", False), ("", True)]
+)
 def test_without_locks_of_the_system_a_living_owner_decides(
     tmp_path: Path, monkeypatch, owner: str, is_free: bool
 ) -> None:

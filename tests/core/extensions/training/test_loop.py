@@ -23,13 +23,24 @@ from safetensors.torch import save_file
 
 from augenmerk.core.checkpoint.file import load_checkpoint
 from augenmerk.core.config import RunConfig
-from augenmerk.core.errors import AugenmerkError, CheckpointError, ConfigError, DeviceError, StorageError, TrainingError
+from augenmerk.core.errors import (
+    AugenmerkError,
+    CheckpointError,
+    ConfigError,
+    DeviceError,
+    StorageError,
+    TrainingError,
+)
 from augenmerk.core.extensions.run_settings.presets import preset
 from augenmerk.core.extensions.run_settings.toml_file import read_toml
 from augenmerk.core.extensions.training import loop as loop_module
 from augenmerk.core.extensions.training import validation as validation_module
 from augenmerk.core.extensions.training.corpora.batches import Batch, collate, validation_batches
-from augenmerk.core.extensions.training.corpora.prepared import EncodedPairs, PreparedCorpus, prepare_copy_task
+from augenmerk.core.extensions.training.corpora.prepared import (
+    EncodedPairs,
+    PreparedCorpus,
+    prepare_copy_task,
+)
 from augenmerk.core.extensions.training.evaluation import CorpusLoss
 from augenmerk.core.extensions.training.events import (
     ChangedDataError,
@@ -51,11 +62,26 @@ from augenmerk.core.extensions.training.loss import Gradients
 from augenmerk.core.extensions.training.session import StepResult, TrainingSession
 from augenmerk.core.folder_lock import LOCK, is_locked
 from augenmerk.core.quantities import percent
-from augenmerk.core.run_files import BEST, ENVIRONMENT, HISTORY, LAST, RUN_SETTINGS, STEPS, TENSORBOARD
+from augenmerk.core.run_files import (
+    BEST,
+    ENVIRONMENT,
+    HISTORY,
+    LAST,
+    RUN_SETTINGS,
+    STEPS,
+    TENSORBOARD,
+)
 from augenmerk.core.text.tokenizers import SpacyTokenizer
 from augenmerk.core.translation.decoding import DecodingRules, greedy_search
 from tests.conftest import REPOSITORY
-from tests.core.extensions.training.runs import Recorder, copy_corpus, copy_run, record, text_corpus, text_run
+from tests.core.extensions.training.runs import (
+    Recorder,
+    copy_corpus,
+    copy_run,
+    record,
+    text_corpus,
+    text_run,
+)
 
 pytestmark = pytest.mark.training
 
@@ -77,7 +103,8 @@ def assert_equal_to_the_last_bit(one: Path, other: Path) -> None:
 
 
 def take_out_of_files(folder: Path, *settings: str) -> None:
-    """Makes `run.toml` and the last checkpoint those of a version that did not have these training settings."""
+    """Makes `run.toml` and the last checkpoint those of a version that did not have these training
+    settings."""
     lines = (folder / RUN_SETTINGS).read_text(encoding="utf-8").splitlines(keepends=True)
     remaining = [line for line in lines if line.partition(" = ")[0] not in settings]
     assert len(remaining) == len(lines) - len(settings)
@@ -102,13 +129,17 @@ def describe_otherwise(path: Path, change: Callable[[dict[str, Any]], None]) -> 
 
 def with_fewer_pairs(corpus: PreparedCorpus, number: int) -> PreparedCorpus:
     """The same vocabulary, and the first pairs for training."""
-    return dataclasses.replace(corpus, train=EncodedPairs(corpus.train.source[:number], corpus.train.target[:number]))
+    return dataclasses.replace(
+        corpus, train=EncodedPairs(corpus.train.source[:number], corpus.train.target[:number])
+    )
 
 
 def validate_to(monkeypatch: pytest.MonkeyPatch, losses: list[float]) -> None:
     """Makes the validations of the test give these losses, one after the other."""
     following = iter(losses)
-    monkeypatch.setattr(validation_module, "corpus_loss", lambda *arguments: CorpusLoss(next(following), 1.0, 1, 1))
+    monkeypatch.setattr(
+        validation_module, "corpus_loss", lambda *arguments: CorpusLoss(next(following), 1.0, 1, 1)
+    )
 
 
 class TestEvents:
@@ -118,7 +149,13 @@ class TestEvents:
         choices = TrainingSession(run, copy_corpus(run), "cpu").describe_device_choices()
         assert choices[0] == "Computing in float32: the settings ask for it"
         judged = ["PhaseStarted", "PhaseStarted", "SampleTranslated", "FilmFrame"]
-        epoch = [*["StepDone"] * STEPS_PER_EPOCH, *judged, "CheckpointSaved", "EpochDone", "CheckpointSaved"]
+        epoch = [
+            *["StepDone"] * STEPS_PER_EPOCH,
+            *judged,
+            "CheckpointSaved",
+            "EpochDone",
+            "CheckpointSaved",
+        ]
         assert said.kinds == [
             "PhaseStarted",  # the device
             *["PhaseStarted"] * len(choices),
@@ -140,50 +177,74 @@ class TestEvents:
         _, said = record(run, tmp_path / "run")
         (started,) = said.of(TrainingStarted)
         assert started.preset == "copy-task-small"
-        assert started.num_parameters == TrainingSession(run, copy_corpus(run), "cpu").model.num_parameters
+        assert (
+            started.num_parameters
+            == TrainingSession(run, copy_corpus(run), "cpu").model.num_parameters
+        )
         assert (started.num_training_pairs, started.num_validation_pairs) == (56, 20)
         assert (started.num_epochs, started.num_steps, started.first_step) == (3, 21, 0)
         assert (started.device, started.device_reason) == ("cpu", "requested")
         assert started.folder == tmp_path / "run"
 
     @pytest.mark.slow
-    def test_a_short_run_that_fits_its_schedule_rises_to_the_full_rate_and_cools_down(self, tmp_path: Path) -> None:
-        """As set, it would begin at 30% of its rate and only fall, and its warm-up would never end."""
+    def test_a_short_run_that_fits_its_schedule_rises_to_the_full_rate_and_cools_down(
+        self, tmp_path: Path
+    ) -> None:
+        """As set, it would begin at 30% of its rate and only fall, and its warm-up would never
+        end."""
         run = text_run(
-            schedule="noam", warmup_steps=400, num_epochs=3, cooldown_epochs=10, fit_schedule=True, sample_size=0
+            schedule="noam",
+            warmup_steps=400,
+            num_epochs=3,
+            cooldown_epochs=10,
+            fit_schedule=True,
+            sample_size=0,
         )
         corpus = text_corpus(run)  # 8 steps an epoch
         finished, said = record(run, tmp_path / "whole", corpus=corpus)
         rates = [event.learning_rate for event in said.of(StepDone)]
         peak = (32 * 400) ** -0.5
-        assert rates[:6] == [pytest.approx(peak * step / 6) for step in range(1, 7)], "a quarter of 24 steps"
+        assert rates[:6] == [pytest.approx(peak * step / 6) for step in range(1, 7)], (
+            "a quarter of 24 steps"
+        )
         assert rates[11] == pytest.approx(peak * (6 / 12) ** 0.5), "it has not begun to cool down"
         assert rates[23] == pytest.approx(peak * (6 / 24) ** 0.5 * (1 / 8) / 1.5)
         (note,) = said.of(Noted)
         assert note.text == (
-            "A run of 3 epochs is short for a cool-down of 10 epochs: the rate falls to zero over the last 1.5 epochs "
-            "instead. It has 24 steps, which is short for a warm-up of 400: the rate rises over the first 6 instead, "
-            "to the same height."
+            "A run of 3 epochs is short for a cool-down of 10 epochs: the rate falls to zero "
+            "over the last 1.5 epochs instead. It has 24 steps, which is short for a warm-up of "
+            "400: the rate rises over the first 6 instead, to the same height."
         )
         assert said.kinds.index("Noted") < said.kinds.index("StepDone")
         stored = load_checkpoint(finished.last_checkpoint).run.training
-        assert (stored.warmup_steps, stored.cooldown_epochs, stored.noam_factor) == (400, 10, 1.0), "as they were set"
+        assert (stored.warmup_steps, stored.cooldown_epochs, stored.noam_factor) == (
+            400,
+            10,
+            1.0,
+        ), "as they were set"
         for stop_after in (3, 13):
             folder = tmp_path / str(stop_after)
             _, first = record(run, folder, corpus=corpus, stop_after=stop_after)
             _, second = record(run, folder, corpus=corpus, resume=True)
-            assert [event.learning_rate for event in (*first.of(StepDone), *second.of(StepDone))] == rates
+            assert [
+                event.learning_rate for event in (*first.of(StepDone), *second.of(StepDone))
+            ] == rates
             assert_equal_to_the_last_bit(tmp_path / "whole" / LAST, folder / LAST)
 
     @pytest.mark.slow
-    def test_a_short_run_begun_by_an_earlier_version_goes_on_with_its_schedule_as_set(self, tmp_path: Path) -> None:
-        then = text_run(schedule="noam", warmup_steps=400, num_epochs=3, cooldown_epochs=10, sample_size=0)
+    def test_a_short_run_begun_by_an_earlier_version_goes_on_with_its_schedule_as_set(
+        self, tmp_path: Path
+    ) -> None:
+        then = text_run(
+            schedule="noam", warmup_steps=400, num_epochs=3, cooldown_epochs=10, sample_size=0
+        )
         corpus = text_corpus(then)
         _, whole = record(then, tmp_path / "whole", corpus=corpus)
         _, first = record(then, tmp_path / "parts", corpus=corpus, stop_after=5)
         take_out_of_files(tmp_path / "parts", "fit_schedule")
         describe_otherwise(
-            tmp_path / "parts" / LAST, lambda description: description["progress"].pop("steps_per_epoch")
+            tmp_path / "parts" / LAST,
+            lambda description: description["progress"].pop("steps_per_epoch"),
         )
         now = then.with_training(fit_schedule=True)  # as its preset has it today
         _, second = record(now, tmp_path / "parts", corpus=corpus, resume=True)
@@ -193,7 +254,9 @@ class TestEvents:
         assert load_checkpoint(tmp_path / "parts" / LAST).run == now
 
     def test_a_run_shorter_than_its_warm_up_is_told_so(self, tmp_path: Path) -> None:
-        run = text_run(schedule="noam", warmup_steps=2000, batch_unit="tokens", batch_size=200, num_epochs=3)
+        run = text_run(
+            schedule="noam", warmup_steps=2000, batch_unit="tokens", batch_size=200, num_epochs=3
+        )
         _, said = record(run, tmp_path / "run")
         (note,) = said.of(Noted)
         (started,) = said.of(TrainingStarted)
@@ -206,11 +269,23 @@ class TestEvents:
         [
             {"schedule": "constant"},
             {"warmup_steps": 16},
-            {"warmup_steps": 32, "num_accumulated": 1, "schedule_unit": "micro-batches", "num_epochs": 4},
-            {"warmup_steps": 30, "num_accumulated": 4, "schedule_unit": "micro-batches", "num_epochs": 4},
+            {
+                "warmup_steps": 32,
+                "num_accumulated": 1,
+                "schedule_unit": "micro-batches",
+                "num_epochs": 4,
+            },
+            {
+                "warmup_steps": 30,
+                "num_accumulated": 4,
+                "schedule_unit": "micro-batches",
+                "num_epochs": 4,
+            },
         ],
     )
-    def test_a_run_that_reaches_its_highest_rate_is_not(self, tmp_path: Path, settings: dict[str, Any]) -> None:
+    def test_a_run_that_reaches_its_highest_rate_is_not(
+        self, tmp_path: Path, settings: dict[str, Any]
+    ) -> None:
         run = text_run(**({"schedule": "noam"} | settings))
         _, said = record(run, tmp_path / "run")
         assert not said.of(Noted)
@@ -233,17 +308,25 @@ class TestEvents:
             steps = [step for step in said.of(StepDone) if step.epoch == epoch.epoch]
             assert len({step.num_tokens for step in steps}) > 1
             total = sum(step.loss * step.num_tokens for step in steps)
-            assert epoch.training_loss == pytest.approx(total / sum(step.num_tokens for step in steps))
+            assert epoch.training_loss == pytest.approx(
+                total / sum(step.num_tokens for step in steps)
+            )
             assert epoch.learning_rate == steps[-1].learning_rate
             assert epoch.step == steps[-1].step
         assert said.events[-1] is finished
 
     @pytest.mark.slow
-    def test_best_is_said_of_an_epoch_better_than_every_earlier_one(self, tmp_path: Path, monkeypatch) -> None:
+    def test_best_is_said_of_an_epoch_better_than_every_earlier_one(
+        self, tmp_path: Path, monkeypatch
+    ) -> None:
         validate_to(monkeypatch, [3.0, 2.0, 2.5, 2.0, 1.0])
         finished, said = record(copy_run(num_epochs=5), tmp_path / "run")
         assert [event.is_best for event in said.of(EpochDone)] == [True, True, False, False, True]
-        assert [event.epoch for event in said.of(CheckpointSaved) if event.kind == "best"] == [1, 2, 5]
+        assert [event.epoch for event in said.of(CheckpointSaved) if event.kind == "best"] == [
+            1,
+            2,
+            5,
+        ]
         assert (finished.best_epoch, finished.best_validation_loss) == (5, 1.0)
 
 
@@ -271,9 +354,15 @@ class TestKept:
         run, folder = copy_run(**settings), tmp_path / "run"
         finished, said = record(run, folder, stop_after=stop_after)
         assert (finished.reason, finished.step) == (reason, step)
-        assert (finished.best_checkpoint, finished.last_checkpoint) == (folder / BEST, folder / LAST)
+        assert (finished.best_checkpoint, finished.last_checkpoint) == (
+            folder / BEST,
+            folder / LAST,
+        )
         assert len(said.of(EpochDone)) == num_validated
-        last, best = load_checkpoint(folder / LAST, with_state=True), load_checkpoint(folder / BEST, with_state=True)
+        last, best = (
+            load_checkpoint(folder / LAST, with_state=True),
+            load_checkpoint(folder / BEST, with_state=True),
+        )
         assert last.run == best.run == run
         assert last.progress["step"] == step
         assert last.state
@@ -331,7 +420,10 @@ class TestKept:
         for row, event in zip(rows, epochs, strict=False):
             for name in row:
                 assert float(row[name]) == pytest.approx(getattr(event, name))
-        assert load_checkpoint(finished.last_checkpoint).history[1].validation_loss == epochs[1].validation_loss
+        assert (
+            load_checkpoint(finished.last_checkpoint).history[1].validation_loss
+            == epochs[1].validation_loss
+        )
 
     def test_the_checkpoint_names_its_corpus(self, tmp_path: Path) -> None:
         finished, _ = record(copy_run(max_steps=1), tmp_path / "run")
@@ -344,7 +436,9 @@ class TestStop:
             _, said = record(copy_run(), tmp_path / str(stop_after), stop_after=stop_after)
             assert len(said.of(StepDone)) == stop_after
 
-    def test_it_is_asked_for_before_every_step_and_every_batch_of_a_validation(self, tmp_path: Path) -> None:
+    def test_it_is_asked_for_before_every_step_and_every_batch_of_a_validation(
+        self, tmp_path: Path
+    ) -> None:
         run, asked = copy_run(num_epochs=1, sample_size=0), []
         _, said = record(run, tmp_path / "run", should_stop=lambda: asked.append(True))
         validation = validation_batches(copy_corpus(run).validation, run.training)
@@ -365,7 +459,10 @@ class TestStop:
         run, folder = copy_run(), tmp_path / "run"
         num_pairs = run.data.copy_validation_pairs
         with monkeypatch.context() as patch:
-            patch.setattr("augenmerk.core.extensions.training.validation.max_tokens_at_once", lambda size, device: 30)
+            patch.setattr(
+                "augenmerk.core.extensions.training.validation.max_tokens_at_once",
+                lambda size, device: 30,
+            )
             first, said = record(run, folder, stop_after=3)
             (epoch,) = said.of(EpochDone)
             assert (first.best_epoch, first.best_validation_loss) == (1, epoch.validation_loss)
@@ -376,17 +473,25 @@ class TestStop:
             _, said = record(run, folder, resume=True, stop_after=6)
             assert len(said.of(EpochDone)) == 1, "the epoch's end, not the stop"
             assert said.of(Noted)[-1].text == (
-                "Stopped within epoch 2: last.safetensors holds step 9. It was not validated, which takes long; "
-                "best.safetensors is still that of epoch 1."
+                "Stopped within epoch 2: last.safetensors holds step 9. It was not validated, "
+                "which takes long; best.safetensors is still that of epoch 1."
             )
             assert load_checkpoint(folder / BEST).history[-1].step == STEPS_PER_EPOCH
         third, said = record(run, folder, resume=True)
         whole, _ = record(run, tmp_path / "whole")
-        assert (third.best_epoch, third.best_validation_loss) == (whole.best_epoch, whole.best_validation_loss)
+        assert (third.best_epoch, third.best_validation_loss) == (
+            whole.best_epoch,
+            whole.best_validation_loss,
+        )
 
-    def test_a_model_judged_in_part_is_not_what_later_ones_must_beat(self, tmp_path: Path, monkeypatch) -> None:
+    def test_a_model_judged_in_part_is_not_what_later_ones_must_beat(
+        self, tmp_path: Path, monkeypatch
+    ) -> None:
         with monkeypatch.context() as patch:
-            patch.setattr("augenmerk.core.extensions.training.validation.max_tokens_at_once", lambda size, device: 30)
+            patch.setattr(
+                "augenmerk.core.extensions.training.validation.max_tokens_at_once",
+                lambda size, device: 30,
+            )
             validate_to(patch, [0.5])
             record(copy_run(), tmp_path / "run", stop_after=3)
         validate_to(monkeypatch, [3.0, 2.0, 2.5])
@@ -399,7 +504,9 @@ class TestStopWhileValidating:
     @pytest.mark.parametrize("phase", ["Validating", "Translating a sample"])
     @pytest.mark.parametrize("epoch", [1, 2])
     @pytest.mark.slow
-    def test_it_acts_within_a_batch_and_nothing_is_lost(self, tmp_path: Path, how: str, phase: str, epoch: int) -> None:
+    def test_it_acts_within_a_batch_and_nothing_is_lost(
+        self, tmp_path: Path, how: str, phase: str, epoch: int
+    ) -> None:
         run = copy_run(num_epochs=3)
         whole, everything = record(run, tmp_path / "whole")
         phases: list[str] = []
@@ -411,15 +518,22 @@ class TestStopWhileValidating:
                 if phases.count(phase) == epoch:
                     requests.append(how)
 
-        options = {"on_event": stop_in_phase, "should_stop": lambda: requests[0] if requests else False}
+        options = {
+            "on_event": stop_in_phase,
+            "should_stop": lambda: requests[0] if requests else False,
+        }
         finished, first = record(run, tmp_path / "run", **options)
         assert finished.reason == {"keep": "stopped", "pause": "paused"}[how]
         assert (finished.epoch, finished.step) == (epoch, epoch * STEPS_PER_EPOCH)
         assert len(read_history(tmp_path / "run" / HISTORY)) == epoch - 1
         judged = [event for event in first.of(EpochDone) if event.epoch == epoch]
-        assert len(judged) == (how == "keep" and epoch == 1), "only where there is no best model yet"
+        assert len(judged) == (how == "keep" and epoch == 1), (
+            "only where there is no best model yet"
+        )
         notes = [event.text for event in first.of(Noted)]
-        expected = f"Stopped while epoch {epoch} was validated: last.safetensors holds its last step"
+        expected = (
+            f"Stopped while epoch {epoch} was validated: last.safetensors holds its last step"
+        )
         assert [note.startswith(expected) for note in notes] == ([True] if how == "keep" else [])
         # validated first, and then on
         torch.manual_seed(99)
@@ -427,9 +541,14 @@ class TestStopWhileValidating:
         assert [*first.losses, *second.losses] == everything.losses
         assert second.kinds.index("EpochDone") < second.kinds.index("StepDone")
         assert_equal_to_the_last_bit(tmp_path / "whole" / LAST, tmp_path / "run" / LAST)
-        assert (again.best_epoch, again.best_validation_loss) == (whole.best_epoch, whole.best_validation_loss)
+        assert (again.best_epoch, again.best_validation_loss) == (
+            whole.best_epoch,
+            whole.best_validation_loss,
+        )
         for one, other in zip(
-            read_history(tmp_path / "whole" / HISTORY), read_history(tmp_path / "run" / HISTORY), strict=True
+            read_history(tmp_path / "whole" / HISTORY),
+            read_history(tmp_path / "run" / HISTORY),
+            strict=True,
         ):
             assert dataclasses.replace(one, seconds=0) == dataclasses.replace(other, seconds=0)
 
@@ -472,7 +591,10 @@ class TestFolder:
     def test_a_file_deleted_while_it_is_written_is_written_again(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, num_deleted: int
     ) -> None:
-        """As by someone who is deleting the folder; a folder where every file vanishes is reported."""
+        """As by someone who is deleting the folder.
+
+        A folder where every file vanishes is reported.
+        """
         left, replace = [num_deleted], os.replace
 
         def vanish(source: Path, target: Path) -> None:
@@ -507,7 +629,9 @@ class TestFolder:
             assert {path.name for path in folder.iterdir()} == {LOCK}
             assert is_locked(folder)
 
-    def test_a_link_in_the_place_of_the_film_lets_nothing_be_removed_elsewhere(self, tmp_path: Path) -> None:
+    def test_a_link_in_the_place_of_the_film_lets_nothing_be_removed_elsewhere(
+        self, tmp_path: Path
+    ) -> None:
         folder, elsewhere = tmp_path / "run", tmp_path / "elsewhere"
         record(copy_run(num_epochs=2), folder)
         (folder / FILM).rename(elsewhere)
@@ -529,8 +653,13 @@ class TestFolder:
 class TestResume:
     @pytest.mark.parametrize("stop_after", [1, 5, 7, 10])
     @pytest.mark.slow
-    def test_a_resumed_run_is_the_uninterrupted_one_to_the_last_bit(self, tmp_path: Path, stop_after: int) -> None:
-        """With dropout, in the middle of an epoch and at its end; the order of the data goes on too."""
+    def test_a_resumed_run_is_the_uninterrupted_one_to_the_last_bit(
+        self, tmp_path: Path, stop_after: int
+    ) -> None:
+        """With dropout, in the middle of an epoch and at its end.
+
+        The order of the data goes on too.
+        """
         run = copy_run()
         assert run.model.dropout > 0
         _, whole = record(run, tmp_path / "whole")
@@ -543,14 +672,22 @@ class TestResume:
         (started,) = second.of(TrainingStarted)
         assert started.first_step == stop_after
         ends = [
-            [(e.epoch, e.validation_loss, e.training_loss) for e in said.of(EpochDone) if e.step % STEPS_PER_EPOCH == 0]
+            [
+                (e.epoch, e.validation_loss, e.training_loss)
+                for e in said.of(EpochDone)
+                if e.step % STEPS_PER_EPOCH == 0
+            ]
             for said in (whole, second)
         ]
-        assert ends[0][-len(ends[1]) :] == [(epoch, loss, pytest.approx(mean)) for epoch, loss, mean in ends[1]]
+        assert ends[0][-len(ends[1]) :] == [
+            (epoch, loss, pytest.approx(mean)) for epoch, loss, mean in ends[1]
+        ]
 
     @pytest.mark.slow
     def test_micro_batches_and_tokens_go_on_as_well(self, tmp_path: Path) -> None:
-        run = text_run(batch_unit="tokens", batch_size=80, num_accumulated=2, schedule="noam", warmup_steps=9)
+        run = text_run(
+            batch_unit="tokens", batch_size=80, num_accumulated=2, schedule="noam", warmup_steps=9
+        )
         corpus = text_corpus(run)
         _, whole = record(run, tmp_path / "whole", corpus=corpus)
         _, first = record(run, tmp_path / "parts", corpus=corpus, stop_after=3)
@@ -558,12 +695,15 @@ class TestResume:
         assert [*first.losses, *second.losses] == whole.losses
         assert_equal_to_the_last_bit(tmp_path / "whole" / LAST, tmp_path / "parts" / LAST)
 
-    @pytest.mark.parametrize("from_folder", [True, False], ids=["as its folder says", "as the checkpoint says"])
+    @pytest.mark.parametrize(
+        "from_folder", [True, False], ids=["as its folder says", "as the checkpoint says"]
+    )
     @pytest.mark.slow
     def test_a_run_begun_before_batching_was_a_choice_goes_on_as_it_was(
         self, tmp_path: Path, from_folder: bool
     ) -> None:
-        """Settings that its files do not have mean batches by length and a warm-up in optimizer steps."""
+        """Settings that its files do not have mean batches by length and a warm-up in optimizer
+        steps."""
         then = text_run(num_accumulated=2, schedule="noam", warmup_steps=9, batching="bucketed")
         then = dataclasses.replace(then, preset="annotated-2022")
         corpus = text_corpus(then)
@@ -576,9 +716,13 @@ class TestResume:
         assert [*first.losses, *second.losses] == whole.losses
         assert_equal_to_the_last_bit(tmp_path / "whole" / LAST, tmp_path / "parts" / LAST)
 
-    @pytest.mark.parametrize("settings", [{"source_noise": 0.5}, {"source_noise": 0.5, "batching": "random"}])
+    @pytest.mark.parametrize(
+        "settings", [{"source_noise": 0.5}, {"source_noise": 0.5, "batching": "random"}]
+    )
     @pytest.mark.slow
-    def test_noise_on_sources_goes_on_as_well(self, tmp_path: Path, settings: dict[str, Any]) -> None:
+    def test_noise_on_sources_goes_on_as_well(
+        self, tmp_path: Path, settings: dict[str, Any]
+    ) -> None:
         """Resumed within an epoch or at its end: each has its own noise, whoever asks and when."""
         run = text_run(num_epochs=3, **settings)
         corpus = text_corpus(run)
@@ -588,7 +732,11 @@ class TestResume:
             _, first = record(run, folder, corpus=corpus, stop_after=stop_after)
             _, second = record(run, folder, corpus=corpus, resume=True)
             assert [*first.losses, *second.losses] == whole.losses
-        _, clean = record(text_run(num_epochs=3, **settings | {"source_noise": 0.0}), tmp_path / "clean", corpus=corpus)
+        _, clean = record(
+            text_run(num_epochs=3, **settings | {"source_noise": 0.0}),
+            tmp_path / "clean",
+            corpus=corpus,
+        )
         assert clean.losses != whole.losses
 
     @pytest.mark.subprocess
@@ -596,7 +744,9 @@ class TestResume:
     def test_subword_dropout_goes_on_as_well_in_another_process(self, tmp_path: Path) -> None:
         run = text_run(num_epochs=3)
         data = run.data.replace(num_subwords=60, keep_spaces=False)
-        run = dataclasses.replace(run, data=data, training=run.training.replace(subword_dropout=0.3))
+        run = dataclasses.replace(
+            run, data=data, training=run.training.replace(subword_dropout=0.3)
+        )
         corpus = text_corpus(run)
         _, whole = record(run, tmp_path / "whole", corpus=corpus)
         _, first = record(run, tmp_path / "parts", corpus=corpus, stop_after=11)
@@ -616,13 +766,17 @@ print(json.dumps(record(read_toml(folder / RUN_SETTINGS), folder, resume=True)[1
 
     @pytest.mark.slow
     def test_batches_at_random_go_on_as_well(self, tmp_path: Path) -> None:
-        run = text_run(batching="random", num_accumulated=2, schedule="noam", schedule_unit="micro-batches")
+        run = text_run(
+            batching="random", num_accumulated=2, schedule="noam", schedule_unit="micro-batches"
+        )
         corpus = text_corpus(run)
         _, whole = record(run, tmp_path / "whole", corpus=corpus)
         _, first = record(run, tmp_path / "parts", corpus=corpus, stop_after=6)
         _, second = record(run, tmp_path / "parts", corpus=corpus, resume=True)
         assert [*first.losses, *second.losses] == whole.losses
-        _, by_length = record(text_run(num_accumulated=2, batching="bucketed"), tmp_path / "by length", corpus=corpus)
+        _, by_length = record(
+            text_run(num_accumulated=2, batching="bucketed"), tmp_path / "by length", corpus=corpus
+        )
         assert by_length.losses[0] != whole.losses[0]
 
     @pytest.mark.slow
@@ -649,13 +803,19 @@ print(json.dumps(record(read_toml(folder / RUN_SETTINGS), folder, resume=True)[1
         assert more.losses == whole.losses[14:]
 
     @pytest.mark.parametrize(("stop_after", "epoch"), [(6, 1), (7, 1), (8, 2), (14, 2)])
-    def test_the_end_names_the_epoch_of_the_last_step(self, tmp_path: Path, stop_after: int, epoch: int) -> None:
+    def test_the_end_names_the_epoch_of_the_last_step(
+        self, tmp_path: Path, stop_after: int, epoch: int
+    ) -> None:
         finished, said = record(copy_run(), tmp_path / "run", stop_after=stop_after)
         assert finished.epoch == said.of(StepDone)[-1].epoch == epoch
 
-    def test_the_seconds_of_every_part_are_counted(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_the_seconds_of_every_part_are_counted(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         clock = itertools.count()
-        monkeypatch.setattr(loop_module, "time", SimpleNamespace(perf_counter=lambda: float(next(clock))))
+        monkeypatch.setattr(
+            loop_module, "time", SimpleNamespace(perf_counter=lambda: float(next(clock)))
+        )
         run = copy_run()  # each of 21 steps asks before and after it: one second
         record(run, tmp_path / "run", stop_after=10)
         second, _ = record(run, tmp_path / "run", resume=True)
@@ -668,10 +828,16 @@ print(json.dumps(record(read_toml(folder / RUN_SETTINGS), folder, resume=True)[1
         first, _ = record(run, tmp_path / "run")
         again, said = record(run, tmp_path / "run", resume=True)
         assert not said.of(StepDone)
-        assert (again.reason, again.epoch, again.best_validation_loss) == ("completed", 1, first.best_validation_loss)
+        assert (again.reason, again.epoch, again.best_validation_loss) == (
+            "completed",
+            1,
+            first.best_validation_loss,
+        )
 
     @pytest.mark.slow
-    def test_a_worse_epoch_after_resuming_does_not_replace_the_best(self, tmp_path: Path, monkeypatch) -> None:
+    def test_a_worse_epoch_after_resuming_does_not_replace_the_best(
+        self, tmp_path: Path, monkeypatch
+    ) -> None:
         validate_to(monkeypatch, [3.0, 2.0, 2.6, 2.5, 2.2])
         run = copy_run(num_epochs=4)
         first, _ = record(run, tmp_path / "run", stop_after=15)
@@ -682,7 +848,9 @@ print(json.dumps(record(read_toml(folder / RUN_SETTINGS), folder, resume=True)[1
         assert second.best_checkpoint.read_bytes() == best
 
     def test_nothing_to_resume_is_refused(self, tmp_path: Path) -> None:
-        with pytest.raises(CheckpointError, match=r"There is no run to resume in .*last\.safetensors"):
+        with pytest.raises(
+            CheckpointError, match=r"There is no run to resume in .*last\.safetensors"
+        ):
             record(copy_run(), tmp_path / "run", resume=True)
 
     def test_a_damaged_checkpoint_is_refused_and_left_as_it_is(self, tmp_path: Path) -> None:
@@ -693,10 +861,15 @@ print(json.dumps(record(read_toml(folder / RUN_SETTINGS), folder, resume=True)[1
             record(copy_run(), tmp_path / "run", resume=True)
         assert finished.last_checkpoint.read_bytes() == damaged
 
-    @pytest.mark.parametrize("settings", [{"learning_rate": 1.0}, {"seed": 7}, {"label_smoothing": 0.1}])
+    @pytest.mark.parametrize(
+        "settings", [{"learning_rate": 1.0}, {"seed": 7}, {"label_smoothing": 0.1}]
+    )
     def test_other_settings_are_refused(self, tmp_path: Path, settings: dict[str, Any]) -> None:
         record(copy_run(max_steps=2), tmp_path / "run")
-        with pytest.raises(CheckpointError, match=f"started with other settings: training.{next(iter(settings))} was"):
+        with pytest.raises(
+            CheckpointError,
+            match=f"started with other settings: training.{next(iter(settings))} was",
+        ):
             record(copy_run(**settings), tmp_path / "run", resume=True)
 
     def test_another_vocabulary_is_refused(self, tmp_path: Path) -> None:
@@ -713,18 +886,28 @@ print(json.dumps(record(read_toml(folder / RUN_SETTINGS), folder, resume=True)[1
         run = text_run(num_epochs=3)  # 8 steps an epoch
         corpus = text_corpus(run)
         record(run, tmp_path / "run", corpus=corpus, stop_after=stop_after)
-        before = {path: path.read_bytes() for path in (tmp_path / "run").iterdir() if path.is_file()}
+        before = {
+            path: path.read_bytes() for path in (tmp_path / "run").iterdir() if path.is_file()
+        }
         changed = with_fewer_pairs(corpus, 100)  # 7 steps an epoch
         with pytest.raises(
-            ChangedDataError, match=r"made up\) has changed .* or accept the new data: --resume --allow-changed-data"
+            ChangedDataError,
+            match=r"made up\) has changed .* or accept the new data: --resume --allow-changed-data",
         ) as caught:
             record(run, tmp_path / "run", corpus=changed, resume=True)
-        assert {path: path.read_bytes() for path in (tmp_path / "run").iterdir() if path.is_file()} == before
+        assert {
+            path: path.read_bytes() for path in (tmp_path / "run").iterdir() if path.is_file()
+        } == before
         assert caught.value.proposal is not None
         assert caught.value.proposal.allows_changed_data
         assert caught.value.resumable_checkpoint == tmp_path / "run" / LAST
         finished, said = record(
-            run, tmp_path / "run", corpus=changed, resume=True, allow_changed_data=True, stop_after=1
+            run,
+            tmp_path / "run",
+            corpus=changed,
+            resume=True,
+            allow_changed_data=True,
+            stop_after=1,
         )
         (note, *_) = [event.text for event in said.of(Noted)]
         assert note.startswith("The training data is not the same as when this run was saved.")
@@ -744,7 +927,12 @@ print(json.dumps(record(read_toml(folder / RUN_SETTINGS), folder, resume=True)[1
         record(run, tmp_path / "run", corpus=corpus)
         fewer = EncodedPairs(corpus.validation.source[1:], corpus.validation.target[1:])
         with pytest.raises(ChangedDataError):
-            record(run, tmp_path / "run", corpus=dataclasses.replace(corpus, validation=fewer), resume=True)
+            record(
+                run,
+                tmp_path / "run",
+                corpus=dataclasses.replace(corpus, validation=fewer),
+                resume=True,
+            )
 
     @pytest.mark.slow
     def test_a_run_begun_before_data_had_a_digest_resumes_as_before(self, tmp_path: Path) -> None:
@@ -752,24 +940,34 @@ print(json.dumps(record(read_toml(folder / RUN_SETTINGS), folder, resume=True)[1
         corpus = text_corpus(run)
         _, whole = record(run, tmp_path / "whole", corpus=corpus)
         _, first = record(run, tmp_path / "parts", corpus=corpus, stop_after=3)
-        describe_otherwise(tmp_path / "parts" / LAST, lambda description: description.pop("corpus_digest"))
+        describe_otherwise(
+            tmp_path / "parts" / LAST, lambda description: description.pop("corpus_digest")
+        )
         _, second = record(run, tmp_path / "parts", corpus=corpus, resume=True)
         assert [*first.losses, *second.losses] == whole.losses
         assert not second.of(Noted)
 
-    def test_a_smaller_corpus_of_the_same_words_is_refused_where_the_run_stands_beyond_it(self, tmp_path: Path) -> None:
+    def test_a_smaller_corpus_of_the_same_words_is_refused_where_the_run_stands_beyond_it(
+        self, tmp_path: Path
+    ) -> None:
         run = text_run()
         corpus = text_corpus(run)
         record(run, tmp_path / "run", corpus=corpus, stop_after=6)
         smaller = with_fewer_pairs(corpus, 20)
-        describe_otherwise(tmp_path / "run" / LAST, lambda description: description.pop("corpus_digest"))
-        with pytest.raises(CheckpointError, match="has done 6 steps of its epoch, but with this corpus an epoch has 2"):
+        describe_otherwise(
+            tmp_path / "run" / LAST, lambda description: description.pop("corpus_digest")
+        )
+        with pytest.raises(
+            CheckpointError,
+            match="has done 6 steps of its epoch, but with this corpus an epoch has 2",
+        ):
             record(run, tmp_path / "run", corpus=smaller, resume=True)
 
 
 class TestRefusals:
     @pytest.mark.parametrize(
-        "name", [LAST, BEST, "best-epoch002-step0000014.safetensors", "last-step0000014.safetensors"]
+        "name",
+        [LAST, BEST, "best-epoch002-step0000014.safetensors", "last-step0000014.safetensors"],
     )
     def test_a_folder_that_holds_a_run_is_not_written_to(self, tmp_path: Path, name: str) -> None:
         (tmp_path / name).write_bytes(b"precious")
@@ -781,7 +979,9 @@ class TestRefusals:
         assert [path.name for path in tmp_path.iterdir()] == [name]
         assert (tmp_path / name).read_bytes() == b"precious"
 
-    def test_a_folder_that_cannot_be_written_is_found_before_the_first_step(self, tmp_path: Path) -> None:
+    def test_a_folder_that_cannot_be_written_is_found_before_the_first_step(
+        self, tmp_path: Path
+    ) -> None:
         (tmp_path / "run").write_text("a file")
         recorder = Recorder()
         run = copy_run()
@@ -794,29 +994,40 @@ class TestRefusals:
     ) -> None:
         recorder = Recorder()
         run = copy_run()
-        with permissions_withheld(tmp_path, 0o555), pytest.raises(StorageError, match="Permission denied"):
+        with (
+            permissions_withheld(tmp_path, 0o555),
+            pytest.raises(StorageError, match="Permission denied"),
+        ):
             train(run, copy_corpus(run), tmp_path / "run", device="cpu", on_event=recorder)
         assert not recorder.of(StepDone)
 
     def test_a_device_that_is_not_there_is_refused(self, tmp_path: Path) -> None:
         run = copy_run()
-        with pytest.raises(DeviceError, match=r"This machine has no device 'cuda:99'. Choose one of: auto, cpu"):
+        with pytest.raises(
+            DeviceError, match=r"This machine has no device 'cuda:99'. Choose one of: auto, cpu"
+        ):
             train(run, copy_corpus(run), tmp_path / "run", device="cuda:99")
         assert not (tmp_path / "run").exists()
 
     @pytest.mark.parametrize("split", ["training", "validation"])
-    def test_a_sentence_longer_than_the_model_has_positions(self, tmp_path: Path, split: str) -> None:
+    def test_a_sentence_longer_than_the_model_has_positions(
+        self, tmp_path: Path, split: str
+    ) -> None:
         run = text_run({"max_positions": 12})
         corpus = text_corpus(run)
         getattr(corpus, {"training": "train"}.get(split, split)).target[3][1:-1] = [5] * 11
         with pytest.raises(ConfigError) as caught:
             record(run, tmp_path / "run", corpus=corpus)
         message = str(caught.value)
-        assert f"Pair 4 of the {split} split has 13 tokens, but the model has 12 positions" in message
+        assert (
+            f"Pair 4 of the {split} split has 13 tokens, but the model has 12 positions" in message
+        )
         assert message.endswith("Use sentences of at most 10 tokens: --set data.max_length=10")
 
     def test_padding_beyond_the_positions(self, tmp_path: Path) -> None:
-        with pytest.raises(ConfigError, match="pad_to is 13 tokens, but the model has only 12 positions"):
+        with pytest.raises(
+            ConfigError, match="pad_to is 13 tokens, but the model has only 12 positions"
+        ):
             record(text_run({"max_positions": 12}, pad_to=13), tmp_path / "run")
 
     def test_a_loss_that_is_no_number_ends_the_run_and_leaves_the_last_checkpoint(
@@ -841,10 +1052,15 @@ class TestRefusals:
         assert finished.reason == "completed"
 
     def test_an_infinite_rate_of_growth_is_noticed(self, tmp_path: Path) -> None:
-        with pytest.raises(TrainingError, match=r"a learning rate of 5e\+29 instead of 1e\+30, with gradients clipped"):
+        with pytest.raises(
+            TrainingError,
+            match=r"a learning rate of 5e\+29 instead of 1e\+30, with gradients clipped",
+        ):
             record(copy_run(schedule="constant", learning_rate=1e30), tmp_path / "run")
 
-    def test_a_validation_loss_that_is_no_number_is_refused(self, tmp_path: Path, monkeypatch) -> None:
+    def test_a_validation_loss_that_is_no_number_is_refused(
+        self, tmp_path: Path, monkeypatch
+    ) -> None:
         original = validation_module.corpus_loss
         monkeypatch.setattr(
             validation_module,
@@ -854,7 +1070,9 @@ class TestRefusals:
         with pytest.raises(TrainingError, match="After step 7 the validation loss is nan"):
             record(copy_run(), tmp_path / "run")
 
-    def test_a_full_disk_in_the_middle_leaves_the_last_checkpoint(self, tmp_path: Path, monkeypatch) -> None:
+    def test_a_full_disk_in_the_middle_leaves_the_last_checkpoint(
+        self, tmp_path: Path, monkeypatch
+    ) -> None:
         from augenmerk.core.checkpoint import file
 
         original, calls = file.save_file, 0
@@ -872,7 +1090,9 @@ class TestRefusals:
         assert load_checkpoint(tmp_path / "run" / LAST, with_state=True).progress["step"] == 2
 
     def test_every_refusal_is_an_error_for_people(self) -> None:
-        assert all(issubclass(kind, AugenmerkError) for kind in (TrainingError, StorageError, DeviceError))
+        assert all(
+            issubclass(kind, AugenmerkError) for kind in (TrainingError, StorageError, DeviceError)
+        )
 
 
 class TestLearning:
@@ -912,7 +1132,9 @@ class TestLearning:
         assert epoch.validation_loss == pytest.approx(sum(sums) / num_tokens, rel=1e-5)
         assert epoch.validation_loss_batch_mean == pytest.approx(sum(means) / len(means), rel=1e-5)
 
-    def test_the_schedule_goes_by_optimizer_steps_and_not_by_micro_batches(self, tmp_path: Path) -> None:
+    def test_the_schedule_goes_by_optimizer_steps_and_not_by_micro_batches(
+        self, tmp_path: Path
+    ) -> None:
         run = copy_run(num_accumulated=3, num_epochs=2)
         _, said = record(run, tmp_path / "run")
         steps: list[StepDone] = said.of(StepDone)
@@ -939,13 +1161,19 @@ class TestLearning:
         assert [*first.losses, *second.losses] == whole.losses
         assert_equal_to_the_last_bit(tmp_path / "whole" / LAST, tmp_path / "parts" / LAST)
 
-    def test_every_pair_is_learned_from_once_in_each_epoch(self, tmp_path: Path, monkeypatch) -> None:
+    def test_every_pair_is_learned_from_once_in_each_epoch(
+        self, tmp_path: Path, monkeypatch
+    ) -> None:
         """Also where epochs differ in their number of steps, as they do with batches of tokens."""
         seen: dict[int, Counter[tuple[int, ...]]] = defaultdict(Counter)
 
-        def only_watching(self: TrainingSession, batches: Sequence[Batch], *rest: Any) -> StepResult:
+        def only_watching(
+            self: TrainingSession, batches: Sequence[Batch], *rest: Any
+        ) -> StepResult:
             for batch in batches:
-                seen[self.progress.epoch].update(tuple(row[row != 1].tolist()) for row in batch.target)
+                seen[self.progress.epoch].update(
+                    tuple(row[row != 1].tolist()) for row in batch.target
+                )
             self.progress.step += 1
             self.progress.group += 1
             return StepResult(loss=1.0, learning_rate=0.1, gradient_norm=1.0, num_tokens=1)
@@ -959,7 +1187,9 @@ class TestLearning:
         assert list(seen) == [1, 2, 3, 4]
         assert all(counted == Counter(map(tuple, corpus.train.target)) for counted in seen.values())
 
-    def test_each_sentence_is_tokenized_once_in_three_epochs(self, tmp_path: Path, monkeypatch) -> None:
+    def test_each_sentence_is_tokenized_once_in_three_epochs(
+        self, tmp_path: Path, monkeypatch
+    ) -> None:
         num_lines = 0
         pipe, call = SpacyTokenizer.pipe, SpacyTokenizer.__call__
 

@@ -1,4 +1,5 @@
-"""A model that cannot fit is refused with the numbers, before a corpus is read or anything is built."""
+"""A model that cannot fit is refused with the numbers, before a corpus is read or anything is
+built."""
 
 import subprocess
 import sys
@@ -41,7 +42,20 @@ def test_a_config_that_cannot_fit_is_refused_with_the_numbers(
     lines = [f"{name} = {value!r}".replace("'", '"') for name, value in settings.items()]
     config = tmp_path / "run.toml"
     config.write_text('preset = "notebook"\n[model]\n' + "\n".join(lines))
-    assert main(["train", "--config", str(config), "--data", str(tmp_path), "--out", str(tmp_path / "out")]) == 2
+    assert (
+        main(
+            [
+                "train",
+                "--config",
+                str(config),
+                "--data",
+                str(tmp_path),
+                "--out",
+                str(tmp_path / "out"),
+            ]
+        )
+        == 2
+    )
     message = capsys.readouterr().err
     assert "The model cannot be trained here" in message
     assert "parameters, which take" in message
@@ -50,21 +64,32 @@ def test_a_config_that_cannot_fit_is_refused_with_the_numbers(
 
 
 @pytest.mark.parametrize("count", [1_001, 10**6, 10**9, 10**30])
-def test_layers_by_the_million_are_refused(tmp_path: Path, count: int, capsys: pytest.CaptureFixture[str]) -> None:
+def test_layers_by_the_million_are_refused(
+    tmp_path: Path, count: int, capsys: pytest.CaptureFixture[str]
+) -> None:
     config = tmp_path / "run.toml"
     config.write_text(f'preset = "notebook"\n[model]\nnum_encoder_layers = {count}\n')
-    assert main(["train", "--config", str(config), "--data", "copy", "--out", str(tmp_path / "out")]) == 2
+    assert (
+        main(["train", "--config", str(config), "--data", "copy", "--out", str(tmp_path / "out")])
+        == 2
+    )
     assert "num_encoder_layers is" in capsys.readouterr().err
 
 
 def test_the_tightest_limit_counts(monkeypatch: pytest.MonkeyPatch) -> None:
-    limits = [MemoryLimit(3 * 10**9, "this machine has 3.0 GB"), None, MemoryLimit(10**8, "the limit leaves 0.1 GB")]
+    limits = [
+        MemoryLimit(3 * 10**9, "this machine has 3.0 GB"),
+        None,
+        MemoryLimit(10**8, "the limit leaves 0.1 GB"),
+    ]
     for name, limit in zip(("_of_machine", "_of_container", "_of_process"), limits, strict=True):
         monkeypatch.setattr(memory_limits, name, lambda limit=limit: limit)
     assert memory_limit() == limits[2]
     with pytest.raises(TrainingError, match=r"the limit leaves 0\.1 GB.*ulimit -v"):
         check_address_space()
-    with pytest.raises(ConfigError, match=r"9,\d\d\d,\d\d\d parameters, which take 0\.1 GB .* but the limit leaves"):
+    with pytest.raises(
+        ConfigError, match=r"9,\d\d\d,\d\d\d parameters, which take 0\.1 GB .* but the limit leaves"
+    ):
         check_memory_for_training(preset("notebook").model, "cpu", 7_853, 5_893)
 
 
@@ -79,7 +104,10 @@ def test_a_model_for_a_gpu_is_held_against_the_gpu(monkeypatch: pytest.MonkeyPat
 
 def test_lack_of_memory_while_building_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     def fails(*_: object) -> None:
-        raise RuntimeError("[enforce fail] DefaultCPUAllocator: can't allocate memory: you tried to allocate 5 bytes")
+        raise RuntimeError(
+            "[enforce fail] DefaultCPUAllocator: can't allocate memory: you tried to allocate 5 "
+            "bytes"
+        )
 
     monkeypatch.setattr(loop, "TrainingSession", fails)
     run = preset("copy-task-small")
@@ -106,9 +134,8 @@ def test_an_adam_beta_of_zero_is_a_beta() -> None:
 @pytest.mark.parametrize("kilobytes", [900_000, 1_100_000, 1_300_000])
 def test_a_process_with_little_memory_ends_with_a_message(tmp_path: Path, kilobytes: int) -> None:
     """Not by a signal, and not by a traceback."""
-    command = (
-        f'ulimit -v {kilobytes}; exec "$0" -m augenmerk train --preset copy-task --data copy --max-steps 2 --out "$1"'
-    )
+    training = "train --preset copy-task --data copy --max-steps 2"
+    command = f'ulimit -v {kilobytes}; exec "$0" -m augenmerk {training} --out "$1"'
     ended = subprocess.run(
         ["sh", "-c", command, sys.executable, str(tmp_path / "out")],
         cwd=REPOSITORY,

@@ -31,14 +31,18 @@ class TestChoice:
             ({}, "float32"),
         ],
     )
-    def test_a_processor_is_judged_by_its_instructions(self, monkeypatch, capabilities, expected) -> None:
+    def test_a_processor_is_judged_by_its_instructions(
+        self, monkeypatch, capabilities, expected
+    ) -> None:
         monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: capabilities)
         choice = choose_precision("auto", CPU)
         assert choice.name == expected
         assert "instructions" in choice.reason
 
     @pytest.mark.parametrize(("is_native", "expected"), [(True, "bfloat16"), (False, "float32")])
-    def test_a_gpu_that_would_emulate_it_computes_in_float32(self, monkeypatch, is_native, expected) -> None:
+    def test_a_gpu_that_would_emulate_it_computes_in_float32(
+        self, monkeypatch, is_native, expected
+    ) -> None:
         def is_supported(*, including_emulation: bool) -> bool:
             return is_native or including_emulation
 
@@ -61,14 +65,18 @@ class TestMixedStep:
             batch = collate(corpus.train, range(16), session.padding_id)
             losses[precision] = [session.step([batch]).loss for _ in range(8)]
             assert {parameter.dtype for parameter in session.model.parameters()} == {torch.float32}
-            assert {parameter.grad.dtype for parameter in session.model.parameters() if parameter.grad is not None} == {
-                torch.float32
-            }
+            assert {
+                parameter.grad.dtype
+                for parameter in session.model.parameters()
+                if parameter.grad is not None
+            } == {torch.float32}
         assert losses["bfloat16"] != losses["float32"], "nothing was computed in bfloat16"
         assert losses["bfloat16"] == pytest.approx(losses["float32"], rel=0.01)
 
     @pytest.mark.parametrize("has_bias", [True, False])
-    def test_the_gradients_of_the_output_layer_are_those_of_float32_to_two_digits(self, has_bias: bool) -> None:
+    def test_the_gradients_of_the_output_layer_are_those_of_float32_to_two_digits(
+        self, has_bias: bool
+    ) -> None:
         generator = torch.Generator().manual_seed(0)
         hidden = torch.randn(700, 32, generator=generator)
         weight = torch.randn(90, 32, generator=generator) / 5
@@ -96,4 +104,7 @@ def test_subword_dropout_gives_each_epoch_other_pieces_of_the_same_pairs() -> No
     run = dataclasses.replace(run, training=run.training.replace(subword_dropout=0.3))
     session = TrainingSession(run, corpus, "cpu")
     assert session.training_pairs(1).source != session.training_pairs(2).source
-    assert session.training_pairs(1).source == TrainingSession(run, corpus, "cpu").training_pairs(1).source
+    assert (
+        session.training_pairs(1).source
+        == TrainingSession(run, corpus, "cpu").training_pairs(1).source
+    )

@@ -32,7 +32,11 @@ def test_each_start_says_with_what_it_ran_and_how_it_ended(tmp_path: Path) -> No
     record(run, folder, resume=True)
     first, second = read_starts(folder)
     assert first["packages"]["torch"] == torch.__version__
-    assert (first["device"], first["threads"], first["precision"]) == ("cpu", torch.get_num_threads(), "float32")
+    assert (first["device"], first["threads"], first["precision"]) == (
+        "cpu",
+        torch.get_num_threads(),
+        "float32",
+    )
     assert (first["seed"], first["corpus"]) == (run.training.seed, "copy task")
     assert first["choices"][0] == "Computing in float32: the settings ask for it"
     assert (first["first_step"], first["reason"], first["last_step"]) == (0, "stopped", 3)
@@ -58,7 +62,11 @@ class TestOverview:
         run = text_run(num_epochs=2)
         finished, _ = record(run, tmp_path / "one")
         (summary,) = list_runs(tmp_path)
-        assert (summary.preset, summary.state, summary.step) == ("notebook", "finished", finished.step)
+        assert (summary.preset, summary.state, summary.step) == (
+            "notebook",
+            "finished",
+            finished.step,
+        )
         assert summary.run == run
         assert len(summary.history) == 2
         assert summary.best is not None
@@ -122,7 +130,9 @@ class TestOverview:
         (tmp_path / "other" / LAST).unlink()
         assert not summarize(tmp_path / "other").can_resume
 
-    def test_folders_that_hold_no_run_are_left_out_and_damaged_files_do_not_hide_one(self, tmp_path: Path) -> None:
+    def test_folders_that_hold_no_run_are_left_out_and_damaged_files_do_not_hide_one(
+        self, tmp_path: Path
+    ) -> None:
         record(copy_run(max_steps=1), tmp_path / "run")
         (tmp_path / "empty").mkdir()
         (tmp_path / "file.txt").touch()

@@ -1,4 +1,5 @@
-"""Runs of the presets of The Annotated Transformer, as `python -m tools.first_steps` wrote them down."""
+"""Runs of the presets of The Annotated Transformer, as `python -m tools.first_steps` wrote them
+down."""
 
 import csv
 from pathlib import Path
@@ -22,7 +23,9 @@ def _read(name: str) -> list[Row]:
 
 def _mean_loss(rows: list[Row]) -> float:
     """Weighted by tokens, as the loss of an epoch is."""
-    return sum(row["loss"] * row["num_tokens"] for row in rows) / sum(row["num_tokens"] for row in rows)
+    return sum(row["loss"] * row["num_tokens"] for row in rows) / sum(
+        row["num_tokens"] for row in rows
+    )
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -43,9 +46,12 @@ def test_the_page_about_the_runs_tells_the_steps_and_losses_that_the_tables_hold
 
 
 @pytest.mark.parametrize(
-    ("name", "warmup", "schedule_steps"), [("annotated-2018", 2000, 1), ("annotated-2022", 3000, 10)]
+    ("name", "warmup", "schedule_steps"),
+    [("annotated-2018", 2000, 1), ("annotated-2022", 3000, 10)],
 )
-def test_the_recorded_rate_is_noams_in_closed_form(name: str, warmup: int, schedule_steps: int) -> None:
+def test_the_recorded_rate_is_noams_in_closed_form(
+    name: str, warmup: int, schedule_steps: int
+) -> None:
     """The schedule of 2022 steps with each of the ten batches whose gradients are summed."""
     run = preset(name)
     width, factor = run.model.width, run.training.noam_factor
@@ -77,7 +83,9 @@ def test_the_losses_of_the_originals_code_are_those_of_ours() -> None:
     assert len(original) == 300
     page = (DOCS / "annotated-runs.md").read_text(encoding="utf-8")
     blocks = [range(first, first + 30) for first in range(1, 300, 30)]
-    means = [[sum(run[step] for step in block) / 30 for block in blocks] for run in (ours, original)]
+    means = [
+        [sum(run[step] for step in block) / 30 for block in blocks] for run in (ours, original)
+    ]
     for one, other in zip(*means, strict=True):
         assert one == pytest.approx(other, abs=0.05)
     for name, values in zip(("this code", "the original's code"), means, strict=True):
@@ -87,7 +95,9 @@ def test_the_losses_of_the_originals_code_are_those_of_ours() -> None:
 def test_the_page_tells_the_epochs_of_the_whole_run() -> None:
     with (DOCS / "annotated-2022.epochs.csv").open(encoding="utf-8", newline="") as file:
         epochs = list(csv.DictReader(file))
-    assert [int(row["epoch"]) for row in epochs] == list(range(1, preset("annotated-2022").training.num_epochs + 1))
+    assert [int(row["epoch"]) for row in epochs] == list(
+        range(1, preset("annotated-2022").training.num_epochs + 1)
+    )
     assert int(epochs[-1]["step"]) == len(_read("annotated-2022"))
     page = (DOCS / "annotated-runs.md").read_text(encoding="utf-8")
     for column, name, digits in (

@@ -19,7 +19,9 @@ def state_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def test_the_newest_come_first_each_once_and_the_windows_own_is_not_among_them(tmp_path: Path) -> None:
+def test_the_newest_come_first_each_once_and_the_windows_own_is_not_among_them(
+    tmp_path: Path,
+) -> None:
     assert remembered_run_folders() == []
     for name in ("a", "b", "ä", "a"):
         remember_run_folder(tmp_path / name)
@@ -30,11 +32,17 @@ def test_the_newest_come_first_each_once_and_the_windows_own_is_not_among_them(t
 def test_old_ones_are_forgotten(tmp_path: Path) -> None:
     for number in range(MAX_REMEMBERED + 3):
         remember_run_folder(tmp_path / str(number))
-    assert remembered_run_folders() == [tmp_path / str(number) for number in range(MAX_REMEMBERED + 2, 2, -1)]
+    assert remembered_run_folders() == [
+        tmp_path / str(number) for number in range(MAX_REMEMBERED + 2, 2, -1)
+    ]
 
 
-@pytest.mark.parametrize("content", [b"", b"\xff", b"{}", b'{"a": 1}', b'["', b"[" * 9, b'[1, null, [], "relative"]'])
-def test_a_damaged_list_is_empty_and_is_written_anew(content: bytes, tmp_path: Path, state_folder: Path) -> None:
+@pytest.mark.parametrize(
+    "content", [b"", b"\xff", b"{}", b'{"a": 1}', b'["', b"[" * 9, b'[1, null, [], "relative"]']
+)
+def test_a_damaged_list_is_empty_and_is_written_anew(
+    content: bytes, tmp_path: Path, state_folder: Path
+) -> None:
     remember_run_folder(tmp_path / "a")
     (path,) = state_folder.rglob("*.json")
     path.write_bytes(content)

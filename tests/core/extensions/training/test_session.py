@@ -1,4 +1,7 @@
-"""One optimizer step: gradients of all micro-batches, one rate, one clipping; and the whole of a run to and fro."""
+"""One optimizer step: gradients of all micro-batches, one rate, one clipping.
+
+And the whole of a run to and fro.
+"""
 
 import dataclasses
 from pathlib import Path
@@ -29,7 +32,9 @@ def corpus() -> PreparedCorpus:
     return text_corpus(text_run(), number=40)
 
 
-def batches(corpus: PreparedCorpus, parts: list[list[int]], pad_to: int | None = None) -> list[Batch]:
+def batches(
+    corpus: PreparedCorpus, parts: list[list[int]], pad_to: int | None = None
+) -> list[Batch]:
     return [collate(corpus.train, part, 1, pad_to) for part in parts]
 
 
@@ -38,7 +43,9 @@ def session_of(corpus: PreparedCorpus, run: RunConfig) -> TrainingSession:
 
 
 def weights_of(session: TrainingSession) -> dict[str, torch.Tensor]:
-    return {name: parameter.detach().clone() for name, parameter in session.model.named_parameters()}
+    return {
+        name: parameter.detach().clone() for name, parameter in session.model.named_parameters()
+    }
 
 
 def difference(one: dict[str, torch.Tensor], other: dict[str, torch.Tensor]) -> float:
@@ -46,12 +53,16 @@ def difference(one: dict[str, torch.Tensor], other: dict[str, torch.Tensor]) -> 
 
 
 class TestAccumulation:
-    """The text of 2022 does not divide, steps after the first micro-batch, and moves the schedule on each."""
+    """The text of 2022 does not divide, steps after the first micro-batch, and moves the schedule
+    on each."""
 
-    RUN = text_run(WITHOUT_DROPOUT, num_accumulated=3, schedule="noam", warmup_steps=10, label_smoothing=0.1)
+    RUN = text_run(
+        WITHOUT_DROPOUT, num_accumulated=3, schedule="noam", warmup_steps=10, label_smoothing=0.1
+    )
 
     def test_micro_batches_are_one_joined_batch(self, corpus: PreparedCorpus) -> None:
-        """A large ε keeps Adam from making whole steps of gradients that are nothing but rounding."""
+        """A large ε keeps Adam from making whole steps of gradients that are nothing but
+        rounding."""
         run = dataclasses.replace(self.RUN, training=self.RUN.training.replace(adam_epsilon=1e-3))
         apart, joined = session_of(corpus, run), session_of(corpus, run)
         for _ in range(3):
@@ -63,18 +74,25 @@ class TestAccumulation:
         assert difference(weights_of(apart), weights_of(joined)) < 1e-6
 
     def test_tokens_weigh_the_same_whatever_batch_they_are_in(self, corpus: PreparedCorpus) -> None:
-        """A mean of the micro-batches' means would give the single pair of the second one a third of the weight."""
+        """A mean of the micro-batches' means would give the single pair of the second one a third
+        of the weight."""
         orders = [PARTS, [[0, 1, 2, 3], [4], [5, 6, 7]]]
         gradients = []
         for parts in orders:
             session = session_of(corpus, self.RUN)
             session.step(batches(corpus, parts))
             gradients.append(
-                {name: p.grad.clone() for name, p in session.model.named_parameters() if p.grad is not None}
+                {
+                    name: p.grad.clone()
+                    for name, p in session.model.named_parameters()
+                    if p.grad is not None
+                }
             )
         assert difference(*gradients) < 1e-6
 
-    def test_weights_move_only_after_the_last_micro_batch(self, corpus: PreparedCorpus, monkeypatch) -> None:
+    def test_weights_move_only_after_the_last_micro_batch(
+        self, corpus: PreparedCorpus, monkeypatch
+    ) -> None:
         session = session_of(corpus, self.RUN)
         session.gradients.max_tokens = 1  # a micro-batch for each pair
         before = weights_of(session)
@@ -105,7 +123,9 @@ class TestAccumulation:
 class TestOptimizer:
     def test_the_first_step_is_that_of_adam_by_hand(self, corpus: PreparedCorpus) -> None:
         """m̂ = g and v̂ = g² after one step: θ − rate · g / (|g| + ε), for any β."""
-        run = text_run(WITHOUT_DROPOUT, learning_rate=1e-3, adam_epsilon=1e-3, adam_beta1=0.5, adam_beta2=0.7)
+        run = text_run(
+            WITHOUT_DROPOUT, learning_rate=1e-3, adam_epsilon=1e-3, adam_beta1=0.5, adam_beta2=0.7
+        )
         session = session_of(corpus, run)
         before = weights_of(session)
         session.step(batches(corpus, PARTS))
@@ -126,7 +146,9 @@ class TestOptimizer:
         parameters = session.optimizer.param_groups[0]["params"]
         assert len(parameters) == len(set(map(id, parameters)))
 
-    def test_a_gradient_longer_than_the_limit_is_scaled_down_to_it(self, corpus: PreparedCorpus) -> None:
+    def test_a_gradient_longer_than_the_limit_is_scaled_down_to_it(
+        self, corpus: PreparedCorpus
+    ) -> None:
         results = {}
         for limit in (None, 0.05, 1000.0):
             session = session_of(corpus, text_run(WITHOUT_DROPOUT, clip_norm=limit))
@@ -136,7 +158,9 @@ class TestOptimizer:
                 result.gradient_norm,
                 float(torch.linalg.vector_norm(torch.cat([g.flatten() for g in grads]))),
             )
-        assert len({round(reported, 4) for reported, _ in results.values()}) == 1, "reported as it was before clipping"
+        assert len({round(reported, 4) for reported, _ in results.values()}) == 1, (
+            "reported as it was before clipping"
+        )
         reported, unclipped = results[None]
         assert reported > 0.05
         assert unclipped == pytest.approx(reported, rel=1e-5)
@@ -160,10 +184,15 @@ class TestLoss:
         """Neither to the loss nor to the weights, however much of it there is."""
         run = text_run(WITHOUT_DROPOUT, label_smoothing=smoothing)
         plain, padded = session_of(corpus, run), session_of(corpus, run)
-        one, other = plain.step(batches(corpus, PARTS)), padded.step(batches(corpus, PARTS, pad_to=40))
+        one, other = (
+            plain.step(batches(corpus, PARTS)),
+            padded.step(batches(corpus, PARTS, pad_to=40)),
+        )
         assert other.loss == pytest.approx(one.loss, rel=1e-6)
         assert other.num_tokens == one.num_tokens
-        for (name, p), q in zip(plain.model.named_parameters(), padded.model.parameters(), strict=True):
+        for (name, p), q in zip(
+            plain.model.named_parameters(), padded.model.parameters(), strict=True
+        ):
             assert p.grad is not None
             assert q.grad is not None
             assert torch.allclose(p.grad, q.grad, atol=1e-6), name
@@ -173,7 +202,9 @@ class TestLoss:
         losses = {session.step(batches(corpus, PARTS)).loss for _ in range(3)}
         assert len(losses) == 3
 
-    def test_a_loss_that_is_no_number_is_refused_and_changes_nothing(self, corpus: PreparedCorpus) -> None:
+    def test_a_loss_that_is_no_number_is_refused_and_changes_nothing(
+        self, corpus: PreparedCorpus
+    ) -> None:
         session = session_of(corpus, text_run())
         session.step(batches(corpus, PARTS))
         with torch.no_grad():
@@ -278,10 +309,14 @@ class TestRestoring:
             assert "The resume state in this checkpoint is damaged" in message
             assert "Use another copy" in message
 
-    @pytest.mark.parametrize("damage", [{"step": "two"}, {"epoch": None}, {"extra": 1}, {"step": True}])
+    @pytest.mark.parametrize(
+        "damage", [{"step": "two"}, {"epoch": None}, {"extra": 1}, {"step": True}]
+    )
     def test_damaged_progress_is_refused(self, damage: dict[str, Any]) -> None:
         progress = dict(self.trained().progress) | damage
-        assert "The resume state in this checkpoint is damaged" in self.refusal(self.trained(progress=progress))
+        assert "The resume state in this checkpoint is damaged" in self.refusal(
+            self.trained(progress=progress)
+        )
 
     def test_a_run_that_has_not_begun_can_be_taken_up(self) -> None:
         session = session_of(copy_corpus(self.RUN), self.RUN)
@@ -290,7 +325,9 @@ class TestRestoring:
         assert again.progress == session.progress
 
 
-def test_the_same_seed_gives_the_same_weights_and_another_gives_others(corpus: PreparedCorpus) -> None:
+def test_the_same_seed_gives_the_same_weights_and_another_gives_others(
+    corpus: PreparedCorpus,
+) -> None:
     one, same = (weights_of(session_of(corpus, text_run())) for _ in range(2))
     other = weights_of(session_of(corpus, text_run(seed=5)))
     assert difference(one, same) == 0
@@ -306,7 +343,9 @@ def test_the_rate_of_a_step_is_the_one_that_adam_used(corpus: PreparedCorpus) ->
         assert session.optimizer.param_groups[0]["lr"] == result.learning_rate
 
 
-def test_checkpoints_hold_the_word_counts_of_the_corpus(corpus: PreparedCorpus, tmp_path: Path) -> None:
+def test_checkpoints_hold_the_word_counts_of_the_corpus(
+    corpus: PreparedCorpus, tmp_path: Path
+) -> None:
     session = session_of(corpus, text_run())
     session.step(batches(corpus, PARTS))
     assert corpus.word_counts is not None
@@ -334,7 +373,9 @@ def test_spellings_that_noise_makes_are_not_counted_nor_is_anything_twice_by_res
     assert (tmp_path / "again").read_bytes() == (tmp_path / "last").read_bytes()
 
 
-def test_a_run_resumed_from_data_without_counts_keeps_those_it_had(corpus: PreparedCorpus, tmp_path: Path) -> None:
+def test_a_run_resumed_from_data_without_counts_keeps_those_it_had(
+    corpus: PreparedCorpus, tmp_path: Path
+) -> None:
     """And one begun without them has them from then on."""
     prepared_earlier = dataclasses.replace(corpus, word_counts=None)
     for begun, resumed in ((corpus, prepared_earlier), (prepared_earlier, corpus)):

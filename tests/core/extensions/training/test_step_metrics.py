@@ -10,9 +10,18 @@ import numpy as np
 import pytest
 
 from augenmerk.core.extensions.training import step_metrics
-from augenmerk.core.extensions.training.events import CheckpointSaved, Noted, StepDone, TrainingEvent
+from augenmerk.core.extensions.training.events import (
+    CheckpointSaved,
+    Noted,
+    StepDone,
+    TrainingEvent,
+)
 from augenmerk.core.extensions.training.folder import discard_run
-from augenmerk.core.extensions.training.step_metrics import StepMetrics, StepMetricsWriter, read_step_metrics
+from augenmerk.core.extensions.training.step_metrics import (
+    StepMetrics,
+    StepMetricsWriter,
+    read_step_metrics,
+)
 from augenmerk.core.run_files import LAST, STEPS
 from tests.core.extensions.training.runs import copy_run, record
 
@@ -20,7 +29,16 @@ RECORD = 48
 
 
 def step(number: int, loss: float = 0.0) -> StepDone:
-    return StepDone(number, 1 + number // 10, loss or 1 / 3 + number, 1e-4 / number, 0.7 * number, 30, 1e5 / 7, 60.0)
+    return StepDone(
+        number,
+        1 + number // 10,
+        loss or 1 / 3 + number,
+        1e-4 / number,
+        0.7 * number,
+        30,
+        1e5 / 7,
+        60.0,
+    )
 
 
 @pytest.fixture
@@ -72,9 +90,12 @@ def test_where_there_are_none_there_are_none(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "content", [b"", b"augmstep", b"something else" * 100, b"augmstep\x02\0\0\0\x30\0\0\0" + b"\1" * 96]
+    "content",
+    [b"", b"augmstep", b"something else" * 100, b"augmstep\x02\0\0\0\x30\0\0\0" + b"\1" * 96],
 )
-def test_a_file_of_another_kind_is_not_read_and_a_run_begins_anew_in_its_place(tmp_path: Path, content: bytes) -> None:
+def test_a_file_of_another_kind_is_not_read_and_a_run_begins_anew_in_its_place(
+    tmp_path: Path, content: bytes
+) -> None:
     (tmp_path / STEPS).write_bytes(content)
     assert steps_in(tmp_path) == []
     write(tmp_path, 5, [6, 7])
@@ -82,7 +103,9 @@ def test_a_file_of_another_kind_is_not_read_and_a_run_begins_anew_in_its_place(t
 
 
 @pytest.mark.parametrize("missing", [1, 20, RECORD - 1])
-def test_a_torn_record_is_left_out_and_the_next_one_takes_its_place(folder: Path, missing: int) -> None:
+def test_a_torn_record_is_left_out_and_the_next_one_takes_its_place(
+    folder: Path, missing: int
+) -> None:
     size = (folder / STEPS).stat().st_size
     os.truncate(folder / STEPS, size - missing)
     assert steps_in(folder) == list(range(1, 20))
@@ -119,7 +142,9 @@ def test_steps_that_are_repeated_replace_those_of_the_first_time(folder: Path) -
     assert steps_in(folder) == [1, 2], "a run that starts again"
 
 
-def test_what_finds_no_room_is_written_as_soon_as_there_is_some(tmp_path: Path, monkeypatch: Any) -> None:
+def test_what_finds_no_room_is_written_as_soon_as_there_is_some(
+    tmp_path: Path, monkeypatch: Any
+) -> None:
     class FullDisk(step_metrics.io.FileIO):
         """Has room for so many bytes."""
 
@@ -200,9 +225,13 @@ class TestRuns:
         metrics = read_step_metrics(tmp_path / "run")
         assert metrics.step.tolist() == list(range(1, 15))
         assert metrics.loss[:4].tolist() == before.loss[:4].tolist()
-        assert metrics.tokens_per_second[4:].tolist() == [event.tokens_per_second for event in said.of(StepDone)]
+        assert metrics.tokens_per_second[4:].tolist() == [
+            event.tokens_per_second for event in said.of(StepDone)
+        ]
 
-    def test_without_room_for_them_a_run_goes_on_and_says_so_twice(self, tmp_path: Path, monkeypatch: Any) -> None:
+    def test_without_room_for_them_a_run_goes_on_and_says_so_twice(
+        self, tmp_path: Path, monkeypatch: Any
+    ) -> None:
         def refuse(path: Path, flags: int) -> Iterator[None]:
             raise OSError(28, "No space left on device")
 
@@ -211,8 +240,12 @@ class TestRuns:
             finished, said = record(copy_run(num_epochs=2), tmp_path)
         assert finished.reason == "completed"
         note, last = said.of(Noted)
-        assert note.text.startswith(f"The metrics of each step ({tmp_path / STEPS}) cannot be written.")
-        assert last.text.startswith(f"The metrics of each step ({tmp_path / STEPS}) could not all be written.")
+        assert note.text.startswith(
+            f"The metrics of each step ({tmp_path / STEPS}) cannot be written."
+        )
+        assert last.text.startswith(
+            f"The metrics of each step ({tmp_path / STEPS}) could not all be written."
+        )
         assert steps_in(tmp_path) == []
 
     def test_a_folder_that_is_deleted_while_training_gets_them_again(self, tmp_path: Path) -> None:
@@ -244,7 +277,9 @@ class TestRuns:
 
         with pytest.raises(KeyboardInterrupt):
             record(copy_run(num_epochs=2, sample_size=0), tmp_path, on_event=put_in_the_way)
-        assert ["could not all be written" in note.text for note in notes] == [False] * (num_steps == 2) + [True]
+        assert ["could not all be written" in note.text for note in notes] == [False] * (
+            num_steps == 2
+        ) + [True]
 
     def test_each_time_they_cannot_be_written_is_told(self, tmp_path: Path) -> None:
         def put_in_the_way(event: TrainingEvent) -> None:
@@ -254,7 +289,9 @@ class TestRuns:
             if isinstance(event, StepDone) and event.step in (5, 11):
                 (tmp_path / STEPS).rmdir()
 
-        _, said = record(copy_run(num_epochs=2, checkpoint_steps=2), tmp_path, on_event=put_in_the_way)
+        _, said = record(
+            copy_run(num_epochs=2, checkpoint_steps=2), tmp_path, on_event=put_in_the_way
+        )
         assert len(said.of(Noted)) == 2
         assert_same(read_step_metrics(tmp_path), said.of(StepDone))
 

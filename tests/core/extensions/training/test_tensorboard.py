@@ -18,7 +18,8 @@ from tests.core.extensions.training.crashes import REPOSITORY
 from tests.core.extensions.training.runs import Recorder, copy_run, record
 
 needs_tensorboard = pytest.mark.skipif(
-    find_spec("tensorboard") is None, reason="needs the package tensorboard: pip install augenmerk[tensorboard]"
+    find_spec("tensorboard") is None,
+    reason="needs the package tensorboard: pip install augenmerk[tensorboard]",
 )
 RUN = copy_run(num_epochs=2, checkpoint_steps=2, sample_size=5)
 
@@ -33,7 +34,9 @@ def read_back(folder: Path) -> Any:
     """What TensorBoard makes of the folder of a run."""
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
-    return EventAccumulator(str(folder / TENSORBOARD), size_guidance={"scalars": 0, "tensors": 0}).Reload()
+    return EventAccumulator(
+        str(folder / TENSORBOARD), size_guidance={"scalars": 0, "tensors": 0}
+    ).Reload()
 
 
 def curve(read: Any, name: str) -> list[tuple[int, float]]:
@@ -65,7 +68,9 @@ def test_every_curve_and_every_example_is_read_back_as_it_was(tmp_path: Path) ->
     assert set(read.Tags()["scalars"]) == set(expected)
     for name, points in expected.items():
         assert curve(read, name) == near(points), name
-    texts = [point.tensor_proto.string_val[0].decode() for point in read.Tensors("examples/text_summary")]
+    texts = [
+        point.tensor_proto.string_val[0].decode() for point in read.Tensors("examples/text_summary")
+    ]
     assert len(texts) == len(samples) == 2
     for text, sample in zip(texts, samples, strict=True):
         for example in sample.examples:
@@ -75,7 +80,8 @@ def test_every_curve_and_every_example_is_read_back_as_it_was(tmp_path: Path) ->
 @pytest.mark.slow
 @pytest.mark.training
 @needs_tensorboard
-@pytest.mark.allow_log_warnings  # TensorBoard says that it leaves out what was written after the checkpoint
+# TensorBoard says that it leaves out what was written after the checkpoint
+@pytest.mark.allow_log_warnings
 def test_a_resumed_run_goes_on_with_the_same_curves(tmp_path: Path) -> None:
     """Steps that were done again after a crash are not shown twice."""
     whole = train_with_log(tmp_path / "whole")
@@ -99,10 +105,14 @@ def test_a_run_that_is_refused_leaves_no_file(tmp_path: Path) -> None:
     assert not (tmp_path / "run").exists()
 
 
-def test_without_the_package_it_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_package_it_says_what_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(tensorboard, "find_spec", lambda name: None)
     with (
-        pytest.raises(TrainingError, match=r"pip install augenmerk\[tensorboard\].*leave --tensorboard out"),
+        pytest.raises(
+            TrainingError, match=r"pip install augenmerk\[tensorboard\].*leave --tensorboard out"
+        ),
         tensorboard_log(tmp_path / "run"),
     ):
         pytest.fail("it goes on")
@@ -136,9 +146,14 @@ with tensorboard.tensorboard_log(pathlib.Path(sys.argv[1]), print) as log:
 print(finished.reason, finished.step)
 """
     command = [sys.executable, "-c", script, str(tmp_path / "run")]
-    done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=False, timeout=120)
+    done = subprocess.run(
+        command, cwd=REPOSITORY, capture_output=True, text=True, check=False, timeout=120
+    )
     assert done.returncode == 0, done.stderr
     said, ending = done.stdout.splitlines()
-    assert f"event files for TensorBoard in {tmp_path / 'run' / TENSORBOARD} cannot be written (File too large)" in said
+    assert (
+        f"event files for TensorBoard in {tmp_path / 'run' / TENSORBOARD} cannot be written "
+        "(File too large)" in said
+    )
     assert "Training continues without them" in said
     assert ending == "completed 14"

@@ -16,14 +16,23 @@ from augenmerk.core.extensions.training.session import TrainingSession
 from augenmerk.core.extensions.training.validation import NUM_EXAMPLES, Validator
 from augenmerk.core.run_files import HISTORY, LAST
 from augenmerk.core.translation.translator import Translator
-from tests.core.extensions.training.runs import copy_corpus, copy_run, record, sentences, text_corpus, text_run
+from tests.core.extensions.training.runs import (
+    copy_corpus,
+    copy_run,
+    record,
+    sentences,
+    text_corpus,
+    text_run,
+)
 
 pytestmark = pytest.mark.training
 
 HERE = DeviceChoice("cpu", "requested")
 
 
-def test_losses_and_weights_are_the_same_whether_or_not_samples_are_translated(tmp_path: Path) -> None:
+def test_losses_and_weights_are_the_same_whether_or_not_samples_are_translated(
+    tmp_path: Path,
+) -> None:
     """With dropout: the translations between draw no random number and leave the mode as it was."""
     run, quiet = copy_run(num_epochs=2), copy_run(num_epochs=2, sample_size=0)
     _, loud = record(run, tmp_path / "loud")
@@ -31,7 +40,9 @@ def test_losses_and_weights_are_the_same_whether_or_not_samples_are_translated(t
     assert len(loud.of(SampleTranslated)) == 2
     assert not silent.of(SampleTranslated)
     assert loud.losses == silent.losses
-    one, other = (load_checkpoint(tmp_path / name / LAST, with_state=True) for name in ("loud", "silent"))
+    one, other = (
+        load_checkpoint(tmp_path / name / LAST, with_state=True) for name in ("loud", "silent")
+    )
     assert all(bool((one.state[name] == other.state[name]).all()) for name in one.state)
 
 
@@ -42,7 +53,9 @@ def test_the_score_of_the_sample_is_that_of_evaluating_the_same_sentences(tmp_pa
     finished, said = record(run, tmp_path / "run", corpus=corpus)
     samples = said.of(SampleTranslated)
     assert [sample.num_sentences for sample in samples] == [12] * 8
-    shown = [[(example.source, example.reference) for example in sample.examples] for sample in samples]
+    shown = [
+        [(example.source, example.reference) for example in sample.examples] for sample in samples
+    ]
     assert all(pairs == shown[0] for pairs in shown), "the same ones each time"
     assert len(shown[0]) == NUM_EXAMPLES
     texts = corpus.validation_texts
@@ -74,7 +87,9 @@ def test_the_copy_task_is_scored_with_the_symbol_that_is_given() -> None:
 def test_the_sample_does_not_depend_on_the_seed_of_the_run() -> None:
     corpus = text_corpus(text_run())
     samples = [
-        Validator(TrainingSession(text_run(seed=seed, sample_size=7), corpus, "cpu"), HERE, None).references
+        Validator(
+            TrainingSession(text_run(seed=seed, sample_size=7), corpus, "cpu"), HERE, None
+        ).references
         for seed in (1, 2)
     ]
     assert samples[0] == samples[1]
@@ -88,18 +103,24 @@ def test_a_sample_says_what_translate_says_about_its_sentences(tmp_path: Path) -
     (sample,) = said.of(SampleTranslated)
     (note, *_) = Translator.load(finished.last_checkpoint, "cpu").translate(strange.source[0]).notes
     assert "elefant" in note
-    assert sample.notes[0] == f"1 of 1 sample sentences is read with unknown words (number 0). {note}"
+    assert (
+        sample.notes[0] == f"1 of 1 sample sentences is read with unknown words (number 0). {note}"
+    )
 
 
 class TestFilm:
     def test_a_probe_in_another_language_is_noted(self, tmp_path: Path) -> None:
         _, said = record(text_run(max_steps=1), tmp_path / "run", probe="the dog is in the ball .")
         texts = [event.text for event in said.of(Noted)]
-        assert "The sentence of the film: This looks like English. Enter a German sentence." in texts
+        assert (
+            "The sentence of the film: This looks like English. Enter a German sentence." in texts
+        )
         _, said = record(text_run(max_steps=1), tmp_path / "other", probe="ein hund rennt .")
         assert not any("The sentence of the film" in event.text for event in said.of(Noted))
 
-    def test_the_probe_is_translated_before_the_first_step_and_at_each_validation(self, tmp_path: Path) -> None:
+    def test_the_probe_is_translated_before_the_first_step_and_at_each_validation(
+        self, tmp_path: Path
+    ) -> None:
         finished, said = record(text_run(), tmp_path / "run", probe="ein hund rennt .")
         film = read_film(tmp_path / "run")
         shots = said.of(FilmFrame)
@@ -114,7 +135,9 @@ class TestFilm:
         assert last.maps.cross == pytest.approx(expected.maps.cross, abs=1e-3)
         assert film[0].translation.maps.encoder != pytest.approx(last.maps.encoder, abs=1e-2)
 
-    def test_left_to_itself_it_takes_a_sentence_of_the_validation_split(self, tmp_path: Path) -> None:
+    def test_left_to_itself_it_takes_a_sentence_of_the_validation_split(
+        self, tmp_path: Path
+    ) -> None:
         run = text_run(max_steps=1)
         corpus = text_corpus(run)
         record(run, tmp_path / "run", corpus=corpus)
@@ -142,7 +165,9 @@ class TestFilm:
         record(run, folder, resume=True, stop_after=2)
         assert [frame.step for frame in read_film(folder)] == [0, 8, 11]
 
-    def test_a_probe_that_cannot_be_read_is_refused_before_anything_is_written(self, tmp_path: Path) -> None:
+    def test_a_probe_that_cannot_be_read_is_refused_before_anything_is_written(
+        self, tmp_path: Path
+    ) -> None:
         with pytest.raises(TextError, match="nothing to translate"):
             record(text_run(), tmp_path / "run", probe="  ")
         assert not (tmp_path / "run").exists()

@@ -1,4 +1,5 @@
-"""What torchrun runs twice for `test_distributed.py`: four short runs, told as JSON by the main process."""
+"""What torchrun runs twice for `test_distributed.py`: four short runs, told as JSON by the main
+process."""
 
 import dataclasses
 import json
@@ -13,13 +14,27 @@ from augenmerk.core.extensions.training.distributed import World, commanding_wor
 from augenmerk.core.extensions.training.events import StepDone
 from augenmerk.core.extensions.training.loop import run_worker, train
 from augenmerk.core.extensions.training.session import TrainingSession
-from tests.core.extensions.training.runs import Recorder, copy_corpus, copy_run, text_corpus, text_run
+from tests.core.extensions.training.runs import (
+    Recorder,
+    copy_corpus,
+    copy_run,
+    text_corpus,
+    text_run,
+)
 
 
 def without_dropout() -> RunConfig:
-    """Token batches of unequal sentences, the last of an epoch may be a single pair; gradients of three are joined."""
+    """Token batches of unequal sentences, the last of an epoch may be a single pair.
+
+    Gradients of three are joined.
+    """
     return text_run(
-        {"dropout": 0.0}, batch_unit="tokens", batch_size=30, num_accumulated=3, label_smoothing=0.1, max_steps=8
+        {"dropout": 0.0},
+        batch_unit="tokens",
+        batch_size=30,
+        num_accumulated=3,
+        label_smoothing=0.1,
+        max_steps=8,
     )
 
 
@@ -31,7 +46,14 @@ def with_dropout() -> RunConfig:
     return copy_run(num_epochs=2)
 
 
-def losses(run: RunConfig, folder: Path, world: World, *, resume: bool = False, stop_after: int | None = None) -> Any:
+def losses(
+    run: RunConfig,
+    folder: Path,
+    world: World,
+    *,
+    resume: bool = False,
+    stop_after: int | None = None,
+) -> Any:
     said = Recorder(stop_after)
     with commanding_workers(world):
         train(
@@ -116,7 +138,9 @@ def main() -> None:
         if world.is_main:
             (folder / "main.json").write_text(json.dumps(run_all(folder, world)), encoding="utf-8")
         else:
-            (folder / "worker.json").write_text(json.dumps(work_through_all(world)), encoding="utf-8")
+            (folder / "worker.json").write_text(
+                json.dumps(work_through_all(world)), encoding="utf-8"
+            )
 
 
 if __name__ == "__main__":

@@ -29,7 +29,9 @@ class TestNotice:
         (notice,) = window.findChildren(CrashNotice)
         return notice
 
-    def test_it_says_what_happened_and_is_in_nobodys_way(self, notice: CrashNotice, qtbot: QtBot) -> None:
+    def test_it_says_what_happened_and_is_in_nobodys_way(
+        self, notice: CrashNotice, qtbot: QtBot
+    ) -> None:
         assert notice.isVisible()
         assert notice.height() < 50
         assert "Augenmerk crashed on" in notice.text.text()
@@ -53,7 +55,9 @@ class TestNotice:
         assert list(folder.iterdir()) == []
         assert not notice.isVisible()
 
-    def test_closed_it_is_kept_and_not_offered_again(self, notice: CrashNotice, folder: Path) -> None:
+    def test_closed_it_is_kept_and_not_offered_again(
+        self, notice: CrashNotice, folder: Path
+    ) -> None:
         notice.close_button.click()
         assert not notice.isVisible()
         assert earlier_reports(folder) == []

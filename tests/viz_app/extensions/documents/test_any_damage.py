@@ -1,4 +1,5 @@
-"""Whatever happened to any file that the app keeps for itself: it starts, sets the file aside, and goes on.
+"""Whatever happened to any file that the app keeps for itself: it starts, sets the file aside, and
+goes on.
 
 The files are those that are there after the app was used, so that a new one is damaged, too.
 """
@@ -57,7 +58,8 @@ def with_each(change: Callable[[Any], Any]) -> Callable[[Path], None]:
         except ValueError:
             path.write_bytes(NUMBER.sub(json.dumps(change(1)).encode(), content))
         else:
-            key = {"key": values["key"]} if path.name == RESULT else {}  # else it would be that of another model
+            # else it would be that of another model
+            key = {"key": values["key"]} if path.name == RESULT else {}
             write_json(path, json.dumps(changed(values) | key if key else changed(values)).encode())
 
     return damage
@@ -119,7 +121,9 @@ def start(qtbot: QtBot, home: Path, theme: Theme) -> Iterator[Callable[[], MainW
         windows.append(window)
         earlier_reports(default_folder())
         window.show()
-        qtbot.waitUntil(lambda: isinstance(window.state.shown, Current) and not window.state.request.is_running)
+        qtbot.waitUntil(
+            lambda: isinstance(window.state.shown, Current) and not window.state.request.is_running
+        )
         return window
 
     yield begin
@@ -127,15 +131,22 @@ def start(qtbot: QtBot, home: Path, theme: Theme) -> Iterator[Callable[[], MainW
 
 
 @pytest.fixture
-def own_files(home: Path, start: Callable[[], MainWindow], tmp_path: Path, qtbot: QtBot) -> list[Path]:
-    """The files of somebody who measured roles, has a run elsewhere and a lesson that is not saved, after a crash."""
+def own_files(
+    home: Path, start: Callable[[], MainWindow], tmp_path: Path, qtbot: QtBot
+) -> list[Path]:
+    """The files of somebody who measured roles, has a run elsewhere and a lesson that is not saved,
+    after a crash."""
     model = home / "models" / "untrained.safetensors"
     model.parent.mkdir(parents=True)
     write_untrained_checkpoint(model)
-    write_sample_roles(SampleRoles.of(profile_heads(Translator.load(model), ["ein mann ."]), "sentences"), model)
+    write_sample_roles(
+        SampleRoles.of(profile_heads(Translator.load(model), ["ein mann ."]), "sentences"), model
+    )
     remember_run_folder(tmp_path / "run")
     default_folder().mkdir(parents=True)
-    (default_folder() / "2026-11-22-034101-1.log").write_bytes(b"Augenmerk" + END_OF_HEADER + b"an error")
+    (default_folder() / "2026-11-22-034101-1.log").write_bytes(
+        b"Augenmerk" + END_OF_HEADER + b"an error"
+    )
     preferences = Preferences(QSettings(str(home / "settings.ini"), QSettings.Format.IniFormat))
     preferences.model = model
     preferences.has_taken_quick_tour = True
@@ -156,7 +167,9 @@ def test_the_app_starts_whatever_happened_to_any_of_its_files(
     home: Path, start: Callable[[], MainWindow], own_files: list[Path], name: str
 ) -> None:
     remembered_paths = [
-        vars(Preferences)[path].fget(Preferences(QSettings(str(home / "settings.ini"), QSettings.Format.IniFormat)))
+        vars(Preferences)[path].fget(
+            Preferences(QSettings(str(home / "settings.ini"), QSettings.Format.IniFormat))
+        )
         for path in vars(Preferences)
         if path.endswith("_path")
     ]

@@ -32,7 +32,12 @@ from augenmerk.core.translation.experiment import (
 )
 from augenmerk.core.translation.translator import Translator
 from augenmerk.viz_app.extensions.documents.copying import to_command, to_python
-from tests.core.translation.random_experiments import TOKENS, AnyValues, ValuesForModel, random_experiment
+from tests.core.translation.random_experiments import (
+    TOKENS,
+    AnyValues,
+    ValuesForModel,
+    random_experiment,
+)
 from tests.core.translation.random_models import make_translator
 from tests.core.translators import subword_translator  # noqa: F401
 
@@ -54,9 +59,13 @@ INTERVENTIONS = (
     ForcedToken(4, "<eos>"),
 )
 RUNNABLE = {
-    "all kinds": Experiment(SENTENCE, Beam(3, 0.7), (*INTERVENTIONS, ForcedToken(1, "a"), ForcedToken(3, "a"))),
+    "all kinds": Experiment(
+        SENTENCE, Beam(3, 0.7), (*INTERVENTIONS, ForcedToken(1, "a"), ForcedToken(3, "a"))
+    ),
     "nothing": Experiment(SENTENCE),
-    "given": Experiment("Ein 'Mann' \"steht\" $HOME", GivenTarget("-a `man` \\ stands"), INTERVENTIONS[2:4]),
+    "given": Experiment(
+        "Ein 'Mann' \"steht\" $HOME", GivenTarget("-a `man` \\ stands"), INTERVENTIONS[2:4]
+    ),
     "an option": Experiment("--json", Greedy(), INTERVENTIONS[2:3]),
     "a dash": Experiment("-", Greedy(), INTERVENTIONS[10:]),
 }
@@ -80,9 +89,9 @@ def test_python_gives_the_same_experiment_to_the_last_bit() -> None:
         copied = run_as_python(until_run)["experiment"]
         assert repr(copied) == repr(experiment)
         assert run == "translator.run(experiment)\nprint(translation.text)\n"
-        assert {line.split()[1] for line in source.splitlines() if line.startswith(("from ", "import "))} == {
-            "augenmerk"
-        }
+        assert {
+            line.split()[1] for line in source.splitlines() if line.startswith(("from ", "import "))
+        } == {"augenmerk"}
 
 
 @pytest.mark.parametrize("name", RUNNABLE)
@@ -101,7 +110,11 @@ def test_python_runs_and_gives_what_the_app_gives(
 @pytest.mark.subprocess
 @pytest.mark.slow
 def test_python_is_what_a_person_would_write(untrained_checkpoint: Path) -> None:
-    assert to_python(Experiment("Zwei Hunde.", Beam(4), (HeadScaled(Head("cross", 1, 4)), ForcedToken(2, "▁dog")))) == (
+    assert to_python(
+        Experiment(
+            "Zwei Hunde.", Beam(4), (HeadScaled(Head("cross", 1, 4)), ForcedToken(2, "▁dog"))
+        )
+    ) == (
         "from augenmerk import Beam, Experiment, ForcedToken, Head, HeadScaled, Translator\n"
         "\n"
         "# Layers, heads, rows, steps and words are counted from 0 here, and from 1 in the window.\n"
@@ -121,13 +134,18 @@ def test_python_is_what_a_person_would_write(untrained_checkpoint: Path) -> None
         [sys.executable, "-c", to_python(RUNNABLE["all kinds"], untrained_checkpoint)],
         cwd=REPOSITORY, capture_output=True, encoding="utf-8", check=True,
     )  # fmt: skip
-    assert done.stdout == Translator.load(untrained_checkpoint).run(RUNNABLE["all kinds"]).text + "\n"
+    assert (
+        done.stdout == Translator.load(untrained_checkpoint).run(RUNNABLE["all kinds"]).text + "\n"
+    )
 
 
 @pytest.mark.heavy
 def test_a_command_is_parsed_into_the_same_experiment(subword_translator: Translator) -> None:  # noqa: F811
     codec = subword_translator.checkpoint.codecs.target
-    tokens = (*codec.vocabulary.tokens[3:], *(token for token in TOKENS if not token.startswith("▁")))
+    tokens = (
+        *codec.vocabulary.tokens[3:],
+        *(token for token in TOKENS if not token.startswith("▁")),
+    )
     random_numbers, parser = random.Random(6), make_parser()
     for _ in range(400):
         experiment = random_experiment(random_numbers, AnyValues(tokens))
@@ -167,12 +185,19 @@ def test_a_command_is_what_a_person_would_type() -> None:
         ),
     )
     assert to_command(experiment, Path("my model.safetensors")) == (
-        "augenmerk translate 'Zwei Hunde spielen.' --beam 4 --length-penalty 1.5 --head-off encoder:1:1 cross:2:5 "
-        "--remove-word 1 --replace-word '2=eine Katze' --scale-head cross:3:1=0.5 --set-row cross:2:5:3=0,1,0 "
-        "--force '3=▁dog' --force-token 4=s --force '5=<eos>' --checkpoint 'my model.safetensors'"
+        "augenmerk translate 'Zwei Hunde spielen.' --beam 4 --length-penalty 1.5 --head-off "
+        "encoder:1:1 cross:2:5 --remove-word 1 --replace-word '2=eine Katze' --scale-head "
+        "cross:3:1=0.5 --set-row cross:2:5:3=0,1,0 --force '3=▁dog' --force-token 4=s --force "
+        "'5=<eos>' --checkpoint 'my model.safetensors'"
     )
-    assert to_command(Experiment("--json", GivenTarget("-x"))) == "augenmerk translate --target=-x -- --json"
-    assert to_command(Experiment("-", GivenTarget("x"))) == "printf %s - | augenmerk translate - --target x"
+    assert (
+        to_command(Experiment("--json", GivenTarget("-x")))
+        == "augenmerk translate --target=-x -- --json"
+    )
+    assert (
+        to_command(Experiment("-", GivenTarget("x")))
+        == "printf %s - | augenmerk translate - --target x"
+    )
 
 
 @pytest.mark.heavy
@@ -206,7 +231,9 @@ def test_what_no_command_can_hold_is_refused(experiment: Experiment) -> None:
 
 @pytest.mark.slow
 @pytest.mark.heavy
-@pytest.mark.parametrize("name", ["words, post-norm, learned positions", "subwords, pre-norm, all tied", "copy task"])
+@pytest.mark.parametrize(
+    "name", ["words, post-norm, learned positions", "subwords, pre-norm, all tied", "copy task"]
+)
 def test_every_command_runs_and_gives_what_the_app_gives(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str
 ) -> None:
@@ -214,7 +241,9 @@ def test_every_command_runs_and_gives_what_the_app_gives(
     path = tmp_path / "model.safetensors"
     save_checkpoint(translator.checkpoint, path)
     drawn = [random_experiment(generator, ValuesForModel(translator)) for _ in range(12)]
-    with_targets = [experiment for experiment in drawn if isinstance(experiment.output, GivenTarget)]
+    with_targets = [
+        experiment for experiment in drawn if isinstance(experiment.output, GivenTarget)
+    ]
     lifted = [
         experiment if experiment.lifts_mask else experiment.with_interventions(CausalMaskLifted())
         for experiment in with_targets
@@ -237,7 +266,9 @@ def test_every_command_runs_and_gives_what_the_app_gives(
 @pytest.mark.skipif(os.name != "posix", reason="the command is for a POSIX shell")
 @pytest.mark.parametrize("name", ["given", "a dash"])
 @pytest.mark.slow
-def test_a_shell_runs_the_command_and_prints_the_same(untrained_checkpoint: Path, tmp_path: Path, name: str) -> None:
+def test_a_shell_runs_the_command_and_prints_the_same(
+    untrained_checkpoint: Path, tmp_path: Path, name: str
+) -> None:
     program = tmp_path / "augenmerk"
     program.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m augenmerk "$@"\n')
     program.chmod(program.stat().st_mode | stat.S_IXUSR)

@@ -1,4 +1,5 @@
-"""Experiments as files: saved, opened with their model, refused whole, restored at the next start."""
+"""Experiments as files: saved, opened with their model, refused whole, restored at the next
+start."""
 
 import json
 import subprocess
@@ -33,8 +34,16 @@ from augenmerk.core.translation.experiment_file import (
     to_bytes,
     write_experiment_file,
 )
-from augenmerk.viz_app.extensions.documents.experiment_documents import ExperimentDocuments, FindModelJob
-from augenmerk.viz_app.extensions.documents.reading import is_experiment, read_lesson, saved_experiment, view_values
+from augenmerk.viz_app.extensions.documents.experiment_documents import (
+    ExperimentDocuments,
+    FindModelJob,
+)
+from augenmerk.viz_app.extensions.documents.reading import (
+    is_experiment,
+    read_lesson,
+    saved_experiment,
+    view_values,
+)
 from augenmerk.viz_app.extensions.documents.session import SESSION, KeptSession
 from augenmerk.viz_app.models.loader import source_to_import
 from augenmerk.viz_app.preferences import Preferences
@@ -48,7 +57,12 @@ from tests.checkpoints import write_untrained_checkpoint
 from tests.viz_app.synthetic import FakeTranslator, make_result, make_translation
 
 MODEL = ModelInfo(
-    "one", Path("one.safetensors"), preset("notebook"), DeviceChoice("cpu", "requested"), 1, digest="a" * 64
+    "one",
+    Path("one.safetensors"),
+    preset("notebook"),
+    DeviceChoice("cpu", "requested"),
+    1,
+    digest="a" * 64,
 )
 CHANGES = (HeadScaled(Head("cross", 1, 4)), ForcedToken(2, "dog"))
 
@@ -63,7 +77,9 @@ def state() -> ExperimentState:
 
 
 @pytest.fixture
-def documents(qtbot: QtBot, state: ExperimentState, preferences: Preferences) -> Iterator[ExperimentDocuments]:
+def documents(
+    qtbot: QtBot, state: ExperimentState, preferences: Preferences
+) -> Iterator[ExperimentDocuments]:
     window = QWidget()
     qtbot.addWidget(window)
     worker = InferenceWorker(FakeTranslator)
@@ -74,7 +90,9 @@ def documents(qtbot: QtBot, state: ExperimentState, preferences: Preferences) ->
 
 
 @pytest.fixture
-def session(documents: ExperimentDocuments, state: ExperimentState, preferences: Preferences) -> KeptSession:
+def session(
+    documents: ExperimentDocuments, state: ExperimentState, preferences: Preferences
+) -> KeptSession:
     """What is kept of the same experiment."""
     return KeptSession(state, preferences, documents)
 
@@ -87,24 +105,36 @@ def test_what_is_saved_is_opened_again_as_it_was(
     documents: ExperimentDocuments, state: ExperimentState, tmp_path: Path
 ) -> None:
     state.submit(intervene(*CHANGES))
-    state.settings.scale, state.settings.shown, state.settings.picture = "own", "difference", "lines"
+    state.settings.scale, state.settings.shown, state.settings.picture = (
+        "own",
+        "difference",
+        "lines",
+    )
     state.intents.choose_head(Head("decoder", 1, 2))
     state.selection.pin(Pair(2, 1))
     documents.save(tmp_path / "one.augenmerk")
     before, view = state.experiment, view_values(state)
 
     state.submit(reset)
-    state.settings.scale, state.settings.shown, state.settings.picture = "shared", "changed", "heatmap"
+    state.settings.scale, state.settings.shown, state.settings.picture = (
+        "shared",
+        "changed",
+        "heatmap",
+    )
     state.intents.choose_head(Head("cross", 0, 0))
     documents.open(tmp_path / "one.augenmerk")
     assert state.experiment == before
-    state.accept(make_result(make_translation("ein mann schläft .", experiment=before), make_translation()))
+    state.accept(
+        make_result(make_translation("ein mann schläft .", experiment=before), make_translation())
+    )
     assert view_values(state) == view
     state.submit(undo)
     assert state.experiment.interventions == ()
 
 
-def test_a_file_names_no_path(documents: ExperimentDocuments, state: ExperimentState, tmp_path: Path) -> None:
+def test_a_file_names_no_path(
+    documents: ExperimentDocuments, state: ExperimentState, tmp_path: Path
+) -> None:
     documents.save(tmp_path / "one.augenmerk")
     text = (tmp_path / "one.augenmerk").read_text(encoding="utf-8")
     assert str(tmp_path) not in text
@@ -116,13 +146,23 @@ def test_scope_combination_heads_shown_together_and_zoom_come_back(
 ) -> None:
     settings, together = state.settings, frozenset({Head("cross", 0, 0), Head("cross", 1, 1)})
     state.intents.choose_head(Head("cross", 0, 0))
-    for scope, several in (("layer", frozenset()), ("all", frozenset()), ("chosen", together), ("head", frozenset())):
+    for scope, several in (
+        ("layer", frozenset()),
+        ("all", frozenset()),
+        ("chosen", together),
+        ("head", frozenset()),
+    ):
         settings.scope, settings.several = scope, several
         settings.combination, settings.zoom = "max", 24.5
         view = view_values(state)
         path = tmp_path / f"{scope}.augenmerk"
         documents.save(path)
-        settings.scope, settings.several, settings.combination, settings.zoom = "head", frozenset(), "mean", -1.0
+        settings.scope, settings.several, settings.combination, settings.zoom = (
+            "head",
+            frozenset(),
+            "mean",
+            -1.0,
+        )
         documents.open(path)
         state.accept(make_result(make_translation("ein mann schläft .")))
         assert (settings.scope, settings.several) == (scope, several)
@@ -153,7 +193,9 @@ def test_a_file_that_makes_no_sense_is_refused_whole_and_the_screen_stays(
 ) -> None:
     path = tmp_path / "one.augenmerk"
     documents.save(path)
-    path.write_text(json.dumps(json.loads(path.read_text(encoding="utf-8")) | {field: value}), encoding="utf-8")
+    path.write_text(
+        json.dumps(json.loads(path.read_text(encoding="utf-8")) | {field: value}), encoding="utf-8"
+    )
     state.intents.choose_head(Head("encoder", 0, 0))
     before, view = state.experiment, view_values(state)
     documents.open(path)
@@ -164,7 +206,9 @@ def test_a_file_that_makes_no_sense_is_refused_whole_and_the_screen_stays(
     assert path not in documents._preferences.recent_experiments.paths
 
 
-def test_a_file_that_cannot_be_written_is_told(documents: ExperimentDocuments, tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_written_is_told(
+    documents: ExperimentDocuments, tmp_path: Path
+) -> None:
     (tmp_path / "folder.augenmerk").mkdir()
     documents.save(tmp_path / "folder.augenmerk")
     assert "folder.augenmerk" in problem(documents)
@@ -253,7 +297,9 @@ def test_an_experiment_whose_model_is_being_searched_gives_way_to_what_waits_for
     shown: list[str] = []
     state.with_next_model = lambda: shown.append("tried")
     done: list[object] = []
-    documents._worker.submit(Request(FindModelJob("0" * 64, ()), object(), on_result=lambda _: done.append(True)))
+    documents._worker.submit(
+        Request(FindModelJob("0" * 64, ()), object(), on_result=lambda _: done.append(True))
+    )
     qtbot.waitUntil(lambda: bool(done))
     assert requested == []
     state.begin_model(replace(MODEL, name="tried"))
@@ -267,7 +313,10 @@ def test_without_its_model_an_experiment_is_shown_with_the_one_in_use(
     state.submit(intervene(*CHANGES))
     saved = state.experiment
     documents.save(tmp_path / "one.augenmerk")
-    for name, told in (("one", "made with another version of the model “one”"), ("two", "made with the model “one”")):
+    for name, told in (
+        ("one", "made with another version of the model “one”"),
+        ("two", "made with the model “one”"),
+    ):
         state.begin_model(replace(MODEL, name=name, digest="b" * 64))
         state.submit(reset)
         documents._worker.submit(Request(LoadJob(None), documents, on_result=lambda _: None))
@@ -283,19 +332,27 @@ def test_copied_python_and_command_give_the_experiment_again(
 ) -> None:
     checkpoint = write_untrained_checkpoint(tmp_path / "small.safetensors")
     state.begin_model(replace(MODEL, path=checkpoint))
-    state.submit(open_experiment(Experiment("ein mann steht", Greedy(), (ForcedToken(0, "ladder"),))), asks=False)
+    state.submit(
+        open_experiment(Experiment("ein mann steht", Greedy(), (ForcedToken(0, "ladder"),))),
+        asks=False,
+    )
     documents.copy_as_command_line()
     command = QGuiApplication.clipboard().text()
     assert command.startswith("augenmerk translate 'ein mann steht'")
     assert "--force-token 1=ladder" in command
     documents.copy_as_python()
     code = QGuiApplication.clipboard().text()
-    printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120)
+    printed = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120
+    )
     assert printed.stdout.startswith("Ladder")
 
 
 def test_what_was_on_the_screen_comes_back(
-    session: KeptSession, documents: ExperimentDocuments, state: ExperimentState, preferences: Preferences
+    session: KeptSession,
+    documents: ExperimentDocuments,
+    state: ExperimentState,
+    preferences: Preferences,
 ) -> None:
     state.submit(intervene(*CHANGES))
     session.keep()
@@ -327,7 +384,11 @@ def test_keeping_what_is_on_the_screen_does_not_wait_for_the_disk(
 
 @pytest.mark.slow
 def test_what_is_on_the_screen_is_kept_soon_after_a_result_without_any_end(
-    session: KeptSession, qtbot: QtBot, documents: ExperimentDocuments, state: ExperimentState, preferences: Preferences
+    session: KeptSession,
+    qtbot: QtBot,
+    documents: ExperimentDocuments,
+    state: ExperimentState,
+    preferences: Preferences,
 ) -> None:
     path, timer = preferences.own_file(SESSION), session.timer
     assert not path.exists()
@@ -347,7 +408,9 @@ def test_what_is_on_the_screen_is_kept_soon_after_a_result_without_any_end(
     assert not timer.isActive(), "nothing is on the screen"
 
 
-@pytest.mark.parametrize("content", [b"", b"{", b"\xff\xfe", b'{"format": "augenmerk", "version": 99}', b"[" * 100_000])
+@pytest.mark.parametrize(
+    "content", [b"", b"{", b"\xff\xfe", b'{"format": "augenmerk", "version": 99}', b"[" * 100_000]
+)
 def test_a_session_that_cannot_be_restored_is_set_aside(
     session: KeptSession, documents: ExperimentDocuments, preferences: Preferences, content: bytes
 ) -> None:
@@ -364,7 +427,8 @@ def test_a_session_with_an_impossible_intervention_is_set_aside(
 ) -> None:
     path = preferences.own_file(SESSION)
     saved = SavedExperiment(
-        Experiment("ein mann", interventions=(ForcedToken(0, "dog"),)), ModelReference("one", "a" * 64)
+        Experiment("ein mann", interventions=(ForcedToken(0, "dog"),)),
+        ModelReference("one", "a" * 64),
     )
     content = to_bytes(saved).replace(b'"dog"', b'""')
     path.write_bytes(content)
@@ -372,7 +436,9 @@ def test_a_session_with_an_impossible_intervention_is_set_aside(
     assert path.with_name("session.augenmerk.unreadable").read_bytes() == content
 
 
-@pytest.mark.parametrize("experiment", [Experiment("x" * 900_000), Experiment("ein mann", GivenTarget("x" * 900_000))])
+@pytest.mark.parametrize(
+    "experiment", [Experiment("x" * 900_000), Experiment("ein mann", GivenTarget("x" * 900_000))]
+)
 def test_an_experiment_too_long_for_the_window_is_refused_and_a_session_of_it_set_aside(
     session: KeptSession,
     documents: ExperimentDocuments,
@@ -410,7 +476,10 @@ def test_nothing_to_translate_and_words_too_long_are_refused(
     documents.open(tmp_path / "one.augenmerk")
     assert told in problem(documents)
     write_lesson_file(
-        Lesson("x", (Scene("fine", "", replace(saved, experiment=Experiment("a"))), Scene("y", "", saved))),
+        Lesson(
+            "x",
+            (Scene("fine", "", replace(saved, experiment=Experiment("a"))), Scene("y", "", saved)),
+        ),
         tmp_path / "two.augenmerk",
     )
     with pytest.raises(ExperimentFileError, match=r"scenes\[1\]: Its ") as refused:
@@ -422,20 +491,30 @@ def test_heads_and_cells_that_the_model_lacks_are_told(
     documents: ExperimentDocuments, state: ExperimentState, tmp_path: Path
 ) -> None:
     config = MODEL.run.model
-    view = {"head": ("cross", config.num_decoder_layers, 0), "several": (("cross", 0, config.num_heads),)}
+    view = {
+        "head": ("cross", config.num_decoder_layers, 0),
+        "several": (("cross", 0, config.num_heads),),
+    }
     saved = SavedExperiment(Experiment("ein mann schläft ."), ModelReference("one", "a" * 64), view)
     write_experiment_file(saved, tmp_path / "one.augenmerk")
     documents.open(tmp_path / "one.augenmerk")
-    assert f"cross 1·{config.num_heads + 1}, cross {config.num_decoder_layers + 1}·1" in state.notice
+    assert (
+        f"cross 1·{config.num_heads + 1}, cross {config.num_decoder_layers + 1}·1" in state.notice
+    )
     assert "Another head is shown" in state.notice
-    write_experiment_file(replace(saved, view={"head": ("cross", 0, 0), "pinned": (0, 77)}), tmp_path / "two.augenmerk")
+    write_experiment_file(
+        replace(saved, view={"head": ("cross", 0, 0), "pinned": (0, 77)}),
+        tmp_path / "two.augenmerk",
+    )
     documents.open(tmp_path / "two.augenmerk")
     assert "lacks" not in state.notice
     state.accept(make_result(make_translation("ein mann schläft .")))
     assert "query 1 and key 78, is not in this map" in state.notice
 
 
-def test_experiments_and_checkpoints_are_told_apart_by_content(documents: ExperimentDocuments, tmp_path: Path) -> None:
+def test_experiments_and_checkpoints_are_told_apart_by_content(
+    documents: ExperimentDocuments, tmp_path: Path
+) -> None:
     documents.save(tmp_path / "looks.safetensors")
     assert is_experiment(tmp_path / "looks.safetensors")
     assert not is_experiment(write_untrained_checkpoint(tmp_path / "looks.augenmerk"))

@@ -1,4 +1,5 @@
-"""The result of the last session: written when the window closes, shown at the next start before a model is open."""
+"""The result of the last session: written when the window closes, shown at the next start before a
+model is open."""
 
 import os
 import re
@@ -61,8 +62,12 @@ DAMAGES = {
     "checksum": lambda data: b"0" * 64 + data[64:],
     "not JSON": lambda data: last_result._checksum(b"[") + b"[",
     "no fields": lambda data: last_result._checksum(b"{}") + b"{}",
-    "text for a number": lambda data: _with_checksum(re.sub(rb'("seconds": )[^,]+', rb'\1"1"', data[64:])),
-    "number for a text": lambda data: _with_checksum(data[64:].replace(b'"ignored_text": ""', b'"ignored_text": 5')),
+    "text for a number": lambda data: _with_checksum(
+        re.sub(rb'("seconds": )[^,]+', rb'\1"1"', data[64:])
+    ),
+    "number for a text": lambda data: _with_checksum(
+        data[64:].replace(b'"ignored_text": ""', b'"ignored_text": 5')
+    ),
     "shape": lambda data: _with_checksum(data[64:].replace(b'"shape": [', b'"shape": [7, ', 1)),
 }
 
@@ -88,7 +93,11 @@ def _assert_equal(actual: object, expected: object) -> None:
     """The same types and values, down to the bits of arrays, which cannot be written."""
     assert type(actual) is type(expected)
     if isinstance(expected, np.ndarray) and isinstance(actual, np.ndarray):
-        assert (actual.dtype, actual.shape, actual.tobytes()) == (expected.dtype, expected.shape, expected.tobytes())
+        assert (actual.dtype, actual.shape, actual.tobytes()) == (
+            expected.dtype,
+            expected.shape,
+            expected.tobytes(),
+        )
         assert not actual.flags.writeable
     elif is_dataclass(expected):
         for field in fields(expected):
@@ -97,7 +106,9 @@ def _assert_equal(actual: object, expected: object) -> None:
         assert actual == expected
 
 
-def _written(checkpoint: Path, path: Path, experiment: Experiment) -> tuple[ExperimentResult, Translator]:
+def _written(
+    checkpoint: Path, path: Path, experiment: Experiment
+) -> tuple[ExperimentResult, Translator]:
     translator = Translator.load(checkpoint, "cpu")
     result = translator.compare(experiment)
     write_last_result(path, result, describe(translator))
@@ -114,7 +125,9 @@ def test_the_stored_result_is_the_computed_one(name: str, checkpoint: Path, path
     assert model == describe(translator)
 
 
-def test_a_result_of_the_bundled_model_keeps_its_roles_and_coverage(path: Path, bundled_translator: Translator) -> None:
+def test_a_result_of_the_bundled_model_keeps_its_roles_and_coverage(
+    path: Path, bundled_translator: Translator
+) -> None:
     result = bundled_translator.compare(Experiment("Die Strasse und eine Giraffe."))
     write_last_result(path, result, describe(bundled_translator))
     assert bundled_translator.path is not None
@@ -151,9 +164,12 @@ def test_a_file_of_another_version_or_model_is_none(
     assert read_last_result(path, checkpoint) is None
 
 
-def test_a_result_that_is_too_large_is_not_kept(checkpoint: Path, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_result_that_is_too_large_is_not_kept(
+    checkpoint: Path, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     _written(checkpoint, path, EXPERIMENTS["plain"])
-    monkeypatch.setattr(last_result, "MAX_BYTES", path.stat().st_size // 2)  # measured times vary in length
+    # measured times vary in length
+    monkeypatch.setattr(last_result, "MAX_BYTES", path.stat().st_size // 2)
     with pytest.raises(OSError, match="bytes"):
         read_last_result(path, checkpoint)
     _written(checkpoint, path, EXPERIMENTS["plain"])
@@ -216,7 +232,11 @@ def test_the_last_result_is_shown_before_the_model_is_open_and_confirmed_quietly
     assert were_covered == [False]
     assert not _is_covered(window)
     assert state.notice == ""
-    assert (state.selection.head, state.selection.pinned, state.selection.hovered) == (head, Pair(2, 1), Pair(0, 1))
+    assert (state.selection.head, state.selection.pinned, state.selection.hovered) == (
+        head,
+        Pair(2, 1),
+        Pair(0, 1),
+    )
     _assert_equal(replace(state.result.changed, seconds=0.0), replace(result.changed, seconds=0.0))
 
 
@@ -237,7 +257,11 @@ def test_a_sentence_typed_while_the_model_opens_is_translated_next(
 
 @pytest.mark.heavy
 def test_nothing_is_shown_for_another_model_sentence_or_experiment(
-    make_window: MakeWindow, checkpoint: Path, tmp_path: Path, preferences: Preferences, loader: _WaitingLoader
+    make_window: MakeWindow,
+    checkpoint: Path,
+    tmp_path: Path,
+    preferences: Preferences,
+    loader: _WaitingLoader,
 ) -> None:
     _close_first_session(make_window, checkpoint)
     data = preferences.own_file(LAST_RESULT).read_bytes()

@@ -6,7 +6,12 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from augenmerk.core.extensions.lessons.lesson_file import Lesson, Scene, read_lesson_file, write_lesson_file
+from augenmerk.core.extensions.lessons.lesson_file import (
+    Lesson,
+    Scene,
+    read_lesson_file,
+    write_lesson_file,
+)
 from augenmerk.core.translation.experiment_file import read_experiment_file, write_experiment_file
 from augenmerk.viz_app.extensions.documents.reading import saved_experiment
 from augenmerk.viz_app.main_window import MainWindow
@@ -17,7 +22,9 @@ pytestmark = pytest.mark.heavy
 
 
 def settle(qtbot: QtBot, window: MainWindow) -> None:
-    qtbot.waitUntil(lambda: not window.state.request.is_running and window.state.current is not None)
+    qtbot.waitUntil(
+        lambda: not window.state.request.is_running and window.state.current is not None
+    )
 
 
 def test_an_experiment_with_a_missing_measure_shows_weights_says_so_and_keeps_it(
@@ -29,7 +36,10 @@ def test_an_experiment_with_a_missing_measure_shows_weights_says_so_and_keeps_it
     documents_of(window).open(path)
     settle(qtbot, window)
     assert window.state.maps.shown_measure("cross") == "weight"
-    said = "There is no measure “entropy-flow” here: its extension is not installed. The weights are shown."
+    said = (
+        "There is no measure “entropy-flow” here: its extension is not installed. The weights "
+        "are shown."
+    )
     assert said in window.translate_page.head.meaning.text()
     documents_of(window).save(path)
     assert read_experiment_file(path).view["measure"] == "entropy-flow"
@@ -60,7 +70,9 @@ def test_a_lesson_with_a_missing_view_shows_the_map_says_so_and_keeps_it(
 ) -> None:
     window, path = make_window(), tmp_path / "lesson.augenmerk"
     saved = saved_experiment(window.state)
-    write_lesson_file(Lesson("Other tabs", (Scene("First", "Text.", saved, page="entropy-flow"),)), path)
+    write_lesson_file(
+        Lesson("Other tabs", (Scene("First", "Text.", saved, page="entropy-flow"),)), path
+    )
     documents_of(window).open(path)
     settle(qtbot, window)
     lessons = lessons_of(window)

@@ -1,4 +1,5 @@
-"""Whatever is in the files that the app wrote for its own comfort: the window opens, and sets them aside."""
+"""Whatever is in the files that the app wrote for its own comfort: the window opens, and sets them
+aside."""
 
 import json
 from collections.abc import Callable
@@ -20,7 +21,11 @@ from augenmerk.core.translation.experiment_file import (
 )
 from augenmerk.viz_app.extensions.documents.last_result import _checksum, write_last_result
 from augenmerk.viz_app.extensions.documents.session import LAST_RESULT, SESSION
-from augenmerk.viz_app.extensions.lessons.lesson_documents import BEFORE_LESSON, SHIPPED_MARK, UNSAVED_LESSON
+from augenmerk.viz_app.extensions.lessons.lesson_documents import (
+    BEFORE_LESSON,
+    SHIPPED_MARK,
+    UNSAVED_LESSON,
+)
 from augenmerk.viz_app.main_window import MainWindow
 from augenmerk.viz_app.own_files import set_aside
 from augenmerk.viz_app.preferences import Preferences
@@ -51,7 +56,9 @@ def start_again(qtbot: QtBot, make_window: MakeWindow) -> MainWindow:
     """The window of the next start, once it shows its translation."""
     window = make_window(None, sentence=None, loader=open_once, wait=False)
     window.grab()  # paints what the files say
-    qtbot.waitUntil(lambda: isinstance(window.state.shown, Current) and not window.state.request.is_running)
+    qtbot.waitUntil(
+        lambda: isinstance(window.state.shown, Current) and not window.state.request.is_running
+    )
     window.translate_page.show_analysis(True)
     window.grab()
     return window
@@ -104,8 +111,12 @@ RESULTS: dict[str, Change] = {
     "a word beyond the end": at(*ORIGINAL, "source_words", 0, "end")(lambda _: 10**6),
     "a word before the beginning": at(*ORIGINAL, "target_words", 0, "start")(lambda _: -5),
     "no maps": at(*ORIGINAL, "attention")(lambda _: None),
-    "maps of no head": at(*ORIGINAL, "attention", "cross")(lambda _: {"shape": [10**15, 0, 3, 7], "data": ""}),
-    "maps of other tokens": at(*ORIGINAL, "attention", "cross")(lambda _: {"shape": [1, 1, 1, 1], "data": "AAAAAA=="}),
+    "maps of no head": at(*ORIGINAL, "attention", "cross")(
+        lambda _: {"shape": [10**15, 0, 3, 7], "data": ""}
+    ),
+    "maps of other tokens": at(*ORIGINAL, "attention", "cross")(
+        lambda _: {"shape": [1, 1, 1, 1], "data": "AAAAAA=="}
+    ),
     "roles of other heads": at("model", "roles")(
         lambda _: {"by_kind": {"encoder": [], "decoder": [], "cross": []}, "sample": "3 pairs"}
     ),
@@ -164,7 +175,12 @@ def test_files_of_a_session_with_any_content_are_set_aside(
 @pytest.mark.parametrize("start", ["sentence", "other model", "no session"])
 @pytest.mark.parametrize("name", CONTENTS)
 def test_damaged_files_are_set_aside_at_a_start_that_restores_none(
-    make_window: MakeWindow, preferences: Preferences, untrained_checkpoint: Path, tmp_path: Path, name: str, start: str
+    make_window: MakeWindow,
+    preferences: Preferences,
+    untrained_checkpoint: Path,
+    tmp_path: Path,
+    name: str,
+    start: str,
 ) -> None:
     paths = [preferences.own_file(LAST_RESULT)]
     if start == "no session":
@@ -177,7 +193,9 @@ def test_damaged_files_are_set_aside_at_a_start_that_restores_none(
     if start == "other model":
         model = tmp_path / "other.safetensors"
         model.write_bytes(untrained_checkpoint.read_bytes())
-    make_window(model, sentence=None if start != "sentence" else "ein hund .", loader=open_once).close()
+    make_window(
+        model, sentence=None if start != "sentence" else "ein hund .", loader=open_once
+    ).close()
     for path in paths:
         assert CONTENTS[name] is None or aside(path).read_bytes() == CONTENTS[name]
         assert aside(path).exists()
@@ -187,7 +205,9 @@ def test_a_start_with_a_sentence_replaces_the_session(
     make_window: MakeWindow, preferences: Preferences, untrained_checkpoint: Path
 ) -> None:
     make_window(untrained_checkpoint, sentence="ein hund .", loader=open_once).close()
-    assert read_experiment_file(preferences.own_file(SESSION)).experiment.source_text == "ein hund ."
+    assert (
+        read_experiment_file(preferences.own_file(SESSION)).experiment.source_text == "ein hund ."
+    )
     assert not aside(preferences.own_file(SESSION)).exists()
     assert not aside(preferences.own_file(LAST_RESULT)).exists()
 
@@ -197,7 +217,10 @@ def test_a_start_with_a_sentence_replaces_the_session(
 def test_the_screen_before_a_lesson_with_any_content_is_set_aside(
     qtbot: QtBot, make_window: MakeWindow, preferences: Preferences, name: str
 ) -> None:
-    path, preferences.lesson_name = preferences.own_file(BEFORE_LESSON), f"{SHIPPED_MARK}1-attention{SUFFIX}"
+    path, preferences.lesson_name = (
+        preferences.own_file(BEFORE_LESSON),
+        f"{SHIPPED_MARK}1-attention{SUFFIX}",
+    )
     write(path, CONTENTS[name])
     window = start_again(qtbot, make_window)
     assert lessons_of(window).lesson.lesson is not None
@@ -235,7 +258,9 @@ def test_a_file_that_cannot_be_set_aside_keeps_nothing_from_starting(
 
 @pytest.mark.heavy
 @pytest.mark.parametrize("name", NONSENSE)
-def test_settings_may_be_anything(qtbot: QtBot, make_window: MakeWindow, preferences: Preferences, name: str) -> None:
+def test_settings_may_be_anything(
+    qtbot: QtBot, make_window: MakeWindow, preferences: Preferences, name: str
+) -> None:
     earlier = QSettings(str(EARLIER / "settings.ini"), QSettings.Format.IniFormat)
     for key in {*earlier.allKeys(), *preferences.settings.allKeys(), *KEYS}:
         preferences.settings.setValue(key, NONSENSE[name])

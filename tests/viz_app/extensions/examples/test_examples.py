@@ -1,4 +1,7 @@
-"""What the gallery says of the bundled model is what the model does; choosing an example shows it."""
+"""What the gallery says of the bundled model is what the model does.
+
+Choosing an example shows it.
+"""
 
 from pathlib import Path
 
@@ -30,7 +33,9 @@ TRANSLATIONS = {
 
 
 @pytest.mark.parametrize("example", gallery(), ids=lambda example: example.text)
-def test_the_head_looks_where_the_example_says(bundled_translator: Translator, example: Example) -> None:
+def test_the_head_looks_where_the_example_says(
+    bundled_translator: Translator, example: Example
+) -> None:
     translation = bundled_translator.run(example.experiment)
     assert weights_of(translation, example)[example.head] > 0.6
     assert cell_of(translation, example) is not None
@@ -51,7 +56,10 @@ def test_groups_stand_together_and_failures_are_told() -> None:
 
 def test_a_wider_beam_finds_what_the_last_example_says(bundled_translator: Translator) -> None:
     example = gallery()[-1]
-    texts = [bundled_translator.run(Experiment(example.text, output)).text for output in (Greedy(), Beam(4))]
+    texts = [
+        bundled_translator.run(Experiment(example.text, output)).text
+        for output in (Greedy(), Beam(4))
+    ]
     assert ["some kind of" in text for text in texts] == [False, True]
     assert "some kind of" in example.in_app
 
@@ -59,16 +67,25 @@ def test_a_wider_beam_finds_what_the_last_example_says(bundled_translator: Trans
 def test_a_broken_gallery_is_refused_and_a_missing_one_is_empty(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(augenmerk.viz_app.extensions.examples.gallery, "resource_path", lambda name: tmp_path / name)
+    monkeypatch.setattr(
+        augenmerk.viz_app.extensions.examples.gallery, "resource_path", lambda name: tmp_path / name
+    )
     assert gallery() == ()
-    for broken in ("example = 3", "[[example]]\ntext = 'a'", "no toml", "[[example]]\nhead = 'cross'\n"):
+    for broken in (
+        "example = 3",
+        "[[example]]\ntext = 'a'",
+        "no toml",
+        "[[example]]\nhead = 'cross'\n",
+    ):
         (tmp_path / "gallery.toml").write_text(broken, encoding="utf-8")
         with pytest.raises(GalleryError, match=r"gallery\.toml"):
             gallery()
 
 
 @pytest.mark.parametrize("scale", [0.8, 1.0, 1.5, 2.0])
-def test_the_gallery_is_as_wide_as_its_lines_at_every_scale(qapp: QApplication, qtbot: QtBot, scale: float) -> None:
+def test_the_gallery_is_as_wide_as_its_lines_at_every_scale(
+    qapp: QApplication, qtbot: QtBot, scale: float
+) -> None:
     Theme.light(scale).apply(qapp)
     button = QPushButton("examples")
     qtbot.addWidget(button)
@@ -111,7 +128,9 @@ def test_an_example_is_shown_with_its_head_and_cell(make_window: MakeWindow, qtb
 
 
 @pytest.mark.heavy
-def test_the_note_of_an_example_goes_with_its_sentence(make_window: MakeWindow, qtbot: QtBot) -> None:
+def test_the_note_of_an_example_goes_with_its_sentence(
+    make_window: MakeWindow, qtbot: QtBot
+) -> None:
     window = make_window(None, sentence=example_sentences()[1], loader=open_once)
     panel = window.translate_page.sentence
     examples_of(window).show_example(next(example for example in gallery() if example.is_failure))
@@ -139,7 +158,9 @@ def test_enter_chooses_in_the_gallery_as_in_a_menu(qtbot: QtBot, key: Qt.Key) ->
     assert not popup.isVisible()
 
 
-def test_the_gallery_is_listed_after_the_other_commands_of_the_sentence(make_window: MakeWindow) -> None:
+def test_the_gallery_is_listed_after_the_other_commands_of_the_sentence(
+    make_window: MakeWindow,
+) -> None:
     titles = [command.title for command in make_window().commands.commands]
     assert titles[titles.index("Redo") + 1] == "Gallery of examples"
 
@@ -158,7 +179,10 @@ def test_each_page_with_a_sentence_has_one_menu_of_examples_next_to_its_field(
         assert panel.target_menu.nextInFocusChain() is menu, "Tab reaches it after the field"
     assert learn.sentence.rows.is_folded == window.translate_page.sentence.rows.is_folded
     qtbot.waitUntil(menu.isVisible)
-    assert menu.mapTo(learn.sentence, menu.rect().topLeft()).x() > learn.sentence.input.geometry().right()
+    assert (
+        menu.mapTo(learn.sentence, menu.rect().topLeft()).x()
+        > learn.sentence.input.geometry().right()
+    )
     more = menu.menu().actions()[-1].menu()
     more.actions()[-1].trigger()
     assert learn.sentence.input.text == example_sentences()[-1]

@@ -19,7 +19,9 @@ from augenmerk.viz_app.theme import Theme
 from augenmerk.viz_app.views.sentence import SentencePanel
 from tests.viz_app.synthetic import FakeTranslator, make_result, make_translation
 
-MODEL = ModelInfo("one", Path("one.safetensors"), preset("notebook"), DeviceChoice("cpu", "requested"), 1)
+MODEL = ModelInfo(
+    "one", Path("one.safetensors"), preset("notebook"), DeviceChoice("cpu", "requested"), 1
+)
 COPY = replace(MODEL, run=preset("copy-task-small"))
 
 

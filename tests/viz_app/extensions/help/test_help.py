@@ -1,4 +1,5 @@
-"""The terms of the interface are explained where they stand, and everything with a name or a key can be found."""
+"""The terms of the interface are explained where they stand, and everything with a name or a key
+can be found."""
 
 import re
 from pathlib import Path
@@ -69,13 +70,18 @@ def test_every_entry_is_short_and_leads_to_a_chapter() -> None:
 def test_the_glossary_names_the_colours_of_a_difference(is_dark: bool) -> None:
     (entry,) = (entry for entry in glossary() if entry.title == "difference")
     less, more = color_table(is_dark=is_dark, is_signed=True).rgb[[0, -1]].astype(int)
-    names = {"orange" if red > blue else "blue": which for which, (red, _, blue) in (("less", less), ("more", more))}
+    names = {
+        "orange" if red > blue else "blue": which
+        for which, (red, _, blue) in (("less", less), ("more", more))
+    }
     for name, which in names.items():
         assert re.search(rf"{name} where (a query|it) looks {which}\b", entry.text)
 
 
 def test_an_entry_that_says_nothing_is_refused() -> None:
-    (entry,) = parse_glossary("# Glossary\n\n## head, heads\nOne of several.\nformula: α·v\nlearn: heads\n")
+    (entry,) = parse_glossary(
+        "# Glossary\n\n## head, heads\nOne of several.\nformula: α·v\nlearn: heads\n"
+    )
     assert (entry.terms, entry.text, entry.formula, entry.chapter) == (
         ("head", "heads"),
         "One of several.",
@@ -87,7 +93,11 @@ def test_an_entry_that_says_nothing_is_refused() -> None:
 
 
 def test_terms_are_found_as_whole_words_the_longer_first() -> None:
-    assert [entry.title for entry in entries_in("Cross-attention · layer 2 · head 6")] == ["cross", "layer", "head"]
+    assert [entry.title for entry in entries_in("Cross-attention · layer 2 · head 6")] == [
+        "cross",
+        "layer",
+        "head",
+    ]
     assert [entry.title for entry in entries_in("heading, monolayer")] == []
     assert [entry.title for entry in entries_in("The model that is open")] == ["model"]
     line = "Each row: where the model looks at the German while it predicts that token."
@@ -97,7 +107,9 @@ def test_terms_are_found_as_whole_words_the_longer_first() -> None:
 
 
 @pytest.mark.heavy
-def test_what_is_this_explains_and_leads_to_the_learn_page(make_window: MakeWindow, qtbot: QtBot) -> None:
+def test_what_is_this_explains_and_leads_to_the_learn_page(
+    make_window: MakeWindow, qtbot: QtBot
+) -> None:
     window = make_window()
     qtbot.keyClick(window, Qt.Key.Key_F1)
     assert QWhatsThis.inWhatsThisMode()
@@ -111,7 +123,11 @@ def test_what_is_this_explains_and_leads_to_the_learn_page(make_window: MakeWind
     html = as_html(entries_of(title))
     assert "chapter:heads" in html
     QApplication.sendEvent(title, QHelpEvent(QEvent.Type.WhatsThis, QPoint(3, 3), inside))
-    popups = [widget for widget in QApplication.topLevelWidgets() if widget.windowType() == Qt.WindowType.Popup]
+    popups = [
+        widget
+        for widget in QApplication.topLevelWidgets()
+        if widget.windowType() == Qt.WindowType.Popup
+    ]
     assert any(popup.isVisible() for popup in popups)
     QWhatsThis.hideText()
     grid = window.translate_page.heads.grid
@@ -130,7 +146,9 @@ def test_what_is_this_explains_and_leads_to_the_learn_page(make_window: MakeWind
 
 
 @pytest.mark.heavy
-def test_a_short_label_without_a_tip_is_explained_by_its_terms(qtbot: QtBot, make_window: MakeWindow) -> None:
+def test_a_short_label_without_a_tip_is_explained_by_its_terms(
+    qtbot: QtBot, make_window: MakeWindow
+) -> None:
     window = make_window()
     label = QLabel("entropy", window)
     label.show()
@@ -141,7 +159,9 @@ def test_a_short_label_without_a_tip_is_explained_by_its_terms(qtbot: QtBot, mak
 
 
 @pytest.mark.heavy
-def test_the_log_probability_is_explained_with_and_without_changes(qtbot: QtBot, make_window: MakeWindow) -> None:
+def test_the_log_probability_is_explained_with_and_without_changes(
+    qtbot: QtBot, make_window: MakeWindow
+) -> None:
     window = make_window()
     facts, state = window.translate_page.sentence.facts, window.translate_page.state
     for change in (None, toggle(Head("cross", 0, 0))):
@@ -149,8 +169,12 @@ def test_the_log_probability_is_explained_with_and_without_changes(qtbot: QtBot,
             state.submit(change)
             qtbot.waitUntil(lambda: "of the original" in facts.text())
         center = facts.rect().center()
-        QApplication.sendEvent(facts, QHelpEvent(QEvent.Type.ToolTip, center, facts.mapToGlobal(center)))
-        qtbot.waitUntil(lambda: QToolTip.text().startswith("log-probability: The probability of a token"))
+        QApplication.sendEvent(
+            facts, QHelpEvent(QEvent.Type.ToolTip, center, facts.mapToGlobal(center))
+        )
+        qtbot.waitUntil(
+            lambda: QToolTip.text().startswith("log-probability: The probability of a token")
+        )
         QToolTip.hideText()
         qtbot.waitUntil(lambda: not QToolTip.text() or not QToolTip.isVisible())
 
@@ -163,7 +187,9 @@ def test_terms_are_explained_in_dialogs_too(qtbot: QtBot, make_window: MakeWindo
     dialog.open()
     field.setFocus()
     qtbot.waitUntil(field.hasFocus)
-    QApplication.sendEvent(label, QHelpEvent(QEvent.Type.ToolTip, QPoint(2, 2), label.mapToGlobal(QPoint(2, 2))))
+    QApplication.sendEvent(
+        label, QHelpEvent(QEvent.Type.ToolTip, QPoint(2, 2), label.mapToGlobal(QPoint(2, 2)))
+    )
     qtbot.waitUntil(lambda: "The uncertainty of a choice" in QToolTip.text())
     QToolTip.hideText()
     dialog.close()
@@ -179,7 +205,9 @@ def test_what_a_button_is_for_is_told_before_its_terms(qtbot: QtBot) -> None:
     button.setToolTip("Switch it off (key O)")
     what = explanation_of(button, QPoint())
     assert what.startswith("<p>Switch it off (key O)</p><p><b>ablation</b>")
-    assert [entry.title for entry in entries_of(button)] == ["ablation"], "a key of the keyboard is none of attention"
+    assert [entry.title for entry in entries_of(button)] == ["ablation"], (
+        "a key of the keyboard is none of attention"
+    )
 
 
 def test_what_is_this_grows_with_the_interface(qapp: QApplication, qtbot: QtBot) -> None:
@@ -191,11 +219,17 @@ def test_what_is_this_grows_with_the_interface(qapp: QApplication, qtbot: QtBot)
         Theme.light(scale).apply(qapp)
         QWhatsThis.showText(QPoint(), at_scale("<p>log-probability</p>"), window)
         (popup,) = (
-            widget for widget in QApplication.topLevelWidgets() if widget.inherits("QWhatsThat") and widget.isVisible()
+            widget
+            for widget in QApplication.topLevelWidgets()
+            if widget.inherits("QWhatsThat") and widget.isVisible()
         )
         heights.append(popup.height())
         QWhatsThis.hideText()
-        qtbot.waitUntil(lambda: not any(widget.inherits("QWhatsThat") for widget in QApplication.topLevelWidgets()))
+        qtbot.waitUntil(
+            lambda: (
+                not any(widget.inherits("QWhatsThat") for widget in QApplication.topLevelWidgets())
+            )
+        )
     Theme.light().apply(qapp)
     assert heights[1] > 1.5 * heights[0]
 
@@ -205,10 +239,14 @@ def shown_words(window: QWidget) -> set[str]:
     texts = [
         widget.text()
         for widget in window.findChildren(QWidget)
-        if isinstance(widget, QLabel | QAbstractButton) and widget.isVisible() and len(widget.text()) <= 60
+        if isinstance(widget, QLabel | QAbstractButton)
+        and widget.isVisible()
+        and len(widget.text()) <= 60
     ]
     return {
-        word.lower() for text in texts for word in re.findall(r"[^\W\d_]{2,}", re.sub(r"<[^>]+>|“[^”]*”", "", text))
+        word.lower()
+        for text in texts
+        for word in re.findall(r"[^\W\d_]{2,}", re.sub(r"<[^>]+>|“[^”]*”", "", text))
     }
 
 
@@ -216,7 +254,10 @@ def shown_words(window: QWidget) -> set[str]:
 def test_every_word_of_the_interface_is_plain_or_explained(
     make_window: MakeWindow, qtbot: QtBot, untrained_checkpoint: Path
 ) -> None:
-    """A new technical term in a label needs an entry in the glossary; a plain word, a line in `plain_words.txt`."""
+    """A new technical term in a label needs an entry in the glossary.
+
+    A plain word, a line in `plain_words.txt`.
+    """
     window = make_window(untrained_checkpoint, sentence="ein mann steht .", loader=open_once)
     words = shown_words(window)
     window.translate_page.toggle_analysis()
@@ -226,15 +267,28 @@ def test_every_word_of_the_interface_is_plain_or_explained(
     window.pages.show(TRAIN)
     words |= shown_words(window)
     plain = set(PLAIN_WORDS.read_text(encoding="utf-8").split())
-    explained = {word.lower() for entry in glossary() for term in entry.terms for word in re.findall(r"\w+", term)}
+    explained = {
+        word.lower()
+        for entry in glossary()
+        for term in entry.terms
+        for word in re.findall(r"\w+", term)
+    }
     missing = sorted(words - plain - explained)
     assert not missing, " ".join(missing)
-    assert not plain & {term.lower() for entry in glossary() for term in entry.terms}, "nothing is both"
+    assert not plain & {term.lower() for entry in glossary() for term in entry.terms}, (
+        "nothing is both"
+    )
 
 
 def test_commands_are_found_by_any_of_their_words() -> None:
-    commands = [Command[None](title, print).on(None) for title in ("Open a model", "Learn: Heads", "Head, next")]
-    assert [command.title for command in matching(commands, "head")] == ["Head, next", "Learn: Heads"]
+    commands = [
+        Command[None](title, print).on(None)
+        for title in ("Open a model", "Learn: Heads", "Head, next")
+    ]
+    assert [command.title for command in matching(commands, "head")] == [
+        "Head, next",
+        "Learn: Heads",
+    ]
     assert [command.title for command in matching(commands, "MODEL op")] == ["Open a model"]
     assert matching(commands, "nothing of it") == []
     assert matching(commands, "") == commands
@@ -242,8 +296,14 @@ def test_commands_are_found_by_any_of_their_words() -> None:
 
 def test_commands_are_found_by_search_words_after_those_found_by_their_titles() -> None:
     titles = {"Copy": "rows, columns", "One column": "", "Columns": "", "Rows": ""}
-    commands = [Command[None](title, print, search_words=words).on(None) for title, words in titles.items()]
-    assert [command.title for command in matching(commands, "Column")] == ["Columns", "One column", "Copy"]
+    commands = [
+        Command[None](title, print, search_words=words).on(None) for title, words in titles.items()
+    ]
+    assert [command.title for command in matching(commands, "Column")] == [
+        "Columns",
+        "One column",
+        "Copy",
+    ]
     assert [command.title for command in matching(commands, "copy column")] == ["Copy"]
     assert matching(commands, "") == commands
 
@@ -281,9 +341,13 @@ def test_the_palette_does_what_is_typed(make_window: MakeWindow, qtbot: QtBot) -
     window.commands.run("Commands")
     dialog = palette(window)
     qtbot.keyClicks(dialog.field, "glossary perplexity")
-    assert [dialog.results.item(row).text() for row in range(dialog.results.count())] == ["Glossary: perplexity"]
+    assert [dialog.results.item(row).text() for row in range(dialog.results.count())] == [
+        "Glossary: perplexity"
+    ]
     qtbot.keyClick(dialog.field, Qt.Key.Key_Return)
-    qtbot.waitUntil(lambda: any(widget.inherits("QWhatsThat") for widget in QApplication.topLevelWidgets()))
+    qtbot.waitUntil(
+        lambda: any(widget.inherits("QWhatsThat") for widget in QApplication.topLevelWidgets())
+    )
     QWhatsThis.hideText()
 
 
@@ -307,8 +371,11 @@ def test_the_question_mark_opens_the_sheet_of_keys(make_window: MakeWindow, qtbo
 
 
 @pytest.mark.heavy
-def test_every_command_is_in_the_palette_and_its_keys_are_on_the_sheet(make_window: MakeWindow, qtbot: QtBot) -> None:
-    """In a window where everything is offered but what needs a run, or another place in a lesson."""
+def test_every_command_is_in_the_palette_and_its_keys_are_on_the_sheet(
+    make_window: MakeWindow, qtbot: QtBot
+) -> None:
+    """In a window where everything is offered but what needs a run, or another place in a
+    lesson."""
     window = make_window()
     documents_of(window).open(next(iter(shipped_lessons())))
     qtbot.waitUntil(lessons_of(window).bar.isVisible)
@@ -318,7 +385,10 @@ def test_every_command_is_in_the_palette_and_its_keys_are_on_the_sheet(make_wind
     lessons_of(window).editing.delete_scene()
     window.state.submit(toggle(window.state.selection.head))
     qtbot.waitUntil(lambda: window.state.result is not None and window.state.result.is_changed)
-    window.state.selection.pinned, window.state.selection.pointer = Pair(0, 0), Pointer("cell", "ring")
+    window.state.selection.pinned, window.state.selection.pointer = (
+        Pair(0, 0),
+        Pointer("cell", "ring"),
+    )
     window.commands.run("Commands")
     dialog = palette(window)
     offered = [dialog.results.item(row).text() for row in range(dialog.results.count())]
@@ -335,7 +405,10 @@ def test_every_command_is_in_the_palette_and_its_keys_are_on_the_sheet(make_wind
     for command in (entry.command for entry in window.commands.commands):
         if command.shown_keys:
             assert (command.line or command.title.removesuffix("…").partition(" (")[0]) in texts
-            assert any(set(re.split(r", | ", command.shown_keys)) <= set(re.split(r", | ", text)) for text in texts)
+            assert any(
+                set(re.split(r", | ", command.shown_keys)) <= set(re.split(r", | ", text))
+                for text in texts
+            )
 
 
 @pytest.mark.heavy
@@ -380,7 +453,9 @@ def test_the_palette_offers_exports_only_of_what_there_is(make_window: MakeWindo
 
 
 @pytest.mark.heavy
-def test_help_follows_the_views_in_the_menu_and_about_stands_above_quit(make_window: MakeWindow) -> None:
+def test_help_follows_the_views_in_the_menu_and_about_stands_above_quit(
+    make_window: MakeWindow,
+) -> None:
     actions = make_window().top_bar.menu_button.menu().actions()
     titles = [action.text().partition("\t")[0] for action in actions]
     assert titles[titles.index("Full screen") :] == [
@@ -406,11 +481,18 @@ def test_other_pages_know_their_own_terms(make_window: MakeWindow, qtbot: QtBot)
     window.pages.show(LEARN)
     assert learn_page_of(window) is not None
     widget = learn_page_of(window)
-    assert "heads" in own_text(next(b for b in widget.findChildren(QAbstractButton) if "Heads" in b.toolTip())).lower()
+    assert (
+        "heads"
+        in own_text(
+            next(b for b in widget.findChildren(QAbstractButton) if "Heads" in b.toolTip())
+        ).lower()
+    )
 
 
 @pytest.mark.heavy
-@pytest.mark.parametrize(("size", "scale"), [((960, 620), 100), ((1440, 900), 200), ((1920, 1080), 150)])
+@pytest.mark.parametrize(
+    ("size", "scale"), [((960, 620), 100), ((1440, 900), 200), ((1920, 1080), 150)]
+)
 def test_the_sheet_of_keys_needs_no_sideways_scrolling(
     make_window: MakeWindow, size: tuple[int, int], scale: int
 ) -> None:

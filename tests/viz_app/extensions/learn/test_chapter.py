@@ -1,4 +1,5 @@
-"""The texts of chapters: what the form allows, and that every shipped text keeps to it and names only what exists."""
+"""The texts of chapters: what the form allows, and that every shipped text keeps to it and names
+only what exists."""
 
 import shutil
 from pathlib import Path
@@ -89,7 +90,9 @@ def test_a_text_of_an_earlier_version_names_its_figure_as_it_did(tmp_path: Path)
         ("", "a title"),
     ],
 )
-def test_a_broken_text_is_refused_with_file_and_line(tmp_path: Path, broken: str, expected: str) -> None:
+def test_a_broken_text_is_refused_with_file_and_line(
+    tmp_path: Path, broken: str, expected: str
+) -> None:
     with pytest.raises(ChapterError, match=r"03-weight\.md, line \d+: .*Expected: ") as raised:
         read_chapter(write(tmp_path, broken))
     assert expected in str(raised.value)
@@ -131,14 +134,21 @@ def test_every_shipped_text_names_only_what_there_is(chapter: Chapter) -> None:
                 assert title[0].islower(), "it follows “In textbooks:”"
     assert {name for paragraph in paragraphs for name in paragraph.values} <= set(VALUES)
     assert chapter.claim.markdown.strip()
-    assert any(isinstance(block, Predict) for block in chapter.blocks), "a chapter asks for a prediction"
+    assert any(isinstance(block, Predict) for block in chapter.blocks), (
+        "a chapter asks for a prediction"
+    )
     is_tried = any(isinstance(block, Try) for block in chapter.blocks)
-    assert is_tried or any(figure.name == "train-here" for figure in chapter.figures), "there is something to try"
+    assert is_tried or any(figure.name == "train-here" for figure in chapter.figures), (
+        "there is something to try"
+    )
 
 
 def test_a_textbook_text_keeps_its_paragraphs_and_must_end(tmp_path: Path) -> None:
     path = tmp_path / "01-here.md"
-    path.write_text('# Here\n> Now.\n\n::: textbook "a formula"\n**x**\n\n- one {width}\n:::\n', encoding="utf-8")
+    path.write_text(
+        '# Here\n> Now.\n\n::: textbook "a formula"\n**x**\n\n- one {width}\n:::\n',
+        encoding="utf-8",
+    )
     (block,) = read_chapter(path).blocks
     assert block == Textbook("a formula", (Paragraph("**x**"), Paragraph("- one {width}")))
     assert block.paragraphs[1].values == ("width",)
@@ -148,16 +158,40 @@ def test_a_textbook_text_keeps_its_paragraphs_and_must_end(tmp_path: Path) -> No
 
 
 TAUGHT = (
-    *("teacher forcing", "cross-entropy", "Adam", "padding mask", "multi-head attention", "dropout"),
-    *("layer normalization", "nats", "perplexity", "ReLU", "pre-norm", "ALTI+", "softmax", "overfits"),
+    *(
+        "teacher forcing",
+        "cross-entropy",
+        "Adam",
+        "padding mask",
+        "multi-head attention",
+        "dropout",
+    ),
+    *(
+        "layer normalization",
+        "nats",
+        "perplexity",
+        "ReLU",
+        "pre-norm",
+        "ALTI+",
+        "softmax",
+        "overfits",
+    ),
     *("residual stream", "logit lens"),
 )
 
 
 @pytest.mark.parametrize("term", TAUGHT)
 def test_a_term_of_textbooks_stands_in_a_chapter_and_in_the_glossary(term: str) -> None:
-    blocks = [block for chapter in read_chapters() for block in chapter.blocks if isinstance(block, Textbook)]
-    texts = [" ".join((block.title, *(paragraph.markdown for paragraph in block.paragraphs))) for block in blocks]
+    blocks = [
+        block
+        for chapter in read_chapters()
+        for block in chapter.blocks
+        if isinstance(block, Textbook)
+    ]
+    texts = [
+        " ".join((block.title, *(paragraph.markdown for paragraph in block.paragraphs)))
+        for block in blocks
+    ]
     using = [text for text in texts if term.lower() in text.lower()]
     assert using
     (entry,) = entries_in(term)
@@ -175,7 +209,9 @@ def two_languages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     shutil.copytree(texts.chapters_folder(), tmp_path / "learn" / "en")
     german = tmp_path / "learn" / "de"
     german.mkdir()
-    (german / "03-weight.md").write_text("# Ein Gewicht\n> Ein Kopf vergleicht.\n\n::: figure map\n", encoding="utf-8")
+    (german / "03-weight.md").write_text(
+        "# Ein Gewicht\n> Ein Kopf vergleicht.\n\n::: figure map\n", encoding="utf-8"
+    )
     (tmp_path / "learn" / "empty").mkdir()
     monkeypatch.setattr(texts, "resource_path", lambda name: tmp_path / name)
     return german
@@ -185,8 +221,12 @@ def test_a_language_is_a_folder_with_chapters(two_languages: Path) -> None:
     assert texts.languages() == ("en", "de")
 
 
-def test_a_translated_chapter_keeps_its_place_when_chapters_are_numbered_anew(two_languages: Path) -> None:
-    (two_languages / "08-decoding.md").write_text("# Wörter\n> Ja.\n\n::: figure beam\n", encoding="utf-8")
+def test_a_translated_chapter_keeps_its_place_when_chapters_are_numbered_anew(
+    two_languages: Path,
+) -> None:
+    (two_languages / "08-decoding.md").write_text(
+        "# Wörter\n> Ja.\n\n::: figure beam\n", encoding="utf-8"
+    )
     english, german = read_chapters(), read_chapters("de")
     index = [chapter.name for chapter in english].index("decoding")
     assert index != 7
@@ -194,17 +234,21 @@ def test_a_translated_chapter_keeps_its_place_when_chapters_are_numbered_anew(tw
 
 
 def test_one_language_ships() -> None:
-    assert texts.languages() == ("en",), "then every shipped text is checked as the English ones are"
+    assert texts.languages() == ("en",), (
+        "then every shipped text is checked as the English ones are"
+    )
 
 
 def test_a_chapter_without_a_text_in_the_language_is_in_english(two_languages: Path) -> None:
     english, german = read_chapters(), read_chapters("de")
     assert [chapter.name for chapter in german] == [chapter.name for chapter in english]
-    changed = [chapter.title for chapter, other in zip(german, english, strict=True) if chapter != other]
+    changed = [
+        chapter.title for chapter, other in zip(german, english, strict=True) if chapter != other
+    ]
     assert changed == ["Ein Gewicht"]
     assert read_chapters("xx") == english
     (two_languages / "04-heads.md").write_text("no title", encoding="utf-8")
     (two_languages / "99-own.md").write_text("# Eigenes\n> Ja.\n", encoding="utf-8")
-    assert [chapter.title for chapter in read_chapters("de")] == [chapter.title for chapter in german], (
-        "broken, or unknown"
-    )
+    assert [chapter.title for chapter in read_chapters("de")] == [
+        chapter.title for chapter in german
+    ], "broken, or unknown"

@@ -1,4 +1,5 @@
-"""The drawing of the model comes first: its boxes lead to chapters, and each chapter marks its parts."""
+"""The drawing of the model comes first: its boxes lead to chapters, and each chapter marks its
+parts."""
 
 import re
 from collections.abc import Iterator
@@ -10,7 +11,12 @@ from pytestqt.qtbot import QtBot
 
 from augenmerk.core.extensions.info.size import MODULES, Module
 from augenmerk.core.translation.translator import Translator
-from augenmerk.viz_app.extensions.learn.chapter import ChapterError, chapters_folder, read_chapter, read_chapters
+from augenmerk.viz_app.extensions.learn.chapter import (
+    ChapterError,
+    chapters_folder,
+    read_chapter,
+    read_chapters,
+)
 from augenmerk.viz_app.extensions.learn.figures.one_page import OnePageFigure
 from augenmerk.viz_app.extensions.learn.figures.stack import StackDrawing, StackPicture
 from augenmerk.viz_app.extensions.learn.page import LearnPage
@@ -58,11 +64,15 @@ def figure_of(page: LearnPage) -> OnePageFigure:
     return figure
 
 
-def test_the_first_chapter_draws_the_model_and_a_box_leads_to_its_chapter(qtbot: QtBot, page: LearnPage) -> None:
+def test_the_first_chapter_draws_the_model_and_a_box_leads_to_its_chapter(
+    qtbot: QtBot, page: LearnPage
+) -> None:
     assert page.chapters[page.place].name == "overview"
     figure = figure_of(page)
     assert not figure.chapter_button.isEnabled()
-    qtbot.mouseClick(figure.stack, Qt.MouseButton.LeftButton, pos=place_in(figure.stack, "encoder feed-forward"))
+    qtbot.mouseClick(
+        figure.stack, Qt.MouseButton.LeftButton, pos=place_in(figure.stack, "encoder feed-forward")
+    )
     assert "ReLU" in figure.says.text()
     qtbot.mouseClick(figure.chapter_button, Qt.MouseButton.LeftButton)
     assert page.chapters[page.place].name == "feed-forward"
@@ -84,20 +94,32 @@ def test_a_marked_box_is_filled(page: LearnPage) -> None:
     page.open_named("weight")
     diagram = page.list.diagram
     picture = diagram.grab().toImage()
-    colors = {module: picture.pixelColor(place_in(diagram, module) - QPoint(0, 6)) for module in MODULES}
+    colors = {
+        module: picture.pixelColor(place_in(diagram, module) - QPoint(0, 6)) for module in MODULES
+    }
     accent = current_theme().color("accent")
     assert [module for module, color in colors.items() if color == accent] == ["cross-attention"]
 
 
-def test_a_click_in_the_small_drawing_opens_the_chapter_of_the_part(qtbot: QtBot, page: LearnPage) -> None:
+def test_a_click_in_the_small_drawing_opens_the_chapter_of_the_part(
+    qtbot: QtBot, page: LearnPage
+) -> None:
     diagram = page.list.diagram
-    for module, name in (("source positions", "positions"), ("cross-attention", "weight"), ("output", "decoding")):
+    for module, name in (
+        ("source positions", "positions"),
+        ("cross-attention", "weight"),
+        ("output", "decoding"),
+    ):
         qtbot.mouseClick(diagram, Qt.MouseButton.LeftButton, pos=place_in(diagram, module))  # type: ignore[arg-type]
         assert page.chapters[page.place].name == name
-    assert {part for chapter in page.chapters for part in chapter.parts} == set(MODULES), "every box leads somewhere"
+    assert {part for chapter in page.chapters for part in chapter.parts} == set(MODULES), (
+        "every box leads somewhere"
+    )
 
 
-def test_the_drawing_uses_the_height_of_a_large_page_and_fits_a_small_one(qtbot: QtBot, page: LearnPage) -> None:
+def test_the_drawing_uses_the_height_of_a_large_page_and_fits_a_small_one(
+    qtbot: QtBot, page: LearnPage
+) -> None:
     figure = figure_of(page)
 
     def box_height() -> float:
@@ -110,11 +132,15 @@ def test_the_drawing_uses_the_height_of_a_large_page_and_fits_a_small_one(qtbot:
     assert large > 1.8 * box_height()
     stack = figure.stack
     places = [
-        picture_of(stack).place_of(side, index) for side, boxes in stack.boxes.items() for index in range(len(boxes))
+        picture_of(stack).place_of(side, index)
+        for side, boxes in stack.boxes.items()
+        for index in range(len(boxes))
     ]
     assert all(stack.rect().toRectF().contains(box) for box in places)
     assert page.height() == SMALL_PAGE[1]
-    assert figure.visibleRegion().boundingRect().height() == figure.height(), "nothing of it is scrolled away"
+    assert figure.visibleRegion().boundingRect().height() == figure.height(), (
+        "nothing of it is scrolled away"
+    )
 
 
 def test_the_question_counts_runs_of_the_decoder(qtbot: QtBot, page: LearnPage) -> None:
@@ -131,7 +157,9 @@ def test_the_question_counts_runs_of_the_decoder(qtbot: QtBot, page: LearnPage) 
 def test_texts_refer_to_chapters_by_titles_that_exist() -> None:
     chapters = read_chapters()
     titles = {chapter.title for chapter in chapters}
-    texts = "\n".join(path.read_text(encoding="utf-8") for path in sorted(chapters_folder().glob("*.md")))
+    texts = "\n".join(
+        path.read_text(encoding="utf-8") for path in sorted(chapters_folder().glob("*.md"))
+    )
     references = re.findall(r"chapter\s+\*([^*]+)\*", texts)
     assert references
     assert {" ".join(title.split()) for title in references} <= titles

@@ -1,4 +1,5 @@
-"""Learn begins with the sentence of the Translate page where it can be used, and goes back to the reader's own."""
+"""Learn begins with the sentence of the Translate page where it can be used, and goes back to the
+reader's own."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -25,7 +26,10 @@ MakePage = Callable[..., LearnPage]
 
 @pytest.fixture
 def make_page(qtbot: QtBot, theme: Theme, bundled_translator: Translator) -> Iterator[MakePage]:
-    """A page in sight; `text` is that of the Translate page, `source` the language that its model reads."""
+    """A page in sight.
+
+    `text` is that of the Translate page, `source` the language that its model reads.
+    """
     pages = []
 
     def make(text: str, source: str = "de") -> LearnPage:
@@ -48,7 +52,9 @@ def make_page(qtbot: QtBot, theme: Theme, bundled_translator: Translator) -> Ite
 
 
 def settle(qtbot: QtBot, page: LearnPage) -> None:
-    qtbot.waitUntil(lambda: page.view is not None and not page.state.request.is_running, timeout=TIMEOUT_MS)
+    qtbot.waitUntil(
+        lambda: page.view is not None and not page.state.request.is_running, timeout=TIMEOUT_MS
+    )
 
 
 def window_state_of(page: LearnPage) -> ExperimentState:
@@ -84,13 +90,18 @@ def test_a_sentence_that_cannot_be_used_is_replaced_by_an_example_and_this_is_to
 ) -> None:
     page = make_page(text, source)
     qtbot.waitUntil(
-        lambda: page.state.translation is not None and page.state.translation.source_text == FIRST_EXAMPLE,
+        lambda: (
+            page.state.translation is not None
+            and page.state.translation.source_text == FIRST_EXAMPLE
+        ),
         timeout=TIMEOUT_MS,
     )
     assert page.sentence.input.text == FIRST_EXAMPLE == page.own.text
     assert why in page.sentence.note.text()
     assert not page.use_button.isHidden()
-    assert page.use_button.isEnabled() == (source == "de"), "the reader may see a long one all the same"
+    assert page.use_button.isEnabled() == (source == "de"), (
+        "the reader may see a long one all the same"
+    )
     if source != "de":
         assert why in page.use_button.toolTip()
 
@@ -133,7 +144,9 @@ def test_what_is_typed_before_the_model_is_open_is_kept(
     page.shutdown()
 
 
-def test_a_sentence_that_a_chapter_tries_gives_way_to_the_readers(qtbot: QtBot, make_page: MakePage) -> None:
+def test_a_sentence_that_a_chapter_tries_gives_way_to_the_readers(
+    qtbot: QtBot, make_page: MakePage
+) -> None:
     page = make_page(SENTENCE)
     page.open_named("words")
     view = page.view
@@ -151,7 +164,9 @@ def test_a_sentence_that_a_chapter_tries_gives_way_to_the_readers(qtbot: QtBot, 
     assert not view.text.back_button.isVisible()
     page.sentence.undo()
     settle(qtbot, page)
-    assert (page.sentence.input.text, page.own.text) == (tried, SENTENCE), "undo makes it no sentence of the reader's"
+    assert (page.sentence.input.text, page.own.text) == (tried, SENTENCE), (
+        "undo makes it no sentence of the reader's"
+    )
     page.open_named("layers")
     settle(qtbot, page)
     assert page.sentence.input.text == SENTENCE, "each chapter begins with the reader's"

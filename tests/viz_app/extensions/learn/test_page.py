@@ -49,7 +49,10 @@ from augenmerk.viz_app.extensions.learn.figures.attention import (
     OneQueryFigure,
     most_different,
 )
-from augenmerk.viz_app.extensions.learn.figures.clarity_vs_importance import ClarityVsImportanceFigure, rank_correlation
+from augenmerk.viz_app.extensions.learn.figures.clarity_vs_importance import (
+    ClarityVsImportanceFigure,
+    rank_correlation,
+)
 from augenmerk.viz_app.extensions.learn.figures.decoding import (
     FACTORS,
     BeamFigure,
@@ -88,7 +91,10 @@ pytestmark = pytest.mark.heavy  # each test makes a window with a model
 TIMEOUT_MS = 20_000
 PAGE_OF_A_LAPTOP, SMALLEST_PAGE = (1404, 839), (904, 530)
 """What a window of 1440 × 900 and the smallest one leave the page."""
-OF_16_WORDS = "Ein kleines Mädchen in einem rosa Kleid klettert die Treppe zu einem Holzhaus hinauf und lacht."
+OF_16_WORDS = (
+    "Ein kleines Mädchen in einem rosa Kleid klettert die Treppe zu einem Holzhaus hinauf und "
+    "lacht."
+)
 CASTLE = "Drei Kinder bauen am Strand eine Burg aus Sand."
 """Has 12 tokens, its translation 10."""
 
@@ -105,7 +111,9 @@ def page(qtbot: QtBot, theme: Theme, bundled_translator: Translator) -> Iterator
     page.shutdown()
 
 
-def test_the_page_opens_the_bundled_model_itself(qtbot: QtBot, theme: Theme, bundled_translator: Translator) -> None:
+def test_the_page_opens_the_bundled_model_itself(
+    qtbot: QtBot, theme: Theme, bundled_translator: Translator
+) -> None:
     page = LearnPage()
     qtbot.addWidget(page)
     with qtbot.waitSignal(page.ready, timeout=TIMEOUT_MS):
@@ -119,9 +127,13 @@ def test_the_page_opens_the_bundled_model_itself(qtbot: QtBot, theme: Theme, bun
 def test_the_page_says_that_another_model_is_open_elsewhere(
     qtbot: QtBot, theme: Theme, bundled_translator: Translator
 ) -> None:
-    bundled = ModelInfo("multi30k-de-en", None, bundled_translator.run_config, bundled_translator.device, 1)
+    bundled = ModelInfo(
+        "multi30k-de-en", None, bundled_translator.run_config, bundled_translator.device, 1
+    )
     window_state = ExperimentState()
-    window_state.begin_model(replace(bundled, name="opus-mt-de-fr", path=Path("opus-mt-de-fr.safetensors")))
+    window_state.begin_model(
+        replace(bundled, name="opus-mt-de-fr", path=Path("opus-mt-de-fr.safetensors"))
+    )
     page = LearnPage(InferenceWorker(lambda path, device: bundled_translator), window_state)
     qtbot.addWidget(page)
     assert page.model_note.text() == (
@@ -159,7 +171,9 @@ def settle(qtbot: QtBot, page: LearnPage) -> None:
 def rest(qtbot: QtBot, page: LearnPage, view: ChapterView) -> None:
     """Waits for the figures, too: the test may then use the model itself."""
     settle(qtbot, page)
-    qtbot.waitUntil(lambda: not any(figure.request.is_running for figure in view.figures), timeout=TIMEOUT_MS)
+    qtbot.waitUntil(
+        lambda: not any(figure.request.is_running for figure in view.figures), timeout=TIMEOUT_MS
+    )
 
 
 @pytest.mark.slow
@@ -167,10 +181,14 @@ def test_every_chapter_opens_and_fills_in_its_values(qtbot: QtBot, page: LearnPa
     for index, listed in enumerate(page.chapters):
         view = chapter(qtbot, page, listed.name)
         assert page.place == index
-        assert all(text.text() and "{" not in text.text() and "…" not in text.text() for _, text in view.text.texts)
+        assert all(
+            text.text() and "{" not in text.text() and "…" not in text.text()
+            for _, text in view.text.texts
+        )
         assert all(figure.isVisible() for figure in view.figures)
         qtbot.waitUntil(
-            lambda view=view: not any(figure.request.is_running for figure in view.figures), timeout=TIMEOUT_MS
+            lambda view=view: not any(figure.request.is_running for figure in view.figures),
+            timeout=TIMEOUT_MS,
         )
         assert not any(figure.request.problem for figure in view.figures)
     assert page.view is not None
@@ -203,13 +221,17 @@ def test_tokens_are_counted_in_the_sentence_that_was_typed(qtbot: QtBot, page: L
     assert isinstance(figure, TokensFigure)
     assert len(figure.sides) == 2
     figure.redraw()  # within one event: what is replaced is not drawn until it is deleted
-    flows = [widget for widget in figure.findChildren(QWidget) if isinstance(widget.layout(), FlowLayout)]
+    flows = [
+        widget for widget in figure.findChildren(QWidget) if isinstance(widget.layout(), FlowLayout)
+    ]
     assert len(flows) > len(figure.sides)
     assert all(flow.isHidden() for flow in flows if flow not in figure.sides)
     assert "schneeballschlacht (4 pieces)" in answer(qtbot, view.text.predictions[0], "more")
 
 
-def test_a_softer_softmax_lowers_the_largest_weight_and_the_figure_follows(qtbot: QtBot, page: LearnPage) -> None:
+def test_a_softer_softmax_lowers_the_largest_weight_and_the_figure_follows(
+    qtbot: QtBot, page: LearnPage
+) -> None:
     view = chapter(qtbot, page, "weight")
     figure = next(figure for figure in view.figures if isinstance(figure, OneWeightFigure))
     assert answer(qtbot, view.text.predictions[0], "falls").startswith("Right.")
@@ -234,7 +256,11 @@ def test_query_key_and_value_of_the_pinned_pair_stand_in_numbers(
     view = chapter(qtbot, page, "weight")
     figure = next(figure for figure in view.figures if isinstance(figure, OneWeightFigure))
     qtbot.waitUntil(lambda: bool(figure.numbers.text()), timeout=TIMEOUT_MS)
-    head, pinned, translation = page.state.selection.head, page.state.selection.pinned, page.state.translation
+    head, pinned, translation = (
+        page.state.selection.head,
+        page.state.selection.pinned,
+        page.state.translation,
+    )
     assert pinned is not None
     assert translation is not None
     heads = trace_translation(bundled_translator, translation).of_kind(head.kind)
@@ -248,7 +274,8 @@ def test_query_key_and_value_of_the_pinned_pair_stand_in_numbers(
         np.testing.assert_allclose(shown, expected[: len(shown)], atol=0.006)
         assert line[-1].startswith("…")
         assert all(
-            f"{value:.2f}".replace("-", "−").replace("−0.00", "0.00") in figure.numbers.toolTip() for value in expected
+            f"{value:.2f}".replace("-", "−").replace("−0.00", "0.00") in figure.numbers.toolTip()
+            for value in expected
         )
     product = float(query @ key)
     weight = translation.maps.cross[head.layer, head.head, pinned.query, pinned.key]
@@ -256,7 +283,9 @@ def test_query_key_and_value_of_the_pinned_pair_stand_in_numbers(
     assert f"= {product / 32**0.5:.2f} → softmax → {weight:.3f}" in figure.equation.text()
     line = figure.table.line_of(pinned.key).center()
     assert figure.table.tip_at(QPointF(150, line.y())).startswith("k of gemüse, 32 numbers:")
-    assert figure.table.tip_at(QPointF(figure.table.width() - 20, line.y())).startswith("weight · v of gemüse")
+    assert figure.table.tip_at(QPointF(figure.table.width() - 20, line.y())).startswith(
+        "weight · v of gemüse"
+    )
     view.text.tries[0].click()
     settle(qtbot, page)
     qtbot.waitUntil(lambda: "(√32 · 4)" in figure.equation.text(), timeout=TIMEOUT_MS)
@@ -268,7 +297,9 @@ def test_a_click_on_a_line_pins_its_key(qtbot: QtBot, page: LearnPage) -> None:
     qtbot.waitUntil(lambda: figure.table.height() > 100, timeout=TIMEOUT_MS)
     pinned = page.state.selection.pinned
     assert pinned is not None
-    qtbot.mouseClick(figure.table, Qt.MouseButton.LeftButton, pos=figure.table.line_of(1).center().toPoint())
+    qtbot.mouseClick(
+        figure.table, Qt.MouseButton.LeftButton, pos=figure.table.line_of(1).center().toPoint()
+    )
     assert page.state.selection.pinned is not None
     assert (page.state.selection.pinned.query, page.state.selection.pinned.key) == (pinned.query, 1)
     assert any("ein" in text.text() for _, text in view.text.texts)
@@ -282,7 +313,8 @@ def test_the_lens_shows_the_translation_that_is_shown(qtbot: QtBot, page: LearnP
     page.state.submit(set_output(GivenTarget("A cat.")))
     settle(qtbot, page)
     qtbot.waitUntil(
-        lambda: figure.answer is not None and figure.answer.translation is page.state.translation, timeout=TIMEOUT_MS
+        lambda: figure.answer is not None and figure.answer.translation is page.state.translation,
+        timeout=TIMEOUT_MS,
     )
     (matrix,) = figure.matrix.matrices
     assert matrix.column_labels == ("a", "cat", ".", "<eos>")
@@ -308,7 +340,8 @@ def test_the_layers_before_the_last_are_drawn_once_the_reader_has_predicted_for_
     view.text.tries[0].click()
     settle(qtbot, page)
     qtbot.waitUntil(
-        lambda: figure.answer is not None and figure.answer.translation is page.state.translation, timeout=TIMEOUT_MS
+        lambda: figure.answer is not None and figure.answer.translation is page.state.translation,
+        timeout=TIMEOUT_MS,
     )
     assert drawn() == [False, False, False, True], "another sentence is another question"
 
@@ -327,7 +360,9 @@ def test_the_lens_after_each_sublayer_ends_with_the_translation_and_frames_where
     np.testing.assert_allclose(matrix.values[-1], np.exp(translation.log_probabilities), rtol=1e-3)
     framed, lens = figure.matrix._framed, figure.answer
     assert lens is not None
-    assert len(framed) == len(translation.predicted_tokens), "one for each token, as greedy decoding chose all of them"
+    assert len(framed) == len(translation.predicted_tokens), (
+        "one for each token, as greedy decoding chose all of them"
+    )
     for cell in framed:
         ranks = lens.ranks[:, cell.column]
         assert (ranks[cell.row :] == 1).all()
@@ -358,8 +393,13 @@ def test_a_word_that_depends_on_a_network_is_framed_and_a_click_switches_the_net
         (scores,) = bundled_translator.score_many(original, [off])
         np.testing.assert_allclose(matrix.values[row], np.exp(scores), rtol=2e-3)
         freely = bundled_translator.run(off).predicted_tokens
-        changed = [step for step, token in enumerate(original.predicted_tokens) if freely[step : step + 1] != (token,)]
-        framed |= {(row, step) for step in changed[:1]}  # the first change; what follows reads other tokens
+        changed = [
+            step
+            for step, token in enumerate(original.predicted_tokens)
+            if freely[step : step + 1] != (token,)
+        ]
+        # the first change; what follows reads other tokens
+        framed |= {(row, step) for step in changed[:1]}
     assert {(cell.row, cell.column) for cell in figure.dependent} == framed
     assert "decoder 3: “a” instead of “the”" in figure.says.text()
     row = figure.networks.index(Network("decoder", 2))
@@ -370,7 +410,9 @@ def test_a_word_that_depends_on_a_network_is_framed_and_a_click_switches_the_net
     assert original.text.endswith("playing the guitar.")
     assert page.state.translation.text == original.text.replace("the guitar", "a guitar")
     assert figure.matrix.matrices[0].row_labels[row] == "decoder 3, off now"
-    assert figure.matrix.matrices[0].column_labels == original.predicted_tokens, "the table is about the original"
+    assert figure.matrix.matrices[0].column_labels == original.predicted_tokens, (
+        "the table is about the original"
+    )
     figure.matrix.clicked.emit(MatrixCell(0, 0, 0))
     figure.matrix.clicked.emit(MatrixCell(0, row, 0))
     settle(qtbot, page)
@@ -385,18 +427,22 @@ def test_without_its_networks_the_decoder_repeats_words_and_without_the_encoders
     view = chapter(qtbot, page, "feed-forward")
     verdict = answer(qtbot, view.text.predictions[0], "repeats")
     assert verdict.startswith(
-        "Right. “Three children building a castle on the beach.” becomes “Three children building a castle castle on"
+        "Right. “Three children building a castle on the beach.” becomes “Three children "
+        "building a castle castle on"
     )
     assert "In 1 place, a token follows itself. Attention only mixes" in verdict
     settle(qtbot, page)
     assert page.state.experiment.networks_off == {Network("decoder", layer) for layer in range(3)}
     view.text.tries[0].click()
     settle(qtbot, page)
-    assert page.state.experiment == Experiment("Der alte Mann, der am Fenster sitzt, spielt Gitarre."), (
-        "its own sentence, unchanged"
-    )
+    assert page.state.experiment == Experiment(
+        "Der alte Mann, der am Fenster sitzt, spielt Gitarre."
+    ), "its own sentence, unchanged"
     check, question = CHECKS["without-networks"], Question({"network-off": "encoder"})
-    for text, choice in ((CASTLE, "same"), ("Auf dem Markt verkauft eine junge Frau frische Blumen.", "other")):
+    for text, choice in (
+        (CASTLE, "same"),
+        ("Auf dem Markt verkauft eine junge Frau frische Blumen.", "other"),
+    ):
         page.sentence.input.set_text(text)
         rest(qtbot, page, view)
         job = check.ask(page.state, question)
@@ -405,7 +451,9 @@ def test_without_its_networks_the_decoder_repeats_words_and_without_the_encoders
         assert check.judge(page.state, question, translations).choice == choice
 
 
-def test_the_parts_of_a_word_are_bars_on_one_scale_and_their_sums_by_kind_add_up(qtbot: QtBot, page: LearnPage) -> None:
+def test_the_parts_of_a_word_are_bars_on_one_scale_and_their_sums_by_kind_add_up(
+    qtbot: QtBot, page: LearnPage
+) -> None:
     view = chapter(qtbot, page, "layers")
     figure = next(figure for figure in view.figures if isinstance(figure, WordPartsFigure))
     qtbot.waitUntil(lambda: bool(figure.words), timeout=TIMEOUT_MS)
@@ -418,15 +466,23 @@ def test_the_parts_of_a_word_are_bars_on_one_scale_and_their_sums_by_kind_add_up
     figure.words[step].click()
     parts = answered[step]
     ratio = np.exp(translation.log_probabilities[step] - parts.rival.log_probability)
-    assert f"“kitchen” is {ratio:,.0f} times as probable as “{parts.rival.token}”" in figure.says.text()
-    sums = [float(number.replace("−", "-")) for number in re.findall(r"[+−]\d+\.\d+", figure.sums.text())]
+    assert (
+        f"“kitchen” is {ratio:,.0f} times as probable as “{parts.rival.token}”"
+        in figure.says.text()
+    )
+    sums = [
+        float(number.replace("−", "-"))
+        for number in re.findall(r"[+−]\d+\.\d+", figure.sums.text())
+    ]
     assert len(sums) == 5
     assert sum(sums) == pytest.approx(parts.difference, abs=0.03)
     assert sum(bar.value for bar in figure.bars.bars) == pytest.approx(parts.difference, abs=1e-3)
     shown = [line.subject for line in figure.bars.lines]
     assert len(shown) == NUM_PARTS_SHOWN + 1, "the others are in one line"
     assert any(isinstance(component, Network) for component in shown)
-    row, head = next((row, component) for row, component in enumerate(shown) if isinstance(component, Head))
+    row, head = next(
+        (row, component) for row, component in enumerate(shown) if isinstance(component, Head)
+    )
     figure.bars.label_clicked.emit(row)
     assert page.state.selection.head == head
     view.text.tries[-1].click()
@@ -465,7 +521,9 @@ def test_heads_differ_most_where_they_look_at_the_most_places() -> None:
     for query, keys in enumerate(((0, 1, 2), (0, 0, 0), (0, 0, 1), (1, 2, 3), (0, 1, 2))):
         layer[np.arange(3), query, keys] = 1
     layer[2, 3] = (0, 0.2, 0.2, 0.6)
-    assert most_different(layer, first=1) == 3, "neither the start nor the end, which stand for no word"
+    assert most_different(layer, first=1) == 3, (
+        "neither the start nor the end, which stand for no word"
+    )
     layer[2, 1] = (0, 0, 0.6, 0.4)
     layer[1, 1] = (0, 1, 0, 0)
     assert most_different(layer, first=1) == 1, "of several, where the mean is flattest"
@@ -482,7 +540,9 @@ def test_a_hidden_chapter_makes_no_page_higher(qtbot: QtBot, page: LearnPage) ->
     assert page.minimumSizeHint().height() == height
 
 
-def test_the_word_of_the_first_try_is_new_to_the_model_and_read_in_pieces(qtbot: QtBot, page: LearnPage) -> None:
+def test_the_word_of_the_first_try_is_new_to_the_model_and_read_in_pieces(
+    qtbot: QtBot, page: LearnPage
+) -> None:
     view = chapter(qtbot, page, "words")
     view.text.tries[0].click()
     settle(qtbot, page)
@@ -502,7 +562,9 @@ def test_the_axes_of_the_waves_go_from_end_to_end(qtbot: QtBot, page: LearnPage)
     assert values == [-1, -0.5, 0, 0.5, 1]
 
 
-def test_entering_a_chapter_again_takes_back_what_was_changed_there(qtbot: QtBot, page: LearnPage) -> None:
+def test_entering_a_chapter_again_takes_back_what_was_changed_there(
+    qtbot: QtBot, page: LearnPage
+) -> None:
     chapter(qtbot, page, "weight").text.tries[0].click()
     settle(qtbot, page)
     assert page.state.experiment.interventions
@@ -511,7 +573,9 @@ def test_entering_a_chapter_again_takes_back_what_was_changed_there(qtbot: QtBot
     assert page.state.experiment.source_text == FIRST_EXAMPLE
 
 
-def test_a_chapter_begins_with_the_same_head_whatever_was_tried_before(qtbot: QtBot, page: LearnPage) -> None:
+def test_a_chapter_begins_with_the_same_head_whatever_was_tried_before(
+    qtbot: QtBot, page: LearnPage
+) -> None:
     chapter(qtbot, page, "weight")
     state = page.state
     first = state.selection.head, state.selection.pinned
@@ -537,8 +601,12 @@ def test_shuffled_words_change_the_translation_and_the_map(qtbot: QtBot, page: L
     assert page.state.translation is not None
     assert page.state.translation.text != own.text
     assert page.state.translation.text in verdict
-    assert view.text.predictions[0].verdict.text() == verdict, "the shuffled sentence does not take the answer away"
-    assert FIRST_EXAMPLE in view.text.predictions[0].question.text(), "the question is the one that was answered"
+    assert view.text.predictions[0].verdict.text() == verdict, (
+        "the shuffled sentence does not take the answer away"
+    )
+    assert FIRST_EXAMPLE in view.text.predictions[0].question.text(), (
+        "the question is the one that was answered"
+    )
     assert len(figure.matrix.matrices[0].row_labels) == len(page.state.translation.source_tokens)
     page.sentence.input.set_text("Zwei Hunde spielen im Schnee.")
     settle(qtbot, page)
@@ -559,7 +627,9 @@ def test_whether_the_chosen_head_aligns_is_what_was_measured(qtbot: QtBot, page:
         )
         page.state.intents.choose_head(head)
         verdict = answer(qtbot, view.text.predictions[0], expected)
-        assert verdict.startswith("Right. Its role" if expected == "yes" else "Right. It has no clear role over")
+        assert verdict.startswith(
+            "Right. Its role" if expected == "yes" else "Right. It has no clear role over"
+        )
         assert ("“aligner”" in verdict) == (expected == "yes")
 
 
@@ -572,7 +642,9 @@ def test_a_lifted_mask_is_seen_in_both_figures_and_makes_the_translation_less_pr
     (mask,) = figure.matrix.matrices
     assert mask.values.tolist() == np.tril(np.ones_like(mask.values)).tolist()
     assert page.state.translation is not None
-    assert mask.row_labels == page.state.translation.predicted_tokens, "rows are named as those of the map below"
+    assert mask.row_labels == page.state.translation.predicted_tokens, (
+        "rows are named as those of the map below"
+    )
     assert mask.column_labels == page.state.translation.read_tokens
     verdict = answer(qtbot, view.text.predictions[0], "falls")
     assert verdict.startswith("Right.")
@@ -604,11 +676,14 @@ def test_a_kind_is_chosen_in_the_table_and_rows_are_counted(qtbot: QtBot, page: 
     assert not figure.buttons["cross"].isChecked()
 
 
-@pytest.mark.parametrize("text", ["Zwei Hunde spielen im Schnee.", CASTLE], ids=["as long", "longer"])
+@pytest.mark.parametrize(
+    "text", ["Zwei Hunde spielen im Schnee.", CASTLE], ids=["as long", "longer"]
+)
 def test_what_rows_and_columns_stand_for_is_seen_where_a_word_is_taken_out(
     qtbot: QtBot, page: LearnPage, text: str
 ) -> None:
-    """Also where source and translation have equally many tokens, which a count of rows would not tell apart."""
+    """Also where source and translation have equally many tokens, which a count of rows would not
+    tell apart."""
     page.sentence.input.set_text(text)
     settle(qtbot, page)
     view = chapter(qtbot, page, "kinds")
@@ -621,28 +696,53 @@ def test_what_rows_and_columns_stand_for_is_seen_where_a_word_is_taken_out(
     assert f"**{word.lower()}**" in prediction.question.text().lower()
     verdict = answer(qtbot, prediction, "columns")
     assert verdict.startswith("Right.")
-    assert f"{num_target} rows and {num_source} columns, and now has {num_target} and {num_source - 1}." in verdict
+    assert (
+        f"{num_target} rows and {num_source} columns, and now has {num_target} and "
+        f"{num_source - 1}." in verdict
+    )
     settle(qtbot, page)
-    assert figure.shapes["cross"].text() == f"{num_target} × {num_source - 1}", "it is seen in the table"
+    assert figure.shapes["cross"].text() == f"{num_target} × {num_source - 1}", (
+        "it is seen in the table"
+    )
     assert page.state.translation is not None
     assert page.state.translation.text == before.text
-    assert f"**{word.lower()}**" in prediction.question.text().lower(), "the question is the one that was answered"
+    assert f"**{word.lower()}**" in prediction.question.text().lower(), (
+        "the question is the one that was answered"
+    )
     assert prediction.verdict.text() == verdict
     answer(qtbot, prediction, "rows")
-    qtbot.waitUntil(lambda: prediction.verdict.text().startswith("No: they have fewer columns."), timeout=TIMEOUT_MS)
+    qtbot.waitUntil(
+        lambda: prediction.verdict.text().startswith("No: they have fewer columns."),
+        timeout=TIMEOUT_MS,
+    )
 
 
-def test_the_map_of_a_chapter_before_layers_and_heads_are_explained_names_none(qtbot: QtBot, page: LearnPage) -> None:
+def test_the_map_of_a_chapter_before_layers_and_heads_are_explained_names_none(
+    qtbot: QtBot, page: LearnPage
+) -> None:
     view = chapter(qtbot, page, "positions")
-    assert view.figures[1].title.text().startswith("Attention. Each row: where the encoder looks in the whole German")
-    shown = " ".join([*(text.text() for _, text in view.text.texts), *(figure.title.text() for figure in view.figures)])
+    assert (
+        view.figures[1]
+        .title.text()
+        .startswith("Attention. Each row: where the encoder looks in the whole German")
+    )
+    shown = " ".join(
+        [
+            *(text.text() for _, text in view.text.texts),
+            *(figure.title.text() for figure in view.figures),
+        ]
+    )
     assert " · head" not in shown
     assert "layer" not in shown
 
 
-def test_the_softmax_has_a_formula_where_it_is_first_used_and_in_the_glossary(qtbot: QtBot, page: LearnPage) -> None:
+def test_the_softmax_has_a_formula_where_it_is_first_used_and_in_the_glossary(
+    qtbot: QtBot, page: LearnPage
+) -> None:
     for chapter in page.chapters:
-        text = " ".join(block.markdown for block in chapter.blocks if isinstance(block, texts.Paragraph))
+        text = " ".join(
+            block.markdown for block in chapter.blocks if isinstance(block, texts.Paragraph)
+        )
         if "softmax" in text:
             assert chapter.name == "weight", "the first chapter that uses it"
             assert "exp(s) / Σ exp(s)" in text
@@ -665,10 +765,14 @@ def test_a_verdict_goes_with_the_head_that_it_is_about(qtbot: QtBot, page: Learn
     assert state.experiment.interventions
     view.text.tries[1].click()
     settle(qtbot, page)
-    assert state.experiment.interventions == (), "the sentence of the shirt is shown as the model translates it"
+    assert state.experiment.interventions == (), (
+        "the sentence of the shirt is shown as the model translates it"
+    )
 
 
-def test_a_question_about_cross_attention_is_asked_of_no_other_head(qtbot: QtBot, page: LearnPage) -> None:
+def test_a_question_about_cross_attention_is_asked_of_no_other_head(
+    qtbot: QtBot, page: LearnPage
+) -> None:
     (prediction,) = chapter(qtbot, page, "heads").text.predictions
     prediction.choices["no"].click()
     assert prediction.look.isEnabled()
@@ -716,7 +820,9 @@ def test_candidates_of_a_long_sentence_stand_in_two_lines_where_there_is_height_
     assert page.state.experiment.interventions == (ForcedToken(step, second.entry),)
 
 
-def test_a_tree_goes_on_in_a_second_line_where_it_is_high_enough(qtbot: QtBot, page: LearnPage) -> None:
+def test_a_tree_goes_on_in_a_second_line_where_it_is_high_enough(
+    qtbot: QtBot, page: LearnPage
+) -> None:
     figure = chapter(qtbot, page, "decoding").figures[1]
     assert isinstance(figure, BeamFigure)
     qtbot.waitUntil(lambda: figure.answer is not None, timeout=TIMEOUT_MS)
@@ -728,14 +834,21 @@ def test_a_tree_goes_on_in_a_second_line_where_it_is_high_enough(qtbot: QtBot, p
     drawing.fit(300, 200)
     assert drawing.height() > 200, "letters stay as large as body text"
     assert drawing.theme.font("body") == current_theme().font("body")
-    assert drawing.place_of(last.step, last.rank).top() > drawing.place_of(first.step, first.rank).bottom()
+    assert (
+        drawing.place_of(last.step, last.rank).top()
+        > drawing.place_of(first.step, first.rank).bottom()
+    )
     places = [drawing.place_of(node.step, node.rank) for node in figure.answer.nodes]
     assert all(drawing.rect().contains(box.toAlignedRect()) for box in places)
-    assert not any(one.intersects(other) for index, one in enumerate(places) for other in places[:index])
+    assert not any(
+        one.intersects(other) for index, one in enumerate(places) for other in places[:index]
+    )
     assert not drawing.grab().isNull()
 
 
-def test_chips_fit_again_where_a_scroll_bar_takes_some_of_the_width(qtbot: QtBot, page: LearnPage) -> None:
+def test_chips_fit_again_where_a_scroll_bar_takes_some_of_the_width(
+    qtbot: QtBot, page: LearnPage
+) -> None:
     figure = chapter(qtbot, page, "decoding").figures[1]
     assert isinstance(figure, BeamFigure)
     qtbot.waitUntil(lambda: figure.answer is not None, timeout=TIMEOUT_MS)
@@ -760,7 +873,9 @@ def test_chips_show_whole_tokens_however_small(qtbot: QtBot, page: LearnPage) ->
 
 
 @pytest.mark.parametrize("sentence", [0, 1])
-def test_the_beam_finds_what_greedy_decoding_misses(qtbot: QtBot, page: LearnPage, sentence: int) -> None:
+def test_the_beam_finds_what_greedy_decoding_misses(
+    qtbot: QtBot, page: LearnPage, sentence: int
+) -> None:
     view = chapter(qtbot, page, "decoding")
     view.text.tries[sentence].click()
     settle(qtbot, page)
@@ -808,7 +923,9 @@ def test_what_follows_the_second_choice_of_any_sentence_is_asked_and_shown(
 ) -> None:
     view = chapter(qtbot, page, "decoding")
     page.sentence.input.set_text(text)
-    qtbot.waitUntil(lambda: page.state.translation is not None and page.state.translation.source_text == text)
+    qtbot.waitUntil(
+        lambda: page.state.translation is not None and page.state.translation.source_text == text
+    )
     settle(qtbot, page)
     prediction = view.text.predictions[0]
     assert f"**{second}**" in prediction.question.text()
@@ -828,13 +945,19 @@ def test_what_follows_the_second_choice_of_any_sentence_is_asked_and_shown(
     assert after.text in verdict
     times = np.exp(before.log_probability - after.log_probability)
     assert f"{times:.1f} times less probable" in verdict
-    assert f"**{second}**" in prediction.question.text(), "the question is the one that was answered"
+    assert f"**{second}**" in prediction.question.text(), (
+        "the question is the one that was answered"
+    )
     assert prediction.verdict.text() == verdict
 
 
-def test_nothing_can_be_looked_at_that_the_sentence_does_not_have(qtbot: QtBot, page: LearnPage) -> None:
+def test_nothing_can_be_looked_at_that_the_sentence_does_not_have(
+    qtbot: QtBot, page: LearnPage
+) -> None:
     page.sentence.input.set_text("!")
-    qtbot.waitUntil(lambda: page.state.translation is not None and page.state.translation.source_text == "!")
+    qtbot.waitUntil(
+        lambda: page.state.translation is not None and page.state.translation.source_text == "!"
+    )
     settle(qtbot, page)
     prediction = chapter(qtbot, page, "kinds").text.predictions[0]
     prediction.choices["rows"].click()
@@ -850,7 +973,9 @@ def test_nothing_can_be_looked_at_that_the_sentence_does_not_have(qtbot: QtBot, 
     assert UNKNOWN not in prediction.question.text()
 
 
-def test_the_loss_with_smoothing_is_drawn_once_the_reader_has_predicted(qtbot: QtBot, page: LearnPage) -> None:
+def test_the_loss_with_smoothing_is_drawn_once_the_reader_has_predicted(
+    qtbot: QtBot, page: LearnPage
+) -> None:
     view = chapter(qtbot, page, "training")
     figure = next(figure for figure in view.figures if isinstance(figure, SmoothingFigure))
     qtbot.waitUntil(lambda: bool(figure.chart.curves), timeout=TIMEOUT_MS)
@@ -859,7 +984,9 @@ def test_the_loss_with_smoothing_is_drawn_once_the_reader_has_predicted(qtbot: Q
     assert [curve.name for curve in figure.chart.curves] == ["smoothing 0.1", "no smoothing"]
     smoothed = figure.chart.curves[0]
     _, heights = figure.chart.places(smoothed.x, smoothed.y)
-    assert heights.max() - heights[-1] > 0.1 * figure.chart.area.height(), "that the loss rises again can be seen"
+    assert heights.max() - heights[-1] > 0.1 * figure.chart.area.height(), (
+        "that the loss rises again can be seen"
+    )
 
     def is_scrolled_to() -> bool:
         return figure.chart.visibleRegion().boundingRect().height() == figure.chart.height()
@@ -874,19 +1001,27 @@ def test_the_loss_with_smoothing_is_drawn_once_the_reader_has_predicted(qtbot: Q
 def test_text_and_question_of_a_chapter_are_in_sight_together_on_a_laptop_and_figures_of_a_short_sentence(
     qtbot: QtBot, page: LearnPage, text: str
 ) -> None:
-    """In a window of 1440 × 900. Training has three figures, and the thumbnails of all heads scroll by themselves."""
+    """In a window of 1440 × 900.
+
+    Training has three figures, and the thumbnails of all heads scroll by themselves.
+    """
     page.resize(*PAGE_OF_A_LAPTOP)
     page.sentence.input.set_text(text)
     settle(qtbot, page)
     for name in (chapter.name for chapter in page.chapters):
         view = chapter(qtbot, page, name)
-        qtbot.waitUntil(lambda view=view: not any(f.request.is_running for f in view.figures), timeout=TIMEOUT_MS)
+        qtbot.waitUntil(
+            lambda view=view: not any(f.request.is_running for f in view.figures),
+            timeout=TIMEOUT_MS,
+        )
         resting_heights(qtbot, view)
         areas = [area for area in view.findChildren(VerticalScrollArea) if area.parent() is view]
         assert len(areas) == 2
         scrolls = [area.verticalScrollBar().maximum() for area in areas]
         assert scrolls[0] == 0, f"the text of {name}"
-        assert scrolls[1] == 0 or name == "training" or text == OF_16_WORDS, f"the figures of {name}"
+        assert scrolls[1] == 0 or name == "training" or text == OF_16_WORDS, (
+            f"the figures of {name}"
+        )
 
 
 def test_chapters_have_their_names_in_a_window_of_1280_pixels(page: LearnPage) -> None:
@@ -901,7 +1036,10 @@ def test_nothing_is_clipped_at_the_side_of_the_smallest_page(qtbot: QtBot, page:
     page.resize(*SMALLEST_PAGE)
     for name in (chapter.name for chapter in page.chapters):
         view = chapter(qtbot, page, name)
-        qtbot.waitUntil(lambda view=view: not any(f.request.is_running for f in view.figures), timeout=TIMEOUT_MS)
+        qtbot.waitUntil(
+            lambda view=view: not any(f.request.is_running for f in view.figures),
+            timeout=TIMEOUT_MS,
+        )
         resting_heights(qtbot, view)
         assert page.width() == SMALLEST_PAGE[0], f"{name} makes the page wider"
         for area in view.findChildren(VerticalScrollArea):
@@ -921,7 +1059,10 @@ def test_letters_of_tables_and_maps_are_body_text_on_the_smallest_page(
     body = QFontMetrics(current_theme().font("body"))
     for name in ("positions", "weight", "heads", "mask", "decoding"):
         view = chapter(qtbot, page, name)
-        qtbot.waitUntil(lambda view=view: not any(f.request.is_running for f in view.figures), timeout=TIMEOUT_MS)
+        qtbot.waitUntil(
+            lambda view=view: not any(f.request.is_running for f in view.figures),
+            timeout=TIMEOUT_MS,
+        )
         resting_heights(qtbot, view)
         for figure in view.figures:
             if isinstance(figure, OneWeightFigure):
@@ -930,7 +1071,9 @@ def test_letters_of_tables_and_maps_are_body_text_on_the_smallest_page(
                 assert figure.drawing.theme.base_px >= current_theme().base_px
             if isinstance(figure, MatrixFigure):
                 height = figure.matrix.cell_rect(MatrixCell(0, 0, 0)).height()
-                assert height >= row_height(current_theme().font("body")) - 0.5, "every row of up to 20 has its label"
+                assert height >= row_height(current_theme().font("body")) - 0.5, (
+                    "every row of up to 20 has its label"
+                )
             if isinstance(figure, MapFigure):
                 layout = figure.map.layout_now
                 assert layout is not None
@@ -939,7 +1082,9 @@ def test_letters_of_tables_and_maps_are_body_text_on_the_smallest_page(
 
 
 @pytest.mark.heavy
-def test_the_value_of_a_cell_stands_below_the_map_of_a_chapter(qtbot: QtBot, page: LearnPage) -> None:
+def test_the_value_of_a_cell_stands_below_the_map_of_a_chapter(
+    qtbot: QtBot, page: LearnPage
+) -> None:
     view = chapter(qtbot, page, "weight")
     figure = view.figures[0]
     assert isinstance(figure, MapFigure)
@@ -961,10 +1106,14 @@ def test_the_small_drawing_marks_the_parts_of_a_chapter_beside_every_list(
     diagram = page.list.diagram
     qtbot.waitUntil(lambda: diagram.height() >= 90)
     assert diagram.marked == set(page.chapters[page.place].parts)
-    assert page.list._area.verticalScrollBar().maximum() == 0, "and all chapters and lessons are in sight"
+    assert page.list._area.verticalScrollBar().maximum() == 0, (
+        "and all chapters and lessons are in sight"
+    )
     accent = current_theme().color("accent").rgb()
     image = diagram.grab().toImage()
-    assert any(image.pixel(x, y) == accent for x in range(image.width()) for y in range(image.height()))
+    assert any(
+        image.pixel(x, y) == accent for x in range(image.width()) for y in range(image.height())
+    )
 
 
 def test_numbers_of_chapters_have_room_beside_the_scroll_bar(qtbot: QtBot, page: LearnPage) -> None:
@@ -1011,9 +1160,9 @@ def test_rates_and_smoothing_are_those_of_the_engine(qtbot: QtBot, page: LearnPa
     smoothing_curves = smoothing.answer
     assert smoothing_curves is not None
     assert smoothing_curves.target.tolist() == pytest.approx([0, 0.1 / 3, 0.9, 0.1 / 3, 0.1 / 3])
-    assert smoothing_curves.odds[smoothing_curves.smoothed_loss.argmin()] == pytest.approx(27, abs=0.3), (
-        "where the model says 0.9 too"
-    )
+    assert smoothing_curves.odds[smoothing_curves.smoothed_loss.argmin()] == pytest.approx(
+        27, abs=0.3
+    ), "where the model says 0.9 too"
     assert smoothing_curves.smoothed_loss.min() == pytest.approx(0, abs=1e-4)
     assert (np.diff(smoothing_curves.plain_loss) < 0).all()
     assert smoothing_curves.plain_loss[-1] == pytest.approx(-np.log(100 / 103))
@@ -1023,7 +1172,9 @@ def test_rates_and_smoothing_are_those_of_the_engine(qtbot: QtBot, page: LearnPa
 def test_the_rank_correlation_is_that_of_spearman() -> None:
     assert rank_correlation([1, 2, 3, 4], [0.1, 1, 10, 100]) == pytest.approx(1)
     assert rank_correlation([1, 2, 3, 4], [4, 3, 2, 1]) == pytest.approx(-1)
-    assert rank_correlation([1, 2, 3, 4, 5], [2, 1, 4, 3, 5]) == pytest.approx(0.8), "1 − 6·4 / (5·24)"
+    assert rank_correlation([1, 2, 3, 4, 5], [2, 1, 4, 3, 5]) == pytest.approx(0.8), (
+        "1 − 6·4 / (5·24)"
+    )
     assert rank_correlation([1, 1, 2], [1, 2, 3]) == pytest.approx(3**0.5 / 2), "ranks 1.5, 1.5, 3"
     assert np.isnan(rank_correlation([1, 1, 1], [1, 2, 3]))
 
@@ -1038,16 +1189,24 @@ def test_a_point_for_each_head_and_a_click_chooses_it(qtbot: QtBot, page: LearnP
     most = min(figure.plot.points, key=lambda point: point.effect)
     least = max(figure.plot.points, key=lambda point: point.effect)
     assert figure.correlations.text().startswith(
-        "Rank correlation of clarity and change: encoder self-attention +0.18, decoder self-attention +0.14, "
-        "cross-attention −0.08; all heads together −0.17 "
+        "Rank correlation of clarity and change: encoder self-attention +0.18, decoder "
+        "self-attention +0.14, cross-attention −0.08; all heads together −0.17 "
     )
     assert figure.plot.ticks[1] == pytest.approx([-0.1, -0.05, 0, 0.05, 0.1, 0.15])
-    assert (round(most.effect, 3), round(least.effect, 3)) == (-0.148, 0.178), "no tick is beyond them"
+    assert (round(most.effect, 3), round(least.effect, 3)) == (-0.148, 0.178), (
+        "no tick is beyond them"
+    )
     whole = figure.plot.points
-    figure.plot.points = [HeadPoint(point.head, point.clarity, point.effect / 1000) for point in whole]
-    assert figure.plot.ticks[1] == pytest.approx([-0.1, -0.05, 0, 0.05, 0.1]), "small changes look small"
+    figure.plot.points = [
+        HeadPoint(point.head, point.clarity, point.effect / 1000) for point in whole
+    ]
+    assert figure.plot.ticks[1] == pytest.approx([-0.1, -0.05, 0, 0.05, 0.1]), (
+        "small changes look small"
+    )
     figure.plot.points = whole
-    qtbot.mouseClick(figure.plot, Qt.MouseButton.LeftButton, pos=figure.plot.place_of(most).toPoint())
+    qtbot.mouseClick(
+        figure.plot, Qt.MouseButton.LeftButton, pos=figure.plot.place_of(most).toPoint()
+    )
     assert page.state.selection.head == most.head
     assert display_text(most.head.title) in figure.says.text()
     assert page.state.original is not None
@@ -1061,7 +1220,10 @@ def test_a_point_for_each_head_and_a_click_chooses_it(qtbot: QtBot, page: LearnP
 
 
 def test_a_quiet_head_is_needed_for_a_word(qtbot: QtBot, page: LearnPage) -> None:
-    """What the text says: the head that is needed most points at nothing clearly; without it a word is wrong."""
+    """What the text says: the head that is needed most points at nothing clearly.
+
+    Without it a word is wrong.
+    """
     view = chapter(qtbot, page, "not")
     figure = view.figures[0]
     assert isinstance(figure, ClarityVsImportanceFigure)
@@ -1069,8 +1231,12 @@ def test_a_quiet_head_is_needed_for_a_word(qtbot: QtBot, page: LearnPage) -> Non
     settle(qtbot, page)
     qtbot.waitUntil(lambda: figure.has_answer, timeout=TIMEOUT_MS)
     most = min(figure.plot.points, key=lambda point: point.effect)
-    assert page.state.selection.head == most.head, "the head that is shown is the one that is needed most"
-    assert sum(point.clarity < most.clarity for point in figure.plot.points) < 72 / 4, "it is in the quietest quarter"
+    assert page.state.selection.head == most.head, (
+        "the head that is shown is the one that is needed most"
+    )
+    assert sum(point.clarity < most.clarity for point in figure.plot.points) < 72 / 4, (
+        "it is in the quietest quarter"
+    )
     assert most.clarity < 0.3
     loudest = max(figure.plot.points, key=lambda point: point.clarity)
     assert abs(loudest.effect) < 0.25 * abs(most.effect)
@@ -1095,8 +1261,12 @@ def test_the_shirt_is_looked_at_in_vain(qtbot: QtBot, page: LearnPage) -> None:
     assert no.stop - no.start == 2, "the text says that it is read in two pieces"
     head = page.state.selection.head
     assert head.kind == "cross"
-    assert translation.maps.cross[head.layer, head.head, shirt, no].sum() > 0.9, "the head that is shown looks at it"
-    assert answer(qtbot, view.text.predictions[0], "same").startswith("Right. The whole translation is ")
+    assert translation.maps.cross[head.layer, head.head, shirt, no].sum() > 0.9, (
+        "the head that is shown looks at it"
+    )
+    assert answer(qtbot, view.text.predictions[0], "same").startswith(
+        "Right. The whole translation is "
+    )
 
 
 def test_the_hint_names_nothing_that_is_not_on_the_page(page: LearnPage) -> None:
@@ -1123,12 +1293,16 @@ def share_of_height(page: LearnPage, view: ChapterView) -> float:
 
 
 @pytest.mark.parametrize("name", ["words", "layers", "decoding"])
-def test_figures_are_larger_on_a_large_page_and_clipped_on_none(qtbot: QtBot, page: LearnPage, name: str) -> None:
+def test_figures_are_larger_on_a_large_page_and_clipped_on_none(
+    qtbot: QtBot, page: LearnPage, name: str
+) -> None:
     page.resize(1080, 600)
     page.sentence.input.set_text(CASTLE)
     settle(qtbot, page)
     view = chapter(qtbot, page, name)
-    qtbot.waitUntil(lambda: not any(figure.request.is_running for figure in view.figures), timeout=TIMEOUT_MS)
+    qtbot.waitUntil(
+        lambda: not any(figure.request.is_running for figure in view.figures), timeout=TIMEOUT_MS
+    )
     small = resting_heights(qtbot, view)
     letters = [figure.drawing.factor for figure in view.figures if isinstance(figure, ChipFigure)]
     page.resize(1890, 1000)
@@ -1145,20 +1319,26 @@ def test_figures_are_larger_on_a_large_page_and_clipped_on_none(qtbot: QtBot, pa
     for figure in view.figures:
         assert figure.width() <= view.width()
     page.resize(1080, 600)
-    qtbot.waitUntil(lambda: [figure.height() for figure in view.figures] == pytest.approx(small, abs=2))
+    qtbot.waitUntil(
+        lambda: [figure.height() for figure in view.figures] == pytest.approx(small, abs=2)
+    )
 
 
 def test_points_of_heads_and_their_map_share_a_large_page(qtbot: QtBot, page: LearnPage) -> None:
     page.resize(1890, 1000)
     view = chapter(qtbot, page, "not")
-    qtbot.waitUntil(lambda: not any(figure.request.is_running for figure in view.figures), timeout=TIMEOUT_MS)
+    qtbot.waitUntil(
+        lambda: not any(figure.request.is_running for figure in view.figures), timeout=TIMEOUT_MS
+    )
     resting_heights(qtbot, view)
     points = view.figures[0]
     assert isinstance(points, ClarityVsImportanceFigure)
     assert points.plot.height() > 1.3 * points.plot.minimumHeight()
 
 
-def test_the_published_mask_of_20_positions_is_shown_in_place_of_the_sentences(qtbot: QtBot, page: LearnPage) -> None:
+def test_the_published_mask_of_20_positions_is_shown_in_place_of_the_sentences(
+    qtbot: QtBot, page: LearnPage
+) -> None:
     figure = chapter(qtbot, page, "mask").figures[0]
     assert isinstance(figure, MaskFigure)
     figure.published.click()
@@ -1202,7 +1382,9 @@ def words_of(textbook: TextbookView) -> str:
     return " ".join(paragraph.text() for paragraph in textbook.findChildren(QLabel))
 
 
-def test_textbook_texts_are_folded_and_give_the_numbers_of_the_chosen_head(qtbot: QtBot, page: LearnPage) -> None:
+def test_textbook_texts_are_folded_and_give_the_numbers_of_the_chosen_head(
+    qtbot: QtBot, page: LearnPage
+) -> None:
     view = chapter(qtbot, page, "weight")
     (textbook,) = view.text.textbooks
     assert textbook.isHidden()
@@ -1221,12 +1403,16 @@ def test_textbook_texts_are_folded_and_give_the_numbers_of_the_chosen_head(qtbot
 
 
 @pytest.mark.parametrize("name", ["weight", "training"])
-def test_a_textbook_text_that_is_opened_comes_into_sight(qtbot: QtBot, page: LearnPage, name: str) -> None:
+def test_a_textbook_text_that_is_opened_comes_into_sight(
+    qtbot: QtBot, page: LearnPage, name: str
+) -> None:
     """It is higher than the page in one chapter, and then begins at the top, below its button."""
     page.resize(1064, 600)
     view = chapter(qtbot, page, name)
     (textbook,) = view.text.textbooks
-    (area,) = (area for area in view.findChildren(VerticalScrollArea) if area.isAncestorOf(textbook))
+    (area,) = (
+        area for area in view.findChildren(VerticalScrollArea) if area.isAncestorOf(textbook)
+    )
     area.ensureWidgetVisible(textbook.button)
     qtbot.mouseClick(textbook.button, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: textbook.height() > 200)
@@ -1234,7 +1420,9 @@ def test_a_textbook_text_that_is_opened_comes_into_sight(qtbot: QtBot, page: Lea
     def is_in_sight() -> bool:
         top = textbook.mapTo(area, QPoint(0, 0)).y()
         is_whole = top + textbook.height() <= area.height()
-        return 0 <= textbook.button.mapTo(area, QPoint(0, 0)).y() < top and (is_whole or top < area.height() / 4)
+        return 0 <= textbook.button.mapTo(area, QPoint(0, 0)).y() < top and (
+            is_whole or top < area.height() / 4
+        )
 
     qtbot.waitUntil(is_in_sight)
 
@@ -1264,10 +1452,15 @@ def test_moving_a_row_by_hand_changes_the_translation(
     rest(qtbot, page, view)
     result = page.state.result
     assert result is not None
-    assert (result.original.predicted_tokens[9], result.original.source_tokens[3]) == ("garden", "baut")
+    assert (result.original.predicted_tokens[9], result.original.source_tokens[3]) == (
+        "garden",
+        "baut",
+    )
     weights = tuple(float(index == 3) for index in range(len(result.original.source_tokens)))
     row = AttentionRow(Head("cross", 1, 7), 9, weights)
-    expected = bundled_translator.run(Experiment(result.original.source_text).with_interventions(row))
+    expected = bundled_translator.run(
+        Experiment(result.original.source_text).with_interventions(row)
+    )
     assert result.changed.text == expected.text != result.original.text
     figure = next(figure for figure in view.figures if isinstance(figure, OneWeightFigure))
     assert figure.equation.text().endswith("The row is set by hand: 1.000")
@@ -1284,14 +1477,20 @@ def test_the_whole_row_moves_to_the_pinned_key(qtbot: QtBot, page: LearnPage) ->
     figure.move_button.click()
     settle(qtbot, page)
     (row,) = page.state.experiment.attention_rows
-    assert (row.head, row.row, row.weights.index(1.0)) == (page.state.selection.head, pinned.query, 2)
+    assert (row.head, row.row, row.weights.index(1.0)) == (
+        page.state.selection.head,
+        pinned.query,
+        2,
+    )
     translation = page.state.translation
     assert translation is not None
     weights = translation.maps.cross[row.head.layer, row.head.head, row.row]
     np.testing.assert_allclose(weights, row.weights, atol=1e-6)
 
 
-def test_a_row_of_the_decoder_cannot_move_to_a_token_that_is_hidden(qtbot: QtBot, page: LearnPage) -> None:
+def test_a_row_of_the_decoder_cannot_move_to_a_token_that_is_hidden(
+    qtbot: QtBot, page: LearnPage
+) -> None:
     page.state.intents.choose_head(Head("decoder", 0, 0))
     page.state.selection.pinned = Pair(1, 3)
     move_row(page.state, "pinned")

@@ -1,4 +1,5 @@
-"""Every question of every chapter, answered with mouse and keyboard, on an easy, a typical and a long sentence."""
+"""Every question of every chapter, answered with mouse and keyboard, on an easy, a typical and a
+long sentence."""
 
 import math
 import re
@@ -10,7 +11,12 @@ from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
 from augenmerk.core.quantities import percent_in_words
-from augenmerk.core.translation.experiment import Experiment, GivenTarget, HeadScaled, SoftmaxTemperature
+from augenmerk.core.translation.experiment import (
+    Experiment,
+    GivenTarget,
+    HeadScaled,
+    SoftmaxTemperature,
+)
 from augenmerk.core.translation.translator import Translator
 from augenmerk.viz_app.extensions.learn.chapter import Predict, read_chapters
 from augenmerk.viz_app.extensions.learn.chapter_view import (
@@ -33,19 +39,23 @@ SENTENCES = (
     "Ein Hund schläft.",
     "Zwei Hunde spielen im Schnee mit einem roten Ball.",
     (
-        "Ein kleines Mädchen in einem rosa Kleid klettert mit ihrem Bruder die Treppe zu einem alten Holzhaus hinauf, "
-        "während ihre Eltern auf einer Bank im Garten sitzen, Kaffee trinken und mit den Nachbarn über das Wetter von "
-        "gestern und morgen reden."
+        "Ein kleines Mädchen in einem rosa Kleid klettert mit ihrem Bruder die Treppe zu einem "
+        "alten Holzhaus hinauf, während ihre Eltern auf einer Bank im Garten sitzen, Kaffee "
+        "trinken und mit den Nachbarn über das Wetter von gestern und morgen reden."
     ),
 )
 CHAPTERS = tuple(
-    chapter.name for chapter in read_chapters() if any(isinstance(block, Predict) for block in chapter.blocks)
+    chapter.name
+    for chapter in read_chapters()
+    if any(isinstance(block, Predict) for block in chapter.blocks)
 )
 
 
 @pytest.fixture
 def window(qtbot: QtBot, make_window: MakeWindow, bundled_translator: Translator) -> MainWindow:
-    window = make_window(None, sentence="Ein Hund schläft.", loader=lambda path, device: bundled_translator)
+    window = make_window(
+        None, sentence="Ein Hund schläft.", loader=lambda path, device: bundled_translator
+    )
     window.pages.show(LEARN)
     qtbot.waitUntil(lambda: page_of(window).view is not None)
     return window
@@ -63,7 +73,9 @@ def rest(qtbot: QtBot, window: MainWindow) -> None:
     def is_idle() -> bool:
         view = page.view
         parts = () if view is None else (*view.figures, *view.text.predictions)
-        return not page.state.request.is_running and not any(part.request.is_running for part in parts)
+        return not page.state.request.is_running and not any(
+            part.request.is_running for part in parts
+        )
 
     qtbot.waitUntil(is_idle)
     qtbot.wait(1)
@@ -74,7 +86,11 @@ def open_chapter(qtbot: QtBot, window: MainWindow, name: str, sentence: str) -> 
     """Types a sentence and opens a chapter."""
     page = page_of(window)
     page.sentence.input.set_text(sentence)
-    qtbot.waitUntil(lambda: page.state.translation is not None and page.state.translation.source_text == sentence)
+    qtbot.waitUntil(
+        lambda: (
+            page.state.translation is not None and page.state.translation.source_text == sentence
+        )
+    )
     open_chapter_in(window, name)
     rest(qtbot, window)
     assert page.view is not None
@@ -148,14 +164,21 @@ def test_an_answer_wanted_while_an_experiment_is_computed_is_given_about_the_sam
     for button in view.text.tries:
         for prediction in predictions:
             qtbot.mouseClick(next(iter(prediction.choices.values())), Qt.MouseButton.LeftButton)
-        text, head, questions = state.experiment.source_text, state.selection.head, list(map(asked, predictions))
+        text, head, questions = (
+            state.experiment.source_text,
+            state.selection.head,
+            list(map(asked, predictions)),
+        )
         judged.clear()
         qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
         for prediction in predictions:
             qtbot.mouseClick(prediction.look, Qt.MouseButton.LeftButton)
-        if (state.experiment.source_text, state.selection.head) != (text, head) or not predictions[0].look.isEnabled():
+        if (state.experiment.source_text, state.selection.head) != (text, head) or not predictions[
+            0
+        ].look.isEnabled():
             rest(qtbot, window)
-            continue  # another question, to be answered once it can be read, or none about such a head
+            # another question, to be answered once it can be read, or none about such a head
+            continue
         qtbot.waitUntil(lambda: judged == {prediction.check for prediction in predictions})
         rest(qtbot, window)
         assert list(map(asked, predictions)) == questions, button.text()
@@ -182,7 +205,9 @@ def test_an_answer_wanted_while_another_sentence_is_translated_is_given_about_th
 
 
 @pytest.mark.parametrize("name", ["positions", "weight", "training"])
-def test_the_figure_of_a_question_comes_into_sight_with_the_answer(qtbot: QtBot, window: MainWindow, name: str) -> None:
+def test_the_figure_of_a_question_comes_into_sight_with_the_answer(
+    qtbot: QtBot, window: MainWindow, name: str
+) -> None:
     window.resize(1100, 700)
     view = open_chapter(qtbot, window, name, SENTENCES[1])
     (prediction,) = view.text.predictions
@@ -207,10 +232,17 @@ def test_a_softer_softmax_that_shifts_the_words_is_judged_for_the_row_asked_abou
     assert freely.predicted_tokens[pinned.query] != original.predicted_tokens[pinned.query]
     scored = bundled_translator.run(Experiment(sentence, GivenTarget(original.text), (softer,)))
     before, after, of_another_word = (
-        translation.maps.cross[head.layer, head.head, pinned.query].max() for translation in (original, scored, freely)
+        translation.maps.cross[head.layer, head.head, pinned.query].max()
+        for translation in (original, scored, freely)
     )
     assert percent_in_words(float(after)) != percent_in_words(float(of_another_word))
-    right = "falls" if after < before - SAME_WEIGHT else "rises" if after > before + SAME_WEIGHT else "stays"
+    right = (
+        "falls"
+        if after < before - SAME_WEIGHT
+        else "rises"
+        if after > before + SAME_WEIGHT
+        else "stays"
+    )
     view.text.tries[0].click()
     rest(qtbot, window)
     question = prediction.question.text()
@@ -220,7 +252,10 @@ def test_a_softer_softmax_that_shifts_the_words_is_judged_for_the_row_asked_abou
     qtbot.waitUntil(lambda: has_verdict(prediction))
     rest(qtbot, window)
     assert prediction.verdict.text().startswith("Right.")
-    assert f"{percent_in_words(float(before))} to {percent_in_words(float(after))}" in prediction.verdict.text()
+    assert (
+        f"{percent_in_words(float(before))} to {percent_in_words(float(after))}"
+        in prediction.verdict.text()
+    )
     assert prediction.question.text() == question
     assert state.translation is not None
     assert state.translation.text == original.text, "the map has the row that the verdict is about"
@@ -260,7 +295,9 @@ def test_a_question_says_that_it_computes(qtbot: QtBot, window: MainWindow) -> N
     qtbot.waitUntil(lambda: has_verdict(prediction))
 
 
-def test_another_sentence_clears_an_answer_that_was_judged(qtbot: QtBot, window: MainWindow) -> None:
+def test_another_sentence_clears_an_answer_that_was_judged(
+    qtbot: QtBot, window: MainWindow
+) -> None:
     view = open_chapter(qtbot, window, "words", SENTENCES[0])
     (prediction,) = view.text.predictions
     next(iter(prediction.choices.values())).click()
@@ -273,7 +310,9 @@ def test_another_sentence_clears_an_answer_that_was_judged(qtbot: QtBot, window:
     assert not prediction.verdict.isVisible()
 
 
-@pytest.mark.parametrize(("name", "reason"), [("positions", NO_OTHER_ORDER), ("kinds", NO_SUCH_WORD)])
+@pytest.mark.parametrize(
+    ("name", "reason"), [("positions", NO_OTHER_ORDER), ("kinds", NO_SUCH_WORD)]
+)
 def test_one_word_is_too_few_to_be_shuffled_or_removed(
     qtbot: QtBot, window: MainWindow, name: str, reason: str
 ) -> None:
@@ -300,7 +339,9 @@ def test_shuffling_by_the_button_keeps_the_question(qtbot: QtBot, window: MainWi
     assert state.experiment.source_text == shuffled_text
     verdict = prediction.verdict.text()
     assert f"“{shuffled_text}” becomes" in verdict
-    assert verdict.count("The positions were added to other words") == 1, "with a reason, whatever happens"
+    assert verdict.count("The positions were added to other words") == 1, (
+        "with a reason, whatever happens"
+    )
 
 
 def test_the_text_names_a_row_set_by_hand_and_the_word_that_it_predicted_before(
@@ -312,7 +353,8 @@ def test_the_text_names_a_row_set_by_hand_and_the_word_that_it_predicted_before(
     next(button for button in view.text.tries if "Move a row" in button.text()).click()
     rest(qtbot, window)
     assert any(
-        "This row was set by hand, without the softmax: **baut** gets **100%**." in text.text() for text in texts
+        "This row was set by hand, without the softmax: **baut** gets **100%**." in text.text()
+        for text in texts
     )
     assert any("predicts **yard (before the change: garden)**" in text.text() for text in texts)
     assert "it predicts **garden**" in asked(view.text.predictions[0])
@@ -357,7 +399,9 @@ def test_return_looks_and_presses_buttons(qtbot: QtBot, window: MainWindow) -> N
     assert page_of(window).view is not view
 
 
-@pytest.mark.parametrize("sentence", ["Ein Koch schneidet in einer kleinen Küche Gemüse.", "Ein Hund schläft."])
+@pytest.mark.parametrize(
+    "sentence", ["Ein Koch schneidet in einer kleinen Küche Gemüse.", "Ein Hund schläft."]
+)
 def test_equal_words_are_explained_by_their_probability(
     qtbot: QtBot, window: MainWindow, bundled_translator: Translator, sentence: str
 ) -> None:
@@ -380,7 +424,9 @@ def test_equal_words_are_explained_by_their_probability(
         else (f"{ratio} times less probable than", "pass on enough")
     )
     text = prediction.verdict.text()
-    assert text.startswith(f"No: the words stay the same. The whole translation is {expected} before. ")
+    assert text.startswith(
+        f"No: the words stay the same. The whole translation is {expected} before. "
+    )
     assert reason in text
 
 
@@ -405,7 +451,9 @@ def test_another_chapter_reports_no_loss_of_changes_to_the_sentence_of_the_one_b
     assert not any(noted)
 
 
-def test_the_search_names_itself_unchanged_while_a_word_is_forced(qtbot: QtBot, window: MainWindow) -> None:
+def test_the_search_names_itself_unchanged_while_a_word_is_forced(
+    qtbot: QtBot, window: MainWindow
+) -> None:
     view = open_chapter(qtbot, window, "decoding", SENTENCES[1])
     figure = next(figure for figure in view.figures if isinstance(figure, BeamFigure))
     assert not figure.says.text().startswith(UNCHANGED)

@@ -1,4 +1,5 @@
-"""Answers of scenes are those of the chapters' questions, for the sentence and head on the screen."""
+"""Answers of scenes are those of the chapters' questions, for the sentence and head on the
+screen."""
 
 import pytest
 from PySide6.QtCore import QObject
@@ -46,7 +47,9 @@ def answer(qtbot: QtBot, answers: SceneAnswers, name: str) -> str:
     return text
 
 
-def test_every_question_of_the_chapters_is_offered_and_answered(qtbot: QtBot, controller: ExperimentController) -> None:
+def test_every_question_of_the_chapters_is_offered_and_answered(
+    qtbot: QtBot, controller: ExperimentController
+) -> None:
     answers, state = SceneAnswers(controller.state, controller.ask), controller.state
     state.intents.choose_head(Head("cross", 1, 4))
     state.selection.pin(Pair(2, 2))
@@ -77,10 +80,14 @@ def test_the_answer_is_that_of_the_model(
     assert plain.text == changed.text or changed.text in text
     state.submit(toggle(Head("encoder", 0, 0)))
     qtbot.waitUntil(lambda: not state.request.is_running)
-    assert answer(qtbot, answers, "without-head") == text, "changes of the scene are not part of the question"
+    assert answer(qtbot, answers, "without-head") == text, (
+        "changes of the scene are not part of the question"
+    )
 
 
-def test_what_cannot_be_answered_is_explained(qtbot: QtBot, controller: ExperimentController) -> None:
+def test_what_cannot_be_answered_is_explained(
+    qtbot: QtBot, controller: ExperimentController
+) -> None:
     answers = SceneAnswers(controller.state, controller.ask)
     controller.state.intents.choose_head(Head("encoder", 0, 0))
     assert answer(qtbot, answers, "chosen-head") == CANNOT, "the question is about cross-attention"

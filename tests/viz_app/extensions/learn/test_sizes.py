@@ -59,12 +59,21 @@ def figure_of(page: LearnPage) -> SizesFigure:
 
 def click(qtbot: QtBot, stack: StackDrawing, module: Module) -> None:
     side, index = next(
-        (side, index) for side, boxes in stack.boxes.items() for index, box in enumerate(boxes) if box.module == module
+        (side, index)
+        for side, boxes in stack.boxes.items()
+        for index, box in enumerate(boxes)
+        if box.module == module
     )
-    qtbot.mouseClick(stack, Qt.MouseButton.LeftButton, pos=picture_of(stack).place_of(side, index).center().toPoint())
+    qtbot.mouseClick(
+        stack,
+        Qt.MouseButton.LeftButton,
+        pos=picture_of(stack).place_of(side, index).center().toPoint(),
+    )
 
 
-def test_the_model_that_is_open_here_is_drawn_at_the_length_of_the_sentence(qtbot: QtBot, page: LearnPage) -> None:
+def test_the_model_that_is_open_here_is_drawn_at_the_length_of_the_sentence(
+    qtbot: QtBot, page: LearnPage
+) -> None:
     page.sentence.input.set_text("Drei Kinder bauen am Strand eine Burg aus Sand.")
     qtbot.waitUntil(lambda: not page.state.request.is_running, timeout=TIMEOUT_MS)
     figure = figure_of(page)
@@ -84,11 +93,17 @@ def test_the_model_that_is_open_here_is_drawn_at_the_length_of_the_sentence(qtbo
     ]
 
 
-def test_a_click_shows_the_rows_of_a_module_and_a_second_one_the_whole(qtbot: QtBot, page: LearnPage) -> None:
+def test_a_click_shows_the_rows_of_a_module_and_a_second_one_the_whole(
+    qtbot: QtBot, page: LearnPage
+) -> None:
     figure = figure_of(page)
     click(qtbot, figure.stack, "cross-attention")
     assert figure.stack.module == "cross-attention"
-    rows = [row for row in figure.measured.rows if row.module == "cross-attention"] if figure.measured else []
+    rows = (
+        [row for row in figure.measured.rows if row.module == "cross-attention"]
+        if figure.measured
+        else []
+    )
     assert [line[1] for line in figure.lines[:-1]] == [f"{row.num_parameters:,}" for row in rows]
     assert [line[3] for line in figure.lines[:-1]] == [f"{row.num_flops:,}" for row in rows]
     assert figure.lines[-1][0] == "cross-attention, of the whole"
@@ -100,7 +115,9 @@ def test_a_click_shows_the_rows_of_a_module_and_a_second_one_the_whole(qtbot: Qt
     assert figure.lines[-1][0] == "all"
 
 
-def test_every_box_of_every_preset_is_apart_from_the_others_and_inside(qtbot: QtBot, page: LearnPage) -> None:
+def test_every_box_of_every_preset_is_apart_from_the_others_and_inside(
+    qtbot: QtBot, page: LearnPage
+) -> None:
     figure = figure_of(page)
     for name in PRESETS:
         figure.menu.chosen.emit(name)
@@ -111,7 +128,9 @@ def test_every_box_of_every_preset_is_apart_from_the_others_and_inside(qtbot: Qt
         ]
         area = figure.stack.rect().toRectF()
         assert all(area.contains(box) for box in places)
-        assert not any(one.intersects(other) for one in places for other in places if one is not other)
+        assert not any(
+            one.intersects(other) for one in places for other in places if one is not other
+        )
 
 
 def test_the_arrow_keys_go_through_the_modules(qtbot: QtBot, page: LearnPage) -> None:
@@ -138,7 +157,11 @@ def test_sliders_follow_the_sentence_until_they_are_moved(qtbot: QtBot, page: Le
     qtbot.waitUntil(lambda: not page.state.request.is_running, timeout=TIMEOUT_MS)
     assert figure.sliders[0].value() == 200
     figure.menu.chosen.emit("notebook")
-    assert figure.sliders[0].value() == figure.sliders[0].maximum() == preset("notebook").model.max_positions
+    assert (
+        figure.sliders[0].value()
+        == figure.sliders[0].maximum()
+        == preset("notebook").model.max_positions
+    )
 
 
 def test_a_published_system_has_its_published_number_of_parameters(page: LearnPage) -> None:
@@ -155,7 +178,9 @@ def test_the_model_of_the_window_can_be_chosen_when_it_is_another(
     window_state.begin_model(page.state.model)
     assert OPEN not in figure.menu.actions_by_name
     device = DeviceChoice("cpu", "requested")
-    window_state.begin_model(ModelInfo("mine", None, preset("copy-task"), device, 1, None, "other", (11, 11)))
+    window_state.begin_model(
+        ModelInfo("mine", None, preset("copy-task"), device, 1, None, "other", (11, 11))
+    )
     figure.menu.actions_by_name[OPEN].trigger()
     rows = size_rows(preset("copy-task").model, 11, 11, 11, 10)
     assert figure.lines[-1][1] == f"{total(rows).num_parameters:,}"

@@ -1,4 +1,5 @@
-"""The stacks as boxes are those of the model: what a layer has, in which order, and where residuals are added."""
+"""The stacks as boxes are those of the model: what a layer has, in which order, and where residuals
+are added."""
 
 import pytest
 import torch
@@ -30,7 +31,9 @@ def called(config: ModelConfig, side: Side) -> list[str]:
     for name, module in layer.named_modules():
         kind = name.rpartition(".")[2]
         if kind in NAMES:
-            module.register_forward_hook(lambda module, inputs, output, kind=kind: order.append(kind))
+            module.register_forward_hook(
+                lambda module, inputs, output, kind=kind: order.append(kind)
+            )
     ids = torch.full((1, 5), 3, device="meta")
     model(ids, ids)
     return order
@@ -54,7 +57,9 @@ def test_a_layer_has_its_modules_in_the_order_of_the_model(norm_position: str, s
 def test_residuals_go_around_the_norm_in_pre_norm_and_below_it_in_post_norm(side: Side) -> None:
     for norm_position in ("pre", "post"):
         boxes = boxes_of(CONFIG.replace(norm_position=norm_position), side, 50)
-        begins, ends = ([getattr(box, name) for box in boxes] for name in ("begins_residual", "ends_residual"))
+        begins, ends = (
+            [getattr(box, name) for box in boxes] for name in ("begins_residual", "ends_residual")
+        )
         assert sum(begins) == sum(ends) == (2 if side == "encoder" else 3)
         for box in boxes:
             is_norm = box.text == NORM and box.is_in_layer
@@ -72,22 +77,31 @@ def test_boxes_say_what_the_settings_of_their_side_are() -> None:
         "feed-forward · 512",
         "feed-forward · 1,024",
     )
-    assert (encoder["source embedding"], decoder["output"]) == ("embedding · 7,853 tokens", "output · 5,893 tokens")
+    assert (encoder["source embedding"], decoder["output"]) == (
+        "embedding · 7,853 tokens",
+        "output · 5,893 tokens",
+    )
 
 
 def test_every_module_has_a_box_a_group_and_a_sentence() -> None:
     for run in PRESETS.values():
-        shown = {box.module for side in ("encoder", "decoder") for box in boxes_of(run.model, side, 50)}  # type: ignore[arg-type]
+        shown = {
+            box.module for side in ("encoder", "decoder") for box in boxes_of(run.model, side, 50)
+        }  # type: ignore[arg-type]
         assert shown == set(MODULES)
         rows = size_rows(run.model, 50, 50, 3, 3)
         texts = [about(module, run.model, rows) for module in MODULES]
         assert all(text.endswith(".") for text in texts)
-        assert (run.model.tied_embeddings == "all") == (sum("The matrix is shared with" in text for text in texts) == 2)
+        assert (run.model.tied_embeddings == "all") == (
+            sum("The matrix is shared with" in text for text in texts) == 2
+        )
     assert sorted(module for modules in GROUPS.values() for module in modules) == sorted(MODULES)
 
 
 def test_without_a_norm_at_the_top_there_is_no_box_for_it() -> None:
-    with_norm, without = (boxes_of(CONFIG.replace(final_norm=has), "decoder", 50) for has in (True, False))
+    with_norm, without = (
+        boxes_of(CONFIG.replace(final_norm=has), "decoder", 50) for has in (True, False)
+    )
     assert [box.text for box in with_norm[-2:]] == [NORM, "output · 50 tokens"]
     assert len(without) == len(with_norm) - 1
 

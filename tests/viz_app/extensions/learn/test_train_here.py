@@ -1,4 +1,5 @@
-"""A training inside the Learn page: real, watched epoch by epoch, stopped when the page is closed."""
+"""A training inside the Learn page: real, watched epoch by epoch, stopped when the page is
+closed."""
 
 import threading
 from dataclasses import replace
@@ -36,7 +37,9 @@ def figure(qtbot: QtBot, theme: Theme) -> TrainHereFigure:
 
 
 @pytest.mark.slow
-def test_the_diagonal_appears_and_the_guess_is_judged(qtbot: QtBot, figure: TrainHereFigure) -> None:
+def test_the_diagonal_appears_and_the_guess_is_judged(
+    qtbot: QtBot, figure: TrainHereFigure
+) -> None:
     figure.guess.setValue(10)
     qtbot.mouseClick(figure.button, Qt.MouseButton.LeftButton)
     assert figure.run is not None
@@ -57,7 +60,9 @@ def test_the_diagonal_appears_and_the_guess_is_judged(qtbot: QtBot, figure: Trai
     figure.shutdown()
 
 
-def test_a_training_ends_with_the_page_and_leaves_no_files(qtbot: QtBot, figure: TrainHereFigure) -> None:
+def test_a_training_ends_with_the_page_and_leaves_no_files(
+    qtbot: QtBot, figure: TrainHereFigure
+) -> None:
     qtbot.mouseClick(figure.button, Qt.MouseButton.LeftButton)
     assert figure.run is not None
     folder = figure.run.request.folder
@@ -76,7 +81,9 @@ def test_frames_and_what_is_written_below_them_fit(figure: TrainHereFigure, widt
     places = [picture.geometry() for picture in figure.pictures]
     assert min(box.left() for box in places) >= 0
     assert max(box.right() for box in places) <= figure.pictures[0].parentWidget().width()
-    assert not any(one.intersects(other) for index, one in enumerate(places) for other in places[:index])
+    assert not any(
+        one.intersects(other) for index, one in enumerate(places) for other in places[:index]
+    )
     font = QFontMetrics(current_theme().font("small"))
     assert font.horizontalAdvance("epoch 10") <= places[0].width()
     assert places[0].height() >= places[0].width() + 2 * font.height()
@@ -96,7 +103,9 @@ def test_the_weight_on_what_is_to_be_copied_is_found_in_whichever_head_has_it() 
         cross[1, 2, step] = 0
         cross[1, 2, step, step + 1] = 1
     self_maps = np.zeros((2, 3, 4, 4), dtype=np.float32), np.zeros((2, 3, 5, 5), dtype=np.float32)
-    translation = replace(make_translation(), attention=AttentionMaps(self_maps[1], self_maps[0], cross))
+    translation = replace(
+        make_translation(), attention=AttentionMaps(self_maps[1], self_maps[0], cross)
+    )
     weights, share = best_copier(translation)
     assert share == 1
     assert (weights == cross[1, 2]).all()

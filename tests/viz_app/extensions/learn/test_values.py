@@ -17,9 +17,13 @@ def test_the_width_of_a_head_is_that_of_the_chosen_kind_of_attention() -> None:
     run = preset("notebook")
     model = run.model.replace(width=256, num_heads=8, num_decoder_heads=4)
     state = ExperimentState()
-    state.begin_model(ModelInfo("m", Path("m"), replace(run, model=model), DeviceChoice("cpu", "requested"), 1))
+    state.begin_model(
+        ModelInfo("m", Path("m"), replace(run, model=model), DeviceChoice("cpu", "requested"), 1)
+    )
     many, few = (make_translation(num_heads=count).maps for count in (8, 4))
-    translation = replace(make_translation(), attention=AttentionMaps(many.encoder, few.decoder, few.cross))
+    translation = replace(
+        make_translation(), attention=AttentionMaps(many.encoder, few.decoder, few.cross)
+    )
     names = ("heads-per-layer", "head-width", "root-head-width")
     values = {}
     for kind in ("encoder", "cross"):

@@ -1,4 +1,5 @@
-"""From a query to what a head gives: each number against the one before, and against the model itself."""
+"""From a query to what a head gives: each number against the one before, and against the model
+itself."""
 
 import numpy as np
 import pytest
@@ -14,7 +15,9 @@ from tests.core.model.small_models import make_model
 SOURCE, READ = [2, 5, 9, 4, 3], [2, 7, 6, 11]
 
 
-@pytest.mark.parametrize("head", [Head("encoder", 1, 3), Head("decoder", 2, 0), Head("cross", 0, 2)], ids=str)
+@pytest.mark.parametrize(
+    "head", [Head("encoder", 1, 3), Head("decoder", 2, 0), Head("cross", 0, 2)], ids=str
+)
 @pytest.mark.parametrize("temperature", [1.0, 3.0])
 def test_scores_give_weights_and_weights_give_the_output(head: Head, temperature: float) -> None:
     model = make_model()
@@ -33,8 +36,13 @@ def test_the_outputs_of_all_heads_are_what_the_attention_gives() -> None:
     model = make_model()
     trace = trace_pair(PairPass(model, SOURCE, READ))
     module = attentions_of(model)["cross"][1]
-    outputs = [weight_steps(trace, Head("cross", 1, head), 2).output for head in range(module.num_heads)]
-    mixed = np.concatenate(outputs) @ module.out_proj.weight.detach().numpy().T + module.out_proj.bias.detach().numpy()
+    outputs = [
+        weight_steps(trace, Head("cross", 1, head), 2).output for head in range(module.num_heads)
+    ]
+    mixed = (
+        np.concatenate(outputs) @ module.out_proj.weight.detach().numpy().T
+        + module.out_proj.bias.detach().numpy()
+    )
     recorded: list[torch.Tensor] = []
     hook = module.register_forward_hook(lambda _, inputs, output: recorded.append(output[0]))
     with torch.inference_mode():

@@ -13,7 +13,9 @@ from augenmerk.viz_app.theme import Theme
 
 @pytest.mark.heavy
 @pytest.mark.parametrize("size", [(1076, 700), (1342, 768)])
-def test_no_text_of_a_shipped_lesson_is_cut(qtbot: QtBot, theme: Theme, size: tuple[int, int]) -> None:
+def test_no_text_of_a_shipped_lesson_is_cut(
+    qtbot: QtBot, theme: Theme, size: tuple[int, int]
+) -> None:
     lesson, window = OpenLesson(), QWidget()
     answer = SceneAnswer(lesson)
     bar = LessonBar(lesson, answer)
@@ -34,7 +36,11 @@ def test_no_text_of_a_shipped_lesson_is_cut(qtbot: QtBot, theme: Theme, size: tu
     def cut() -> list[str]:
         wait_until_nothing_moves()
         texts = (bar.text, bar.question, bar.answer)
-        return [text.text() for text in texts if text.isVisible() and text.verticalScrollBar().maximum() > 0]
+        return [
+            text.text()
+            for text in texts
+            if text.isVisible() and text.verticalScrollBar().maximum() > 0
+        ]
 
     for path in shipped_lessons():
         lesson.open(read_lesson_file(path), path)

@@ -1,4 +1,5 @@
-"""A teacher makes a lesson of five scenes with mouse and keyboard, presents it on two screens, saves and reopens it."""
+"""A teacher makes a lesson of five scenes with mouse and keyboard, presents it on two screens,
+saves and reopens it."""
 
 from pathlib import Path
 
@@ -32,11 +33,15 @@ def window(make_window: MakeWindow) -> MainWindow:
 
 
 def settle(qtbot: QtBot, window: MainWindow) -> None:
-    qtbot.waitUntil(lambda: not window.state.request.is_running and window.state.current is not None)
+    qtbot.waitUntil(
+        lambda: not window.state.request.is_running and window.state.current is not None
+    )
     qtbot.wait(20)
 
 
-def press(qtbot: QtBot, window: MainWindow, key: Qt.Key, modifier: Qt.KeyboardModifier = PLAIN) -> None:
+def press(
+    qtbot: QtBot, window: MainWindow, key: Qt.Key, modifier: Qt.KeyboardModifier = PLAIN
+) -> None:
     """Presses a key in the window, which a dialog may have left inactive."""
     window.activateWindow()
     qtbot.waitUntil(window.isActiveWindow)
@@ -60,7 +65,9 @@ def click_cell(qtbot: QtBot, window: MainWindow, pair: Pair) -> None:
     assert window.state.selection.pinned == pair
 
 
-def add_scene(qtbot: QtBot, window: MainWindow, title: str, texts: tuple[str, ...] = (), check: str = "") -> None:
+def add_scene(
+    qtbot: QtBot, window: MainWindow, title: str, texts: tuple[str, ...] = (), check: str = ""
+) -> None:
     settle(qtbot, window)
     if lessons_of(window).bar.isVisible():
         qtbot.mouseClick(lessons_of(window).bar.edit_buttons["Add scene…"], LEFT)
@@ -127,13 +134,18 @@ def open_row_editor(qtbot: QtBot, window: MainWindow, pair: Pair) -> RowEditor:
     assert box is not None
     head.heatmap.customContextMenuRequested.emit(box.center().toPoint())
     assert head.cell_menu is not None
-    next(action for action in head.cell_menu.actions() if action.text().startswith("Set th")).trigger()
+    next(
+        action for action in head.cell_menu.actions() if action.text().startswith("Set th")
+    ).trigger()
     head.cell_menu.close()
     return head.findChildren(RowEditor)[-1]
 
 
 def present_on(qtbot: QtBot, window: MainWindow, size: tuple[int, int]) -> None:
-    """Steps through all scenes by the keys of a remote control; each has its sentence, its changes and its map."""
+    """Steps through all scenes by the keys of a remote control.
+
+    Each has its sentence, its changes and its map.
+    """
     lesson, shown, state = lessons_of(window).lesson, presentation_of(window), window.state
     lesson.go_to(0)
     settle(qtbot, window)
@@ -155,7 +167,9 @@ def present_on(qtbot: QtBot, window: MainWindow, size: tuple[int, int]) -> None:
         assert window.translate_page.head.heatmap.isVisible()
         assert shown.isAncestorOf(window.translate_page.head.heatmap)
         for widget in (shown.scene, shown.source, shown.changes):
-            assert not widget.isVisible() or shown.rect().contains(widget.geometry()), f"{widget} at {size}"
+            assert not widget.isVisible() or shown.rect().contains(widget.geometry()), (
+                f"{widget} at {size}"
+            )
         assert ANSWER not in shown.scene.text()
         if scene.question:
             assert QUESTION in shown.scene.text(), "the question comes first"

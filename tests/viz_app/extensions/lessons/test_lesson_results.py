@@ -1,4 +1,5 @@
-"""All scenes of a lesson computed for an export: their answers, and what happens if something more urgent waits."""
+"""All scenes of a lesson computed for an export: their answers, and what happens if something more
+urgent waits."""
 
 from dataclasses import replace
 
@@ -21,12 +22,16 @@ SENTENCE = "Ein Mann steht auf einer Leiter."
 
 
 def model_of(translator: Translator) -> ModelInfo:
-    return ModelInfo("bundled", None, translator.run_config, translator.device, 1, digest=translator.digest)
+    return ModelInfo(
+        "bundled", None, translator.run_config, translator.device, 1, digest=translator.digest
+    )
 
 
 def scene(translator: Translator, check: str, answer: str = "", **view: object) -> Scene:
     saved = SavedExperiment(
-        Experiment(SENTENCE), ModelReference("bundled", translator.digest), {"head": ("cross", 1, 4), **view}
+        Experiment(SENTENCE),
+        ModelReference("bundled", translator.digest),
+        {"head": ("cross", 1, 4), **view},
     )
     return Scene("Title", "", saved, "What happens?", answer, check)
 
@@ -41,12 +46,16 @@ def test_computed_answers_are_part_of_an_exported_lesson(bundled_translator: Tra
             scene(bundled_translator, "num-tokens"),
         ),
     )
-    results = LessonResultsJob(lesson.scenes, model, answer_now).run(bundled_translator, lambda _: None, lambda: False)
+    results = LessonResultsJob(lesson.scenes, model, answer_now).run(
+        bundled_translator, lambda _: None, lambda: False
+    )
     without, impossible, tokens = (result.answer for result in results)
     plain = bundled_translator.run(Experiment(SENTENCE))
     changed = bundled_translator.run(Experiment(SENTENCE, interventions=(HeadScaled(HEAD),)))
     assert without is not None
-    assert without.choices[without.right].startswith("The words stay") == (plain.text == changed.text)
+    assert without.choices[without.right].startswith("The words stay") == (
+        plain.text == changed.text
+    )
     assert impossible is not None
     assert (impossible.choices, impossible.text) == ((), CANNOT)
     assert tokens is not None
@@ -58,9 +67,13 @@ def test_computed_answers_are_part_of_an_exported_lesson(bundled_translator: Tra
     assert second.answer == CANNOT
 
 
-def test_an_interrupted_export_starts_over_instead_of_answering_with_a_part(bundled_translator: Translator) -> None:
+def test_an_interrupted_export_starts_over_instead_of_answering_with_a_part(
+    bundled_translator: Translator,
+) -> None:
     job = LessonResultsJob(
-        (scene(bundled_translator, "", measure="rollout"),), model_of(bundled_translator), answer_now
+        (scene(bundled_translator, "", measure="rollout"),),
+        model_of(bundled_translator),
+        answer_now,
     )
     stopped = 0
     for number in range(1, 40):
@@ -76,7 +89,9 @@ def test_an_interrupted_export_starts_over_instead_of_answering_with_a_part(bund
 
 def test_a_scene_that_cannot_be_computed_is_named(bundled_translator: Translator) -> None:
     good = scene(bundled_translator, "")
-    empty = replace(good, title="Nothing here", saved=replace(good.saved, experiment=Experiment("")))
+    empty = replace(
+        good, title="Nothing here", saved=replace(good.saved, experiment=Experiment(""))
+    )
     job = LessonResultsJob((good, empty), model_of(bundled_translator))
     with pytest.raises(ExperimentFileError, match="Scene 2, “Nothing here”, cannot be computed"):
         job.run(bundled_translator, lambda _: None, lambda: False)

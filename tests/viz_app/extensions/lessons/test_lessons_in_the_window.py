@@ -1,4 +1,7 @@
-"""Lessons as a teacher uses them: opened, stepped through by keys, edited, saved; unsaved changes are asked about."""
+"""Lessons as a teacher uses them: opened, stepped through by keys, edited, saved.
+
+Unsaved changes are asked about.
+"""
 
 import json
 from dataclasses import fields, replace
@@ -25,7 +28,11 @@ from augenmerk.core.translation.translator import Translator
 from augenmerk.viz_app.extensions.documents.reading import is_experiment, read_lesson
 from augenmerk.viz_app.extensions.documents.session import SESSION
 from augenmerk.viz_app.extensions.help.palette import CommandPalette
-from augenmerk.viz_app.extensions.lessons.lesson_bar import NEEDS_QUESTION, NEEDS_TITLE, LessonTextDialog
+from augenmerk.viz_app.extensions.lessons.lesson_bar import (
+    NEEDS_QUESTION,
+    NEEDS_TITLE,
+    LessonTextDialog,
+)
 from augenmerk.viz_app.extensions.lessons.lesson_documents import shipped_lessons
 from augenmerk.viz_app.extensions.lessons.lesson_export import LessonResultsJob, scene_parts
 from augenmerk.viz_app.main_window import MainWindow
@@ -48,14 +55,20 @@ def lesson_for(window: MainWindow, *, digest: str = "") -> Lesson:
     model = window.state.model
     assert model is not None
     reference = ModelReference(model.title, digest or model.digest)
-    views = ({}, {"head": ("decoder", 1, 2), "pinned": (2, 1)}, {"head": ("cross", 0, 0), "shown": "original"})
+    views = (
+        {},
+        {"head": ("decoder", 1, 2), "pinned": (2, 1)},
+        {"head": ("cross", 0, 0), "shown": "original"},
+    )
     return Lesson(
         "Three scenes",
         tuple(
             Scene(
                 f"Scene {number}",
                 f"Sentence {number}.",
-                SavedExperiment(Experiment(text, interventions=(OFF,) if number == 2 else ()), reference, view),
+                SavedExperiment(
+                    Experiment(text, interventions=(OFF,) if number == 2 else ()), reference, view
+                ),
             )
             for number, text, view in zip((1, 2, 3), SENTENCES, views, strict=True)
         ),
@@ -85,7 +98,9 @@ def path(window: MainWindow, tmp_path: Path) -> Path:
     return path
 
 
-def test_a_lesson_is_stepped_through_by_keys_and_buttons(qtbot: QtBot, window: MainWindow, path: Path) -> None:
+def test_a_lesson_is_stepped_through_by_keys_and_buttons(
+    qtbot: QtBot, window: MainWindow, path: Path
+) -> None:
     bar = lessons_of(window).bar
     assert not bar.isVisible()
     documents_of(window).open(path)
@@ -103,7 +118,9 @@ def test_a_lesson_is_stepped_through_by_keys_and_buttons(qtbot: QtBot, window: M
     qtbot.keyClick(page.heads.grid, Qt.Key.Key_Right)
     assert shown(qtbot, window) == ("3 of 3", "Drei Katzen .")
     assert window.state.settings.shown == "original"
-    assert window.state.selection.pinned is None, "a scene that pins nothing shows no cell of another"
+    assert window.state.selection.pinned is None, (
+        "a scene that pins nothing shows no cell of another"
+    )
     qtbot.keyClick(page.heads.grid, Qt.Key.Key_Right)
     assert shown(qtbot, window)[0] == "3 of 3"
     qtbot.keyClick(page.heads.grid, Qt.Key.Key_Left)
@@ -168,7 +185,13 @@ def test_undo_stays_inside_a_scene_and_leads_back_after_the_lesson(
     assert state.experiment.interventions == ()
 
 
-OTHER_VIEW = {"label_mode": "read", "scale": "own", "hides_punctuation": True, "picture": "lines", "scope": "layer"}
+OTHER_VIEW = {
+    "label_mode": "read",
+    "scale": "own",
+    "hides_punctuation": True,
+    "picture": "lines",
+    "scope": "layer",
+}
 """Of the fourth scene, which shows maps in other ways than the user does."""
 
 
@@ -191,7 +214,12 @@ def test_a_closed_lesson_gives_the_users_own_view_settings_back(
     qtbot: QtBot, window: MainWindow, path_of_other_view: Path
 ) -> None:
     settings = window.state.settings
-    settings.hides_wrapping, settings.zoom, settings.scale, settings.order = True, 20.0, "layer", "clarity"
+    settings.hides_wrapping, settings.zoom, settings.scale, settings.order = (
+        True,
+        20.0,
+        "layer",
+        "clarity",
+    )
     settings.show_together(Head("cross", 0, 1), Head("cross", 0, 0))
     own = look(window)
     documents_of(window).open(path_of_other_view)
@@ -222,11 +250,17 @@ def test_a_scenes_view_settings_are_not_those_of_the_next_start(
     lessons_of(again).close()
     settle(qtbot, again)
     settings = again.state.settings
-    assert (settings.label_mode, settings.scale, settings.hides_punctuation) == ("predicted", "shared", False)
+    assert (settings.label_mode, settings.scale, settings.hides_punctuation) == (
+        "predicted",
+        "shared",
+        False,
+    )
     assert settings.hides_wrapping, "as the user had it"
 
 
-def test_an_answer_without_a_question_is_refused_with_the_reason(qtbot: QtBot, window: MainWindow) -> None:
+def test_an_answer_without_a_question_is_refused_with_the_reason(
+    qtbot: QtBot, window: MainWindow
+) -> None:
     lessons_of(window).editing.add_scene()
     dialog = lessons_of(window).dialog
     assert isinstance(dialog, LessonTextDialog)
@@ -271,7 +305,9 @@ def test_closing_a_new_lesson_brings_back_the_screen_of_its_first_scene(
     assert state.experiment == before
 
 
-def test_a_lesson_is_made_from_what_is_on_the_screen(qtbot: QtBot, window: MainWindow, tmp_path: Path) -> None:
+def test_a_lesson_is_made_from_what_is_on_the_screen(
+    qtbot: QtBot, window: MainWindow, tmp_path: Path
+) -> None:
     state, lessons = window.state, lessons_of(window)
     for number in (1, 2):
         state.submit(toggle(Head("cross", 0, number)))
@@ -287,7 +323,11 @@ def test_a_lesson_is_made_from_what_is_on_the_screen(qtbot: QtBot, window: MainW
         ok.click()
     bar = lessons.bar
     assert bar.is_editing
-    assert (bar.place.text(), bar.title.text(), bar.text.text()) == ("2 of 2", "New lesson · Scene 2 *", "two lines")
+    assert (bar.place.text(), bar.title.text(), bar.text.text()) == (
+        "2 of 2",
+        "New lesson · Scene 2 *",
+        "two lines",
+    )
     lessons.editing.ask_for_title()
     assert isinstance(lessons.dialog, LessonTextDialog)
     assert lessons.dialog.title.selectedText() == "New lesson", "what is typed takes its place"
@@ -344,7 +384,9 @@ def test_a_lesson_is_edited_by_keys_alone(qtbot: QtBot, window: MainWindow, path
     lessons_of(window).save_to(path)  # else the window asks when it is closed
 
 
-def test_texts_of_a_scene_are_changed_in_a_dialog(qtbot: QtBot, window: MainWindow, path: Path) -> None:
+def test_texts_of_a_scene_are_changed_in_a_dialog(
+    qtbot: QtBot, window: MainWindow, path: Path
+) -> None:
     documents_of(window).open(path)
     lessons_of(window).editing.ask_for_texts()
     dialog = lessons_of(window).dialog
@@ -387,7 +429,9 @@ def test_unsaved_changes_are_asked_about(qtbot: QtBot, window: MainWindow, path:
     assert read_lesson_file(path).title == "Again"
 
 
-def test_the_window_closes_only_when_the_lesson_is_decided(qtbot: QtBot, window: MainWindow, path: Path) -> None:
+def test_the_window_closes_only_when_the_lesson_is_decided(
+    qtbot: QtBot, window: MainWindow, path: Path
+) -> None:
     documents_of(window).open(path)
     lessons_of(window).lesson.rename("Changed")
     window.close()
@@ -400,7 +444,9 @@ def test_the_window_closes_only_when_the_lesson_is_decided(qtbot: QtBot, window:
     assert read_lesson_file(path).title == "Three scenes"
 
 
-def test_a_new_lesson_asks_for_its_file_and_cancelling_keeps_it(qtbot: QtBot, window: MainWindow, path: Path) -> None:
+def test_a_new_lesson_asks_for_its_file_and_cancelling_keeps_it(
+    qtbot: QtBot, window: MainWindow, path: Path
+) -> None:
     lessons_of(window).open(read_lesson_file(path), None)
     lessons_of(window).lesson.rename("Mine: all/of it")
     lessons_of(window).close()
@@ -423,7 +469,10 @@ def test_a_new_lesson_asks_for_its_file_and_cancelling_keeps_it(qtbot: QtBot, wi
     [
         (lambda values: values["scenes"][1]["view"].update(scale="huge"), "scenes[1]: view.scale"),
         (lambda values: values["scenes"][2].update(sound=1), "scenes[2].sound"),
-        (lambda values: values["scenes"][0]["experiment"].update(source_text="x" * 6_000), "scenes[0]: Its sentence"),
+        (
+            lambda values: values["scenes"][0]["experiment"].update(source_text="x" * 6_000),
+            "scenes[0]: Its sentence",
+        ),
         (lambda values: values.update(version=3), "version is 3"),
     ],
 )
@@ -434,7 +483,11 @@ def test_a_lesson_that_makes_no_sense_is_refused_whole_and_the_screen_stays(
     settle(qtbot, window)
     lessons_of(window).lesson.step(1)
     settle(qtbot, window)
-    before = lessons_of(window).lesson.lesson, lessons_of(window).lesson.place, window.state.experiment
+    before = (
+        lessons_of(window).lesson.lesson,
+        lessons_of(window).lesson.place,
+        window.state.experiment,
+    )
     values = json.loads(path.read_text(encoding="utf-8"))
     change(values)
     wrong = path.with_name("wrong.augenmerk")
@@ -443,7 +496,11 @@ def test_a_lesson_that_makes_no_sense_is_refused_whole_and_the_screen_stays(
     (box,) = [box for box in window.findChildren(QMessageBox) if box.isVisible()]
     assert named in box.informativeText()
     box.close()
-    assert before == (lessons_of(window).lesson.lesson, lessons_of(window).lesson.place, window.state.experiment)
+    assert before == (
+        lessons_of(window).lesson.lesson,
+        lessons_of(window).lesson.place,
+        window.state.experiment,
+    )
     assert wrong not in window.preferences.recent_experiments.paths
 
 
@@ -453,7 +510,11 @@ def test_a_lesson_is_dropped_on_the_window_and_remembered(
     window.pages.show(LEARN)
     data = QMimeData()
     data.setUrls([QUrl.fromLocalFile(str(path))])
-    copy, left, none = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
+    copy, left, none = (
+        Qt.DropAction.CopyAction,
+        Qt.MouseButton.LeftButton,
+        Qt.KeyboardModifier.NoModifier,
+    )
     window.dropEvent(QDropEvent(QPointF(5, 5), copy, data, left, none))
     assert lessons_of(window).bar.isVisible()
     assert window.top_bar.tabs[TRANSLATE].isChecked()
@@ -462,7 +523,9 @@ def test_a_lesson_is_dropped_on_the_window_and_remembered(
     assert is_experiment(path)
 
 
-def test_a_lesson_is_opened_with_the_window(make_window: MakeWindow, path: Path, qtbot: QtBot) -> None:
+def test_a_lesson_is_opened_with_the_window(
+    make_window: MakeWindow, path: Path, qtbot: QtBot
+) -> None:
     again = make_window(path, sentence=None)
     assert shown(qtbot, again) == ("1 of 3", "Ein Hund .")
 
@@ -474,7 +537,10 @@ def test_a_lesson_of_a_model_that_is_gone_is_shown_with_the_one_in_use(
     write_lesson_file(lesson_for(window, digest="b" * 64), path)
     documents_of(window).open(path)
     for sentence in SENTENCES:
-        qtbot.waitUntil(lambda sentence=sentence: window.state.experiment.source_text == sentence, timeout=20_000)
+        qtbot.waitUntil(
+            lambda sentence=sentence: window.state.experiment.source_text == sentence,
+            timeout=20_000,
+        )
         assert "is neither a recent model" in window.state.notice
         assert lessons_of(window).bar.other_model.isVisible()
         settle(qtbot, window)
@@ -505,11 +571,18 @@ def lesson_menu(window: MainWindow) -> QMenu:
     return menu
 
 
-def test_the_menu_offers_the_lessons_that_ship(qtbot: QtBot, window: MainWindow, preferences: Preferences) -> None:
+def test_the_menu_offers_the_lessons_that_ship(
+    qtbot: QtBot, window: MainWindow, preferences: Preferences
+) -> None:
     actions = {action.text(): action for action in lesson_menu(window).actions()}
     assert len(shipped_lessons()) == 4
     assert not actions["Save lesson as…"].isEnabled()
-    for name in ("Attention in five scenes", "Word order", "Why heads differ", "Attention is not explanation"):
+    for name in (
+        "Attention in five scenes",
+        "Word order",
+        "Why heads differ",
+        "Attention is not explanation",
+    ):
         assert name in actions
     actions["Word order"].trigger()
     assert lessons_of(window).lesson.lesson is not None
@@ -522,11 +595,15 @@ def test_the_menu_offers_the_lessons_that_ship(qtbot: QtBot, window: MainWindow,
     actions["Edit lesson"].trigger()
     assert lessons_of(window).bar.is_editing
     lessons_of(window).save()
-    assert isinstance(lessons_of(window).dialog, QFileDialog), "a lesson that ships is never overwritten"
+    assert isinstance(lessons_of(window).dialog, QFileDialog), (
+        "a lesson that ships is never overwritten"
+    )
     lessons_of(window).dialog.reject()
 
 
-def test_a_worksheet_is_exported_from_the_menu(qtbot: QtBot, window: MainWindow, path: Path) -> None:
+def test_a_worksheet_is_exported_from_the_menu(
+    qtbot: QtBot, window: MainWindow, path: Path
+) -> None:
     actions = {action.text(): action for action in lesson_menu(window).actions()}
     assert not actions["Export lesson as a worksheet…"].isEnabled()
     documents_of(window).open(path)
@@ -544,7 +621,9 @@ def test_a_worksheet_is_exported_from_the_menu(qtbot: QtBot, window: MainWindow,
     assert "> Zwei Hunde ." in text
     assert text.count("Numbers are percentages.") == 3, "the map of each scene"
     lessons_of(window).export.save_sheet("worksheet", path.parent)
-    qtbot.waitUntil(lambda: any(box.isVisible() for box in window.findChildren(QMessageBox)), timeout=20_000)
+    qtbot.waitUntil(
+        lambda: any(box.isVisible() for box in window.findChildren(QMessageBox)), timeout=20_000
+    )
     (box,) = [box for box in window.findChildren(QMessageBox) if box.isVisible()]
     assert "worksheet was not saved" in box.text()
     box.close()
@@ -582,7 +661,9 @@ def test_a_lesson_is_exported_as_a_page_with_every_scene_as_the_window_shows_it(
     assert third["shown"] == ["cross", 0, 0]
     assert lessons_of(window).lesson.place == 0, "the screen stays"
     lessons_of(window).export.save_page(path.parent)
-    qtbot.waitUntil(lambda: any(box.isVisible() for box in window.findChildren(QMessageBox)), timeout=20_000)
+    qtbot.waitUntil(
+        lambda: any(box.isVisible() for box in window.findChildren(QMessageBox)), timeout=20_000
+    )
     for box in window.findChildren(QMessageBox):
         box.close()
 
@@ -596,7 +677,9 @@ def test_a_lesson_is_exported_as_a_page_that_runs_its_model(
     target, done = tmp_path / "page.html", list[str]()
     lessons_of(window).done.connect(done.append)
     lessons_of(window).export.save_running_page(target)
-    qtbot.waitUntil(lambda: any(message.startswith("saved page.html: ") for message in done), timeout=30_000)
+    qtbot.waitUntil(
+        lambda: any(message.startswith("saved page.html: ") for message in done), timeout=30_000
+    )
     page = target.read_text(encoding="utf-8")
     lesson = lessons_of(window).lesson.lesson
     assert lesson is not None
@@ -612,9 +695,13 @@ def test_a_lesson_of_another_model_is_not_exported_as_a_page_that_runs(
     settle(qtbot, window)
     scene = lessons_of(window).lesson.scene
     assert scene is not None
-    lessons_of(window).lesson.change_scene(saved=replace(scene.saved, model=ModelReference("theirs", "f" * 64)))
+    lessons_of(window).lesson.change_scene(
+        saved=replace(scene.saved, model=ModelReference("theirs", "f" * 64))
+    )
     lessons_of(window).export.save_running_page(tmp_path / "page.html")
-    qtbot.waitUntil(lambda: any(box.isVisible() for box in window.findChildren(QMessageBox)), timeout=20_000)
+    qtbot.waitUntil(
+        lambda: any(box.isVisible() for box in window.findChildren(QMessageBox)), timeout=20_000
+    )
     (box,) = (box for box in window.findChildren(QMessageBox) if box.isVisible())
     assert "was made with the model “theirs”" in f"{box.text()} {box.informativeText()}"
     box.close()
@@ -628,9 +715,16 @@ def test_scenes_of_shipped_lessons_are_exported_with_their_pinned_cell(
 ) -> None:
     lesson = read_lesson_file(path)
     model = ModelInfo(
-        "bundled", None, bundled_translator.run_config, bundled_translator.device, 1, digest=bundled_translator.digest
+        "bundled",
+        None,
+        bundled_translator.run_config,
+        bundled_translator.device,
+        1,
+        digest=bundled_translator.digest,
     )
-    results = LessonResultsJob(lesson.scenes, model).run(bundled_translator, lambda _: None, lambda: False)
+    results = LessonResultsJob(lesson.scenes, model).run(
+        bundled_translator, lambda _: None, lambda: False
+    )
     for scene, part in zip(lesson.scenes, scene_parts(lesson, results, model), strict=True):
         pinned = scene.saved.view.get("pinned")
         assert part.content.pinned == (Pair(*pinned) if pinned is not None else None)
@@ -639,15 +733,23 @@ def test_scenes_of_shipped_lessons_are_exported_with_their_pinned_cell(
         )
         assert part.content.translation.source_text == scene.saved.experiment.source_text
         if part.content.pinned is not None:
-            kind, layer, head = part.content.shown.kind, part.content.shown.layer, part.content.shown.head
-            shown = part.content.selection.apply(part.content.maps[kind], part.content.translation, kind)
+            kind, layer, head = (
+                part.content.shown.kind,
+                part.content.shown.layer,
+                part.content.shown.head,
+            )
+            shown = part.content.selection.apply(
+                part.content.maps[kind], part.content.translation, kind
+            )
             cell = part.content.pinned.query, part.content.pinned.key
             percent = round(100 * float(shown.weights[layer, head][cell]))
             assert f"{percent}%" in scene.text, "the map shows what the sentence says"
         assert not any("made with the model" in note for note in part.content.notes)
 
 
-def test_another_measure_is_computed_and_another_model_named_in_the_page(bundled_translator: Translator) -> None:
+def test_another_measure_is_computed_and_another_model_named_in_the_page(
+    bundled_translator: Translator,
+) -> None:
     saved = SavedExperiment(
         Experiment("Zwei Hunde.", interventions=(OFF,)),
         ModelReference("theirs", "f" * 64),
@@ -655,13 +757,23 @@ def test_another_measure_is_computed_and_another_model_named_in_the_page(bundled
     )
     lesson = Lesson("x", (Scene("y", "", saved),))
     model = ModelInfo(
-        "bundled", None, bundled_translator.run_config, bundled_translator.device, 1, digest=bundled_translator.digest
+        "bundled",
+        None,
+        bundled_translator.run_config,
+        bundled_translator.device,
+        1,
+        digest=bundled_translator.digest,
     )
-    results = LessonResultsJob(lesson.scenes, model).run(bundled_translator, lambda _: None, lambda: False)
+    results = LessonResultsJob(lesson.scenes, model).run(
+        bundled_translator, lambda _: None, lambda: False
+    )
     (part,) = scene_parts(lesson, results, model)
     assert part.content.measure != "weight"
     assert part.content.original is not None
-    assert "The scene was made with the model “theirs”; the maps are those of “bundled”." in part.content.notes
+    assert (
+        "The scene was made with the model “theirs”; the maps are those of “bundled”."
+        in part.content.notes
+    )
 
 
 @pytest.mark.slow
@@ -699,7 +811,10 @@ def test_a_shipped_lesson_comes_back_from_wherever_it_is_now(
     lessons_of(window).lesson.step(1)
     settle(qtbot, window)
     window.close()
-    assert (preferences.lesson_name, preferences.lesson_place) == ("shipped:2-word-order.augenmerk", 1)
+    assert (preferences.lesson_name, preferences.lesson_place) == (
+        "shipped:2-word-order.augenmerk",
+        1,
+    )
     again = make_window(sentence=None)
     assert lessons_of(again).bar.place.text() == "2 of 6"
     assert lessons_of(again).lesson.path == shipped_lessons()[1]

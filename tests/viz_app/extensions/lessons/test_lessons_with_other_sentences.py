@@ -26,7 +26,9 @@ def rest(qtbot: QtBot, window: MainWindow) -> None:
 
 
 @pytest.mark.parametrize("path", shipped_lessons(), ids=lambda path: path.stem)
-def test_each_scene_takes_any_sentence_and_comes_back(qtbot: QtBot, make_window: MakeWindow, path: Path) -> None:
+def test_each_scene_takes_any_sentence_and_comes_back(
+    qtbot: QtBot, make_window: MakeWindow, path: Path
+) -> None:
     window = make_window(None, sentence="Ein Mann schläft.", loader=open_once)
     lessons, field = lessons_of(window), window.translate_page.sentence.input
     before = window.state.experiment

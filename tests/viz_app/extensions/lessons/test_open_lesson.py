@@ -5,7 +5,12 @@ from pathlib import Path
 import pytest
 
 from augenmerk.core.errors import ExperimentFileError
-from augenmerk.core.extensions.lessons.lesson_file import MAX_SCENES, MAX_TITLE_CHARACTERS, Lesson, Scene
+from augenmerk.core.extensions.lessons.lesson_file import (
+    MAX_SCENES,
+    MAX_TITLE_CHARACTERS,
+    Lesson,
+    Scene,
+)
 from augenmerk.core.translation.experiment import Experiment
 from augenmerk.core.translation.experiment_file import ModelReference, SavedExperiment
 from augenmerk.viz_app.extensions.lessons.lesson import OpenLesson, as_line, as_title

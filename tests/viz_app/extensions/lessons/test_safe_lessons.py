@@ -1,4 +1,5 @@
-"""Nothing of a lesson, or of the screen before it, is lost: undo, update, revert, closing, questions."""
+"""Nothing of a lesson, or of the screen before it, is lost: undo, update, revert, closing,
+questions."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -21,7 +22,13 @@ from augenmerk.viz_app.main_window import MainWindow
 from augenmerk.viz_app.state.experiment_editor import edit_text, intervene, reset, toggle, undo
 from augenmerk.viz_app.state.map_view import Pair
 from tests.viz_app.conftest import MakeWindow
-from tests.viz_app.extensions.lessons.test_lessons_in_the_window import OFF, lesson_for, question, settle, shown
+from tests.viz_app.extensions.lessons.test_lessons_in_the_window import (
+    OFF,
+    lesson_for,
+    question,
+    settle,
+    shown,
+)
 from tests.viz_app.parts import LEARN, TRANSLATE, documents_of, learn_page_of, lessons_of
 from tests.viz_app.synthetic import FakeTranslator
 
@@ -44,7 +51,9 @@ def titles(window: MainWindow) -> list[str]:
     return [scene.title for scene in lessons_of(window).lesson.scenes]
 
 
-def test_undo_restores_deleted_scenes_where_they_were(qtbot: QtBot, window: MainWindow, path: Path) -> None:
+def test_undo_restores_deleted_scenes_where_they_were(
+    qtbot: QtBot, window: MainWindow, path: Path
+) -> None:
     documents_of(window).open(path)
     lessons_of(window).lesson.step(1)
     settle(qtbot, window)
@@ -67,7 +76,9 @@ def test_undo_restores_deleted_scenes_where_they_were(qtbot: QtBot, window: Main
     assert titles(window) == before, "there is nothing more to undo"
 
 
-def test_undo_first_undoes_later_changes_of_the_experiment(qtbot: QtBot, window: MainWindow, path: Path) -> None:
+def test_undo_first_undoes_later_changes_of_the_experiment(
+    qtbot: QtBot, window: MainWindow, path: Path
+) -> None:
     documents_of(window).open(path)
     settle(qtbot, window)
     lessons_of(window).editing.delete_scene()
@@ -75,10 +86,14 @@ def test_undo_first_undoes_later_changes_of_the_experiment(qtbot: QtBot, window:
     scene = window.state.experiment
     window.state.submit(reset)
     settle(qtbot, window)
-    qtbot.keyClick(window.translate_page.sentence.input, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+    qtbot.keyClick(
+        window.translate_page.sentence.input, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier
+    )
     settle(qtbot, window)
     assert (window.state.experiment, len(titles(window))) == (scene, 2)
-    qtbot.keyClick(window.translate_page.sentence.input, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+    qtbot.keyClick(
+        window.translate_page.sentence.input, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier
+    )
     settle(qtbot, window)
     assert (shown(qtbot, window)[0], len(titles(window))) == ("1 of 3", 3)
 
@@ -95,7 +110,11 @@ def test_the_bar_shows_changes_of_the_screen_and_updates_or_reverts(
 
     def is_marked() -> bool:
         settle(qtbot, window)
-        assert bar.update_button.isVisible() == bar.revert_button.isVisible() == (bar.changes.text() == CHANGED)
+        assert (
+            bar.update_button.isVisible()
+            == bar.revert_button.isVisible()
+            == (bar.changes.text() == CHANGED)
+        )
         return bar.update_button.isVisible()
 
     assert not is_marked()
@@ -133,7 +152,9 @@ def test_the_bar_shows_changes_of_the_screen_and_updates_or_reverts(
     lessons_of(window).lesson.mark_saved()
 
 
-def test_closing_a_lesson_restores_sentence_heads_and_pin(qtbot: QtBot, window: MainWindow, path: Path) -> None:
+def test_closing_a_lesson_restores_sentence_heads_and_pin(
+    qtbot: QtBot, window: MainWindow, path: Path
+) -> None:
     state, pin = window.state, Pair(1, 2)
     state.submit(edit_text("Vier kleine Katzen ."))
     state.submit(toggle(Head("cross", 0, 2)))
@@ -147,7 +168,11 @@ def test_closing_a_lesson_restores_sentence_heads_and_pin(qtbot: QtBot, window: 
     assert state.experiment != own
     lessons_of(window).close()
     settle(qtbot, window)
-    assert (state.experiment, state.selection.head, state.selection.pinned) == (own, Head("cross", 1, 3), pin)
+    assert (state.experiment, state.selection.head, state.selection.pinned) == (
+        own,
+        Head("cross", 1, 3),
+        pin,
+    )
     assert window.translate_page.sentence.input.text == "Vier kleine Katzen ."
     state.submit(undo)
     assert state.experiment.interventions == (), "the history goes on"
@@ -176,18 +201,24 @@ def test_a_lesson_of_another_model_opens_it_without_a_warning_and_closing_restor
     qtbot: QtBot, make_window: MakeWindow, tmp_path: Path, bundled_translator: Translator
 ) -> None:
     other = tmp_path / "other.safetensors"
-    window = make_window(None, sentence="Ein Mann .", loader=_with_digest_of_bundled(bundled_translator.digest))
+    window = make_window(
+        None, sentence="Ein Mann .", loader=_with_digest_of_bundled(bundled_translator.digest)
+    )
     lesson = lesson_for(window)
     model = ModelReference("other", FakeTranslator(other, "cpu").digest)
     opened = []
     documents_of(window).model_requested.connect(opened.append)
-    scenes = tuple(replace(scene, saved=replace(scene.saved, model=model)) for scene in lesson.scenes)
+    scenes = tuple(
+        replace(scene, saved=replace(scene.saved, model=model)) for scene in lesson.scenes
+    )
     path = tmp_path / "two-models.augenmerk"
     write_lesson_file(replace(lesson, scenes=(lesson.scenes[0], scenes[1])), path)
     documents_of(window).open(path)
     settle(qtbot, window)
     window.open_model(other)
-    qtbot.waitUntil(lambda: window.state.model is not None and window.state.model.digest == model.digest)
+    qtbot.waitUntil(
+        lambda: window.state.model is not None and window.state.model.digest == model.digest
+    )
     settle(qtbot, window)
     lessons_of(window).lesson.step(1)
     settle(qtbot, window)
@@ -210,7 +241,9 @@ def _with_digest_of_bundled(digest: str) -> type[FakeTranslator]:
     return Bundled
 
 
-def test_changes_on_the_screen_are_asked_about_in_edit_mode(qtbot: QtBot, window: MainWindow, path: Path) -> None:
+def test_changes_on_the_screen_are_asked_about_in_edit_mode(
+    qtbot: QtBot, window: MainWindow, path: Path
+) -> None:
     documents_of(window).open(path)
     settle(qtbot, window)
     lessons, bar, off = lessons_of(window), lessons_of(window).bar, toggle(Head("encoder", 0, 0))
@@ -247,7 +280,9 @@ def test_changes_on_the_screen_are_asked_about_in_edit_mode(qtbot: QtBot, window
     assert len(read_lesson_file(path).scenes[0].saved.experiment.interventions) == 1
 
 
-def test_a_window_whose_unsaved_screen_is_discarded_closes(qtbot: QtBot, window: MainWindow, path: Path) -> None:
+def test_a_window_whose_unsaved_screen_is_discarded_closes(
+    qtbot: QtBot, window: MainWindow, path: Path
+) -> None:
     documents_of(window).open(path)
     lessons_of(window).lesson.step(1)
     settle(qtbot, window)
@@ -272,7 +307,9 @@ def test_typed_texts_are_not_discarded_without_a_question(qtbot: QtBot, window: 
     assert not lessons_of(window).bar.isVisible()
 
 
-def test_sentence_and_maps_of_a_scene_appear_together(qtbot: QtBot, window: MainWindow, path: Path) -> None:
+def test_sentence_and_maps_of_a_scene_appear_together(
+    qtbot: QtBot, window: MainWindow, path: Path
+) -> None:
     documents_of(window).open(path)
     settle(qtbot, window)
     state, page = window.state, window.translate_page
@@ -286,7 +323,9 @@ def test_sentence_and_maps_of_a_scene_appear_together(qtbot: QtBot, window: Main
     assert (state.selection.head, state.selection.pinned) == (Head("decoder", 1, 2), Pair(2, 1))
 
 
-def test_a_scene_that_takes_long_is_announced(qtbot: QtBot, make_window: MakeWindow, path: Path) -> None:
+def test_a_scene_that_takes_long_is_announced(
+    qtbot: QtBot, make_window: MakeWindow, path: Path
+) -> None:
     class Slow(FakeTranslator):
         def run(self, experiment, *, should_stop=lambda: False):
             if experiment.source_text != "Ein Mann .":
@@ -310,9 +349,14 @@ def test_a_scene_that_is_refused_leaves_the_screen_and_its_view(
     qtbot: QtBot, window: MainWindow, tmp_path: Path
 ) -> None:
     lesson = lesson_for(window)
-    wrong = replace(lesson.scenes[1].saved, experiment=replace(lesson.scenes[1].saved.experiment, source_text="BOOM"))
+    wrong = replace(
+        lesson.scenes[1].saved,
+        experiment=replace(lesson.scenes[1].saved.experiment, source_text="BOOM"),
+    )
     path = tmp_path / "wrong.augenmerk"
-    write_lesson_file(replace(lesson, scenes=(lesson.scenes[0], replace(lesson.scenes[1], saved=wrong))), path)
+    write_lesson_file(
+        replace(lesson, scenes=(lesson.scenes[0], replace(lesson.scenes[1], saved=wrong))), path
+    )
     documents_of(window).open(path)
     settle(qtbot, window)
     head = window.state.selection.head
@@ -328,7 +372,9 @@ def test_a_scene_that_is_refused_leaves_the_screen_and_its_view(
 
 
 @pytest.mark.slow
-def test_no_scene_of_the_shipped_lessons_counts_as_changed(qtbot: QtBot, make_window: MakeWindow) -> None:
+def test_no_scene_of_the_shipped_lessons_counts_as_changed(
+    qtbot: QtBot, make_window: MakeWindow
+) -> None:
     window = make_window(None, loader=None)
     for path in shipped_lessons():
         documents_of(window).open(path)
@@ -354,7 +400,9 @@ def test_lessons_are_listed_below_the_chapters_with_recent_ones_on_top(
     assert learn is not None
     names = [button.toolTip() for button in learn.list.lesson_buttons]
     assert names[0] == "Lesson: Three scenes"
-    assert names[1:] == [f"Lesson: {read_lesson_file(lesson).title}" for lesson in shipped_lessons()]
+    assert names[1:] == [
+        f"Lesson: {read_lesson_file(lesson).title}" for lesson in shipped_lessons()
+    ]
     window.resize(1100, 700)
     assert learn.list.lesson_buttons[0].text() == "L1"
     assert learn.list.lesson_buttons[0].accessibleName() == "Lesson: Three scenes"
@@ -391,12 +439,16 @@ def test_the_palette_finds_every_tab_command_chapter_and_lesson_by_its_title(
     for action in menu.actions():
         if action.menu() is None and action.isEnabled() and not action.isSeparator():
             name = action.text().partition("\t")[0]
-            assert any(name.lower() in title.lower() for title in offered), f"{name} is in the menu alone"
+            assert any(name.lower() in title.lower() for title in offered), (
+                f"{name} is in the menu alone"
+            )
     palette.close()
     lessons_of(window).lesson.mark_saved()
 
 
-def test_changes_are_kept_while_they_are_unsaved(qtbot: QtBot, window: MainWindow, path: Path) -> None:
+def test_changes_are_kept_while_they_are_unsaved(
+    qtbot: QtBot, window: MainWindow, path: Path
+) -> None:
     lessons, file = lessons_of(window), window.preferences.own_file(UNSAVED_LESSON)
     documents_of(window).open(path)
     settle(qtbot, window)
@@ -420,13 +472,19 @@ def test_unsaved_changes_of_a_saved_lesson_are_back_at_the_next_start(
     again = make_window()  # as after a crash: the first window has not been closed
     assert lessons_of(again).restore(shows_scene=False) is None
     lesson = lessons_of(again).lesson
-    assert (lesson.lesson and lesson.lesson.title, lesson.path, lesson.is_changed) == ("Another title", path, True)
+    assert (lesson.lesson and lesson.lesson.title, lesson.path, lesson.is_changed) == (
+        "Another title",
+        path,
+        True,
+    )
     assert read_lesson_file(path).title != "Another title", "the file is as saved"
     for opened_window in (window, again):
         lessons_of(opened_window).lesson.mark_saved()  # so that closing does not ask
 
 
-def test_changes_of_a_session_that_was_not_restored_are_set_aside(qtbot: QtBot, window: MainWindow, path: Path) -> None:
+def test_changes_of_a_session_that_was_not_restored_are_set_aside(
+    qtbot: QtBot, window: MainWindow, path: Path
+) -> None:
     file = window.preferences.own_file(UNSAVED_LESSON)
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text("of a start without a sentence", encoding="utf-8")
@@ -441,7 +499,9 @@ def test_changes_of_a_session_that_was_not_restored_are_set_aside(qtbot: QtBot, 
     lessons_of(window).lesson.mark_saved()
 
 
-def test_a_damaged_file_of_unsaved_changes_is_reported_once_and_set_aside(window: MainWindow) -> None:
+def test_a_damaged_file_of_unsaved_changes_is_reported_once_and_set_aside(
+    window: MainWindow,
+) -> None:
     file = window.preferences.own_file(UNSAVED_LESSON)
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text("{", encoding="utf-8")

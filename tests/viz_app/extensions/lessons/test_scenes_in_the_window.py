@@ -27,7 +27,15 @@ from augenmerk.viz_app.state.marks import pointed_word
 from augenmerk.viz_app.state.tabs import TABS, Content, Tab
 from tests.viz_app.conftest import MakeWindow
 from tests.viz_app.extensions.lessons.test_lessons_in_the_window import lesson_for, settle, shown
-from tests.viz_app.parts import LEARN, TRANSLATE, documents_of, lessons_of, open_chapter_in, presentation_of, views_of
+from tests.viz_app.parts import (
+    LEARN,
+    TRANSLATE,
+    documents_of,
+    lessons_of,
+    open_chapter_in,
+    presentation_of,
+    views_of,
+)
 
 pytestmark = pytest.mark.heavy
 
@@ -40,7 +48,9 @@ def window(make_window: MakeWindow) -> MainWindow:
 def open_lesson(qtbot: QtBot, window: MainWindow, tmp_path: Path, *changes: dict[str, str]) -> Path:
     """Opens three scenes, of which the first ones have other texts."""
     lesson, path = lesson_for(window), tmp_path / "scenes.augenmerk"
-    changed = tuple(replace(scene, **change) for scene, change in zip(lesson.scenes, changes, strict=False))
+    changed = tuple(
+        replace(scene, **change) for scene, change in zip(lesson.scenes, changes, strict=False)
+    )
     write_lesson_file(replace(lesson, scenes=changed + lesson.scenes[len(changed) :]), path)
     documents_of(window).open(path)
     settle(qtbot, window)
@@ -57,7 +67,9 @@ def test_a_scene_resets_the_options_it_omits_and_an_experiment_keeps_them(
     settle(qtbot, window)
     assert (settings.transposes, settings.zoom) == (True, 40.0)
     open_lesson(qtbot, window, tmp_path)
-    assert (settings.transposes, settings.zoom) == (False, FIT), "the texts of a scene describe rows"
+    assert (settings.transposes, settings.zoom) == (False, FIT), (
+        "the texts of a scene describe rows"
+    )
     bar = lessons_of(window).bar
     assert not bar.revert_button.isVisible()
     settings.transposes = True
@@ -78,7 +90,9 @@ def test_a_scene_with_several_heads_shows_them_without_a_scope(
 ASKED = {"question": "What is it?", "answer": "A dog."}
 
 
-def test_a_question_is_asked_then_answered_then_left(qtbot: QtBot, window: MainWindow, tmp_path: Path) -> None:
+def test_a_question_is_asked_then_answered_then_left(
+    qtbot: QtBot, window: MainWindow, tmp_path: Path
+) -> None:
     open_lesson(qtbot, window, tmp_path, ASKED, {"question": "Without an answer?"})
     bar, grid = lessons_of(window).bar, window.translate_page.heads.grid
     for step in (
@@ -105,7 +119,9 @@ def test_a_question_is_asked_then_answered_then_left(qtbot: QtBot, window: MainW
     assert shown(qtbot, window)[0] == "3 of 3", "a question without an answer is not waited for"
 
 
-def test_the_last_scene_shows_its_answer_too(qtbot: QtBot, window: MainWindow, tmp_path: Path) -> None:
+def test_the_last_scene_shows_its_answer_too(
+    qtbot: QtBot, window: MainWindow, tmp_path: Path
+) -> None:
     open_lesson(qtbot, window, tmp_path, {}, {}, ASKED)
     lessons_of(window).lesson.go_to(2)
     settle(qtbot, window)
@@ -115,8 +131,16 @@ def test_the_last_scene_shows_its_answer_too(qtbot: QtBot, window: MainWindow, t
     assert not bar.on_button.isEnabled()
 
 
-def test_a_computed_answer_is_shown_before_the_typed_one(qtbot: QtBot, window: MainWindow, tmp_path: Path) -> None:
-    open_lesson(qtbot, window, tmp_path, {**ASKED, "check": "num-tokens"}, {"question": "?", "check": "without-head"})
+def test_a_computed_answer_is_shown_before_the_typed_one(
+    qtbot: QtBot, window: MainWindow, tmp_path: Path
+) -> None:
+    open_lesson(
+        qtbot,
+        window,
+        tmp_path,
+        {**ASKED, "check": "num-tokens"},
+        {"question": "?", "check": "without-head"},
+    )
     bar = lessons_of(window).bar
     bar.step_scene(1)
     assert bar.answer.text().startswith("More than that. The encoder reads 5 tokens")
@@ -137,7 +161,10 @@ def test_the_dialog_offers_questions_of_the_chapters_and_needs_one_for_an_answer
     lessons_of(window).editing.ask_for_texts()
     dialog = lessons_of(window).dialog
     assert isinstance(dialog, LessonTextDialog)
-    ok, (_, question, answer) = dialog.buttons.button(dialog.buttons.StandardButton.Ok), dialog.texts
+    ok, (_, question, answer) = (
+        dialog.buttons.button(dialog.buttons.StandardButton.Ok),
+        dialog.texts,
+    )
     answer.setPlainText("Yes.")
     assert not ok.isEnabled(), "an answer needs a question"
     answer.clear()
@@ -161,7 +188,12 @@ def test_a_scene_shows_another_view_in_the_window_and_in_the_presentation(
     qtbot: QtBot, window: MainWindow, tmp_path: Path
 ) -> None:
     open_lesson(
-        qtbot, window, tmp_path, {"page": "alignment"}, {"page": "chapter mask"}, {"page": "of-a-later-version"}
+        qtbot,
+        window,
+        tmp_path,
+        {"page": "alignment"},
+        {"page": "chapter mask"},
+        {"page": "of-a-later-version"},
     )
     bar, tabs = lessons_of(window).bar, window.top_bar.tabs
     assert window.analysis.isVisible()
@@ -241,7 +273,9 @@ def test_a_pointer_is_set_by_the_menu_saved_and_part_of_the_drawing(
 
 
 @pytest.mark.parametrize("pointer", [["cell"], ["moon", "ring"], ["cell", "laser"], 3, [1, 2]])
-def test_a_wrong_pointer_is_refused(qtbot: QtBot, window: MainWindow, tmp_path: Path, pointer: object) -> None:
+def test_a_wrong_pointer_is_refused(
+    qtbot: QtBot, window: MainWindow, tmp_path: Path, pointer: object
+) -> None:
     path = open_lesson(qtbot, window, tmp_path)
     values = json.loads(path.read_text(encoding="utf-8"))
     values["scenes"][1]["view"]["pointer"] = pointer
@@ -254,7 +288,9 @@ def test_a_wrong_pointer_is_refused(qtbot: QtBot, window: MainWindow, tmp_path: 
     box.close()
 
 
-def test_the_presentation_marks_the_word_pointed_at(qtbot: QtBot, window: MainWindow, tmp_path: Path) -> None:
+def test_the_presentation_marks_the_word_pointed_at(
+    qtbot: QtBot, window: MainWindow, tmp_path: Path
+) -> None:
     open_lesson(qtbot, window, tmp_path)
     state, target = window.state, presentation_of(window).target
     state.selection.pin(Pair(1, 1))
@@ -275,7 +311,9 @@ def test_escape_removes_the_pointer(qtbot: QtBot, window: MainWindow) -> None:
     state.selection.pointer = Pointer("cell", "ring")
     qtbot.keyClick(window.translate_page.heads.grid, Qt.Key.Key_Escape)
     assert state.selection.pointer is None
-    assert state.selection.head == Head("cross", state.selection.head.layer, state.selection.head.head)
+    assert state.selection.head == Head(
+        "cross", state.selection.head.layer, state.selection.head.head
+    )
 
 
 CONTENTS: dict[str, tuple[dict[str, object], dict[str, object]]] = {
@@ -290,8 +328,16 @@ CONTENTS: dict[str, tuple[dict[str, object], dict[str, object]]] = {
         {"heads_question": "importance", "heads_sample": "gold"},
     ),
     "compare": (
-        {"compare_question": "sentence", "compare_text": "Eine Katze .", "compare_reads_first": True},
-        {"compare_question": "checkpoint", "compare_text": "Drei Hunde .", "compare_reads_first": False},
+        {
+            "compare_question": "sentence",
+            "compare_text": "Eine Katze .",
+            "compare_reads_first": True,
+        },
+        {
+            "compare_question": "checkpoint",
+            "compare_text": "Drei Hunde .",
+            "compare_reads_first": False,
+        },
     ),
 }
 """Contents of each tab: those of a scene, and others."""
@@ -302,7 +348,9 @@ def contents_of(window: MainWindow, names: dict[str, object]) -> dict[str, objec
 
 
 @pytest.mark.parametrize("page", CONTENTS)
-def test_a_scene_keeps_the_content_of_its_tab(qtbot: QtBot, window: MainWindow, tmp_path: Path, page: str) -> None:
+def test_a_scene_keeps_the_content_of_its_tab(
+    qtbot: QtBot, window: MainWindow, tmp_path: Path, page: str
+) -> None:
     content, other = CONTENTS[page]
     path = open_lesson(qtbot, window, tmp_path, {"page": page}, {"page": page})
     bar, tabs, lesson = lessons_of(window).bar, window.state.tabs, lessons_of(window).lesson
@@ -313,7 +361,10 @@ def test_a_scene_keeps_the_content_of_its_tab(qtbot: QtBot, window: MainWindow, 
     lessons_of(window).save()
     view = read_lesson_file(path).scenes[0].saved.view
     assert {name: view[name] for name in content} == content
-    assert not {name for names, _ in CONTENTS.values() for name in names} & view.keys() - content.keys()
+    assert (
+        not {name for names, _ in CONTENTS.values() for name in names}
+        & view.keys() - content.keys()
+    )
 
     lesson.step(1)
     settle(qtbot, window)
@@ -336,7 +387,9 @@ def test_a_scene_keeps_the_content_that_another_package_declares_for_its_tab(
     qtbot: QtBot, window: MainWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     unit = Content("nats", ("nats", "bits"))
-    tab = Tab("Flow", "Flow of entropy", "A test.", "nowhere:Flow", order=100, contents={"unit": unit})
+    tab = Tab(
+        "Flow", "Flow of entropy", "A test.", "nowhere:Flow", order=100, contents={"unit": unit}
+    )
     monkeypatch.setitem(TABS, "entropy-flow", tab)
     path = open_lesson(qtbot, window, tmp_path, {"page": "entropy-flow"})
     window.state.tabs["entropy-flow_unit"] = "bits"
@@ -411,7 +464,9 @@ def test_the_second_sentence_of_a_scene_is_compared_when_it_is_shown(
     assert not lessons_of(window).bar.shows_changes
 
 
-def test_closing_a_lesson_restores_the_content_of_the_tabs(qtbot: QtBot, window: MainWindow, tmp_path: Path) -> None:
+def test_closing_a_lesson_restores_the_content_of_the_tabs(
+    qtbot: QtBot, window: MainWindow, tmp_path: Path
+) -> None:
     window.state.tabs["compare_text"] = "Eine Frau ."
     open_lesson(qtbot, window, tmp_path)
     window.state.tabs["compare_text"] = "Zwei Katzen ."

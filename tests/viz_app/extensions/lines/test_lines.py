@@ -45,12 +45,16 @@ def panel(qtbot: QtBot, theme: Theme, state: ExperimentState) -> Iterator[HeadPa
 def _changed() -> ExperimentResult:
     """A word is new in the translation."""
     original = make_translation()
-    changed = make_translation(target="a man now is standing on a ladder .", interventions=(ForcedToken(2, "now"),))
+    changed = make_translation(
+        target="a man now is standing on a ladder .", interventions=(ForcedToken(2, "now"),)
+    )
     return ExperimentResult(changed, original, original.log_probabilities)
 
 
 @pytest.mark.heavy
-def test_lines_of_a_difference_are_told_apart_by_colour(qtbot: QtBot, theme: Theme, state: ExperimentState) -> None:
+def test_lines_of_a_difference_are_told_apart_by_colour(
+    qtbot: QtBot, theme: Theme, state: ExperimentState
+) -> None:
     state.settings.picture, state.settings.line_threshold = "lines", 0.0
     lines = LinesView(state)
     qtbot.addWidget(lines)
@@ -65,7 +69,10 @@ def test_lines_of_a_difference_are_told_apart_by_colour(qtbot: QtBot, theme: The
     picture = lines.grab().toImage()
     assert picture != usual
     np.testing.assert_allclose(
-        painter.strength(), np.abs(np.nan_to_num(view.values)) / painter.scale.top, rtol=1e-4, atol=1e-6
+        painter.strength(),
+        np.abs(np.nan_to_num(view.values)) / painter.scale.top,
+        rtol=1e-4,
+        atol=1e-6,
     )
     middle = range(int(painter.left) + 20, int(painter.right) - 20, 3)
     colors = [picture.pixelColor(x, y) for x in middle for y in range(30, 400, 2)]
@@ -74,8 +81,11 @@ def test_lines_of_a_difference_are_told_apart_by_colour(qtbot: QtBot, theme: The
 
 
 @pytest.mark.parametrize("width", [320, 640, 1200])
-def test_the_titles_of_the_lines_are_never_cut(state: ExperimentState, theme: Theme, width: int) -> None:
-    state.accept(ExperimentResult.of(make_translation("a b", "c d")))  # the shorter the words, the narrower the columns
+def test_the_titles_of_the_lines_are_never_cut(
+    state: ExperimentState, theme: Theme, width: int
+) -> None:
+    # the shorter the words, the narrower the columns
+    state.accept(ExperimentResult.of(make_translation("a b", "c d")))
     view = state.maps.view()
     assert view is not None
     painter = LinesPainter(state, theme, view, QSize(width, 300))
@@ -88,8 +98,14 @@ def test_the_titles_of_the_lines_are_never_cut(state: ExperimentState, theme: Th
     assert places[0].right() < places[1].left()
 
 
-def test_a_token_under_the_mouse_shows_its_lines_alone(panel: HeadPanel, state: ExperimentState, qtbot: QtBot) -> None:
-    state.settings.label_mode, state.settings.picture, state.settings.line_threshold = "read", "lines", 0.0
+def test_a_token_under_the_mouse_shows_its_lines_alone(
+    panel: HeadPanel, state: ExperimentState, qtbot: QtBot
+) -> None:
+    state.settings.label_mode, state.settings.picture, state.settings.line_threshold = (
+        "read",
+        "lines",
+        0.0,
+    )
     qtbot.wait(30)
     painter, view = lines_of(panel)._painter, state.maps.view()
     assert painter is not None
@@ -109,7 +125,9 @@ def test_a_token_under_the_mouse_shows_its_lines_alone(panel: HeadPanel, state: 
     assert "to sum their lines" in panel.pick_line.label.text()
 
 
-@pytest.mark.parametrize("setting", ["transposes", "hides_wrapping", "hides_punctuation", "label_mode"])
+@pytest.mark.parametrize(
+    "setting", ["transposes", "hides_wrapping", "hides_punctuation", "label_mode"]
+)
 @pytest.mark.parametrize("is_row", [True, False])
 def test_a_token_under_the_mouse_goes_with_its_place(
     panel: HeadPanel, state: ExperimentState, qtbot: QtBot, setting: str, is_row: bool

@@ -1,4 +1,5 @@
-"""Writes a file of every kind and format: `python -m tests.viz_app.extensions.pictures.everything FOLDER`."""
+"""Writes a file of every kind and format: `python -m tests.viz_app.extensions.pictures.everything
+FOLDER`."""
 
 import os
 import shutil
@@ -59,20 +60,43 @@ def write_by_commands(folder: Path) -> None:
     shutil.copy(EARLIER / "run" / "best.safetensors", checkpoint)
     model = ("--checkpoint", str(checkpoint), "--device", "cpu")
     commands = [
-        *(("figure", "--text", TEXT, "--out", f"figure.{ending}", *model) for ending in ("png", "svg", "pdf", "html")),
-        *(("figure", "--grid", "--text", TEXT, "--out", f"grid.{ending}", *model) for ending in ("png", "svg", "pdf")),
-        *(("charts", str(EARLIER / "run"), "--out", f"charts.{ending}") for ending in ("png", "svg", "pdf", "csv")),
-        *(("charts", str(EARLIER / "run"), "--all-heads", "--out", f"film.{ending}") for ending in formats()),
+        *(
+            ("figure", "--text", TEXT, "--out", f"figure.{ending}", *model)
+            for ending in ("png", "svg", "pdf", "html")
+        ),
+        *(
+            ("figure", "--grid", "--text", TEXT, "--out", f"grid.{ending}", *model)
+            for ending in ("png", "svg", "pdf")
+        ),
+        *(
+            ("charts", str(EARLIER / "run"), "--out", f"charts.{ending}")
+            for ending in ("png", "svg", "pdf", "csv")
+        ),
+        *(
+            ("charts", str(EARLIER / "run"), "--all-heads", "--out", f"film.{ending}")
+            for ending in formats()
+        ),
         ("translate", TEXT, "--attention", "attention.npz", *model),
         *(("analyze", TEXT, "--out", f"analysis.{ending}", *model) for ending in ("npz", "json")),
         ("page", str(checkpoint), "--out", "running.html"),
         ("average", str(checkpoint), "--out", "average.safetensors"),
-        ("data", "prepare", "--data", "copy", "--preset", "copy-task-small", "--out", "data.safetensors"),
+        (
+            "data",
+            "prepare",
+            "--data",
+            "copy",
+            "--preset",
+            "copy-task-small",
+            "--out",
+            "data.safetensors",
+        ),
     ]
     for command in commands:
         assert run_command(list(command)) == 0, command
     save_checkpoint(load_checkpoint(checkpoint), folder / "again.safetensors")
-    write_experiment_file(read_experiment_file(EARLIER / "beam.augenmerk"), folder / "experiment.augenmerk")
+    write_experiment_file(
+        read_experiment_file(EARLIER / "beam.augenmerk"), folder / "experiment.augenmerk"
+    )
     write_lesson_file(read_lesson_file(EARLIER / "lesson.augenmerk"), folder / "lesson.augenmerk")
 
 

@@ -29,7 +29,11 @@ def _save(window: MainWindow, entry: str, target: Path) -> None:
 
 def test_button_and_window_offer_the_same_menu(window: MainWindow) -> None:
     assert window.translate_page.head.export_button.menu() is exports_of(window)
-    (entry,) = [action for action in window.top_bar.menu_button.menu().actions() if action.text() == "Export"]
+    (entry,) = [
+        action
+        for action in window.top_bar.menu_button.menu().actions()
+        if action.text() == "Export"
+    ]
     assert entry.menu() is exports_of(window)
 
 
@@ -42,7 +46,9 @@ def test_what_was_saved_stands_in_the_top_bar(window: MainWindow, tmp_path: Path
 
 @pytest.mark.slow
 @pytest.mark.figures
-def test_the_train_page_is_saved_while_it_is_in_sight(window: MainWindow, tmp_path: Path, qtbot: QtBot) -> None:
+def test_the_train_page_is_saved_while_it_is_in_sight(
+    window: MainWindow, tmp_path: Path, qtbot: QtBot
+) -> None:
     _save(window, "page", tmp_path / "translate.png")
     window.pages.show(TRAIN)
     assert train_page_of(window) is not None
@@ -60,7 +66,9 @@ def test_the_train_page_is_saved_while_it_is_in_sight(window: MainWindow, tmp_pa
 
 
 @pytest.mark.heavy
-def test_the_film_is_exported_while_it_is_in_sight(window: MainWindow, tmp_path: Path, qtbot: QtBot) -> None:
+def test_the_film_is_exported_while_it_is_in_sight(
+    window: MainWindow, tmp_path: Path, qtbot: QtBot
+) -> None:
     window.pages.show(TRAIN)
     page = train_page_of(window)
     assert page is not None

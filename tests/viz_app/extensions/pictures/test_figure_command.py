@@ -1,4 +1,5 @@
-"""`augenmerk figure`: what is drawn are the numbers of the library, captions say all, refusals are one message."""
+"""`augenmerk figure`: what is drawn are the numbers of the library, captions say all, refusals are
+one message."""
 
 import os
 import shutil
@@ -13,7 +14,11 @@ from augenmerk.core.maps.model_pass import Pass
 from augenmerk.core.maps.selection import Selection
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment import Experiment, GivenTarget
-from augenmerk.core.translation.experiment_file import ModelReference, SavedExperiment, write_experiment_file
+from augenmerk.core.translation.experiment_file import (
+    ModelReference,
+    SavedExperiment,
+    write_experiment_file,
+)
 from augenmerk.core.translation.translator import Translator
 from augenmerk.viz_app.extensions.pictures import figures
 from augenmerk.viz_app.launch import main
@@ -31,22 +36,55 @@ def drawn(monkeypatch: pytest.MonkeyPatch) -> list:
     for name in ("map_figure", "grid_figure"):
         original = getattr(figures, name)
         monkeypatch.setattr(
-            figures, name, lambda *arguments, original=original: calls.append(arguments) or original(*arguments)
+            figures,
+            name,
+            lambda *arguments, original=original: calls.append(arguments) or original(*arguments),
         )
     return calls
 
 
 def draw(checkpoint: Path, *arguments: str) -> int:
-    return main(["figure", "--text", SENTENCE, "--checkpoint", str(checkpoint), "--device", "cpu", *arguments])
+    return main(
+        [
+            "figure",
+            "--text",
+            SENTENCE,
+            "--checkpoint",
+            str(checkpoint),
+            "--device",
+            "cpu",
+            *arguments,
+        ]
+    )
 
 
 @pytest.mark.figures
 @pytest.mark.parametrize(
-    ("name", "magic"), [("a.png", b"\x89PNG"), ("a.svg", b"<?xml"), ("a.PDF", b"%PDF"), ("a.html", b"<!doctype html>")]
+    ("name", "magic"),
+    [
+        ("a.png", b"\x89PNG"),
+        ("a.svg", b"<?xml"),
+        ("a.PDF", b"%PDF"),
+        ("a.html", b"<!doctype html>"),
+    ],
 )
 @pytest.mark.parametrize("grid", [[], ["--grid"]], ids=["map", "grid"])
-def test_the_ending_says_what_is_written(untrained_checkpoint: Path, tmp_path: Path, name, magic, grid) -> None:
-    assert draw(untrained_checkpoint, "--layer", "1", "--head", "2", "--out", str(tmp_path / name), *grid) == 0
+def test_the_ending_says_what_is_written(
+    untrained_checkpoint: Path, tmp_path: Path, name, magic, grid
+) -> None:
+    assert (
+        draw(
+            untrained_checkpoint,
+            "--layer",
+            "1",
+            "--head",
+            "2",
+            "--out",
+            str(tmp_path / name),
+            *grid,
+        )
+        == 0
+    )
     assert (tmp_path / name).read_bytes().startswith(magic)
     assert [path.name for path in tmp_path.iterdir()] == [name]
 
@@ -68,7 +106,9 @@ def test_the_style_of_the_user_is_an_option(
 
 @pytest.mark.figures
 @pytest.mark.parametrize("ending", ["png", "svg", "pdf", "html"])
-def test_files_may_have_names_that_are_not_utf8(untrained_checkpoint: Path, tmp_path: Path, ending: str) -> None:
+def test_files_may_have_names_that_are_not_utf8(
+    untrained_checkpoint: Path, tmp_path: Path, ending: str
+) -> None:
     checkpoint = tmp_path / os.fsdecode(b"m\xf6dell.safetensors")
     shutil.copy(untrained_checkpoint, checkpoint)
     target = tmp_path / (os.fsdecode(b"b\xeeld.") + ending)
@@ -81,7 +121,18 @@ def test_files_may_have_names_that_are_not_utf8(untrained_checkpoint: Path, tmp_
 def test_a_map_is_that_of_the_library_and_its_caption_says_what_it_is(
     untrained_checkpoint: Path, tmp_path: Path, drawn: list
 ) -> None:
-    arguments = ["--target", TARGET, "--kind", "cross", "--layer", "2", "--head", "1", "--measure", "norm"]
+    arguments = [
+        "--target",
+        TARGET,
+        "--kind",
+        "cross",
+        "--layer",
+        "2",
+        "--head",
+        "1",
+        "--measure",
+        "norm",
+    ]
     arguments += ["--label", "predicted", "--words", "--hide", "end", "--head-off", "encoder:1:1"]
     assert draw(untrained_checkpoint, *arguments, "--out", str(tmp_path / "map.svg")) == 0
     (picture,) = drawn[0]
@@ -89,7 +140,9 @@ def test_a_map_is_that_of_the_library_and_its_caption_says_what_it_is(
     off = heads_switched_off([Head("encoder", 0, 0)])
     translation = translator.run(Experiment(SENTENCE, GivenTarget(TARGET), off))
     maps = measure_maps(Pass.of(translator, translation), "norm", "cross")
-    expected = Selection("predicted", True, frozenset({"end"})).apply(maps[1, 0], translation, "cross")
+    expected = Selection("predicted", True, frozenset({"end"})).apply(
+        maps[1, 0], translation, "cross"
+    )
     np.testing.assert_allclose(picture.values, expected.weights, atol=1e-6)
     assert picture.row_labels == expected.queries.labels
     assert picture.scale.top == pytest.approx(expected.weights.max())
@@ -108,9 +161,21 @@ def test_a_map_is_that_of_the_library_and_its_caption_says_what_it_is(
 
 
 @pytest.mark.figures
-def test_the_earlier_name_of_the_option_still_works(untrained_checkpoint: Path, tmp_path: Path, drawn: list) -> None:
+def test_the_earlier_name_of_the_option_still_works(
+    untrained_checkpoint: Path, tmp_path: Path, drawn: list
+) -> None:
     for name in ("--head-off", "--off"):
-        assert draw(untrained_checkpoint, name, "cross:1:2", "decoder:2:1", "--out", str(tmp_path / "map.png")) == 0
+        assert (
+            draw(
+                untrained_checkpoint,
+                name,
+                "cross:1:2",
+                "decoder:2:1",
+                "--out",
+                str(tmp_path / "map.png"),
+            )
+            == 0
+        )
     (first,), (second,) = drawn
     assert first.caption == second.caption
     assert "experiment: decoder 2·1 off; cross 1·2 off" in first.caption
@@ -118,21 +183,61 @@ def test_the_earlier_name_of_the_option_still_works(untrained_checkpoint: Path, 
 
 
 @pytest.mark.figures
-def test_a_file_gives_sentence_and_changes(untrained_checkpoint: Path, tmp_path: Path, drawn: list) -> None:
+def test_a_file_gives_sentence_and_changes(
+    untrained_checkpoint: Path, tmp_path: Path, drawn: list
+) -> None:
     translator = Translator.load(untrained_checkpoint, "cpu")
-    experiment = Experiment(SENTENCE, GivenTarget(TARGET), heads_switched_off([Head("cross", 0, 1)]))
+    experiment = Experiment(
+        SENTENCE, GivenTarget(TARGET), heads_switched_off([Head("cross", 0, 1)])
+    )
     saved = SavedExperiment(experiment, ModelReference(translator.name, translator.digest))
     write_experiment_file(saved, tmp_path / "my.augenmerk")
-    common = ["figure", "--checkpoint", str(untrained_checkpoint), "--device", "cpu", "--layer", "2", "--head", "1"]
-    assert main([*common, "--experiment", str(tmp_path / "my.augenmerk"), "--out", str(tmp_path / "map.png")]) == 0
+    common = [
+        "figure",
+        "--checkpoint",
+        str(untrained_checkpoint),
+        "--device",
+        "cpu",
+        "--layer",
+        "2",
+        "--head",
+        "1",
+    ]
+    assert (
+        main(
+            [
+                *common,
+                "--experiment",
+                str(tmp_path / "my.augenmerk"),
+                "--out",
+                str(tmp_path / "map.png"),
+            ]
+        )
+        == 0
+    )
     (picture,) = drawn[0]
-    np.testing.assert_allclose(picture.values, translator.run(experiment).maps.cross[1, 0], atol=1e-6)
+    np.testing.assert_allclose(
+        picture.values, translator.run(experiment).maps.cross[1, 0], atol=1e-6
+    )
     assert TARGET in picture.caption
     assert "experiment: cross 1·2 off" in picture.caption
 
 
-def test_a_missing_sentence_is_asked_for(untrained_checkpoint: Path, tmp_path: Path, capsys) -> None:
-    assert main(["figure", "--checkpoint", str(untrained_checkpoint), "--out", str(tmp_path / "map.png")]) == 2
+def test_a_missing_sentence_is_asked_for(
+    untrained_checkpoint: Path, tmp_path: Path, capsys
+) -> None:
+    assert (
+        main(
+            [
+                "figure",
+                "--checkpoint",
+                str(untrained_checkpoint),
+                "--out",
+                str(tmp_path / "map.png"),
+            ]
+        )
+        == 2
+    )
     assert "Add --text with a sentence, or --experiment" in capsys.readouterr().err
 
 
@@ -145,12 +250,24 @@ def test_a_missing_sentence_is_asked_for(untrained_checkpoint: Path, tmp_path: P
     ],
 )
 def test_heads_that_are_not_named_are_combined(
-    untrained_checkpoint: Path, tmp_path: Path, drawn: list, arguments: list[str], title: str, count: tuple[int, int]
+    untrained_checkpoint: Path,
+    tmp_path: Path,
+    drawn: list,
+    arguments: list[str],
+    title: str,
+    count: tuple[int, int],
 ) -> None:
     how = "max" if not arguments else "mean"
-    assert draw(untrained_checkpoint, *arguments, "--combine", how, "--out", str(tmp_path / "map.png")) == 0
+    assert (
+        draw(untrained_checkpoint, *arguments, "--combine", how, "--out", str(tmp_path / "map.png"))
+        == 0
+    )
     (picture,) = drawn[0]
-    cross = Translator.load(untrained_checkpoint, "cpu").run(Experiment(SENTENCE)).maps.cross[2 - count[0] :]
+    cross = (
+        Translator.load(untrained_checkpoint, "cpu")
+        .run(Experiment(SENTENCE))
+        .maps.cross[2 - count[0] :]
+    )
     expected = cross.max(axis=(0, 1)) if how == "max" else cross.mean(axis=(0, 1))
     np.testing.assert_allclose(picture.values, expected, atol=1e-6)
     assert picture.title == title
@@ -158,8 +275,13 @@ def test_heads_that_are_not_named_are_combined(
 
 
 @pytest.mark.figures
-def test_a_grid_holds_every_head_of_every_kind(untrained_checkpoint: Path, tmp_path: Path, drawn: list) -> None:
-    assert draw(untrained_checkpoint, "--grid", "--own-scale", "--out", str(tmp_path / "grid.png")) == 0
+def test_a_grid_holds_every_head_of_every_kind(
+    untrained_checkpoint: Path, tmp_path: Path, drawn: list
+) -> None:
+    assert (
+        draw(untrained_checkpoint, "--grid", "--own-scale", "--out", str(tmp_path / "grid.png"))
+        == 0
+    )
     kinds, caption = drawn[0]
     maps = Translator.load(untrained_checkpoint, "cpu").run(Experiment(SENTENCE)).maps
     for kind, block in zip(("encoder", "decoder", "cross"), kinds, strict=True):
@@ -178,14 +300,25 @@ def test_a_grid_holds_every_head_of_every_kind(untrained_checkpoint: Path, tmp_p
         (["--layer", "1", "--head", "3", "--out", "x.png"], "no head 3"),
         (["--head", "1", "--out", "x.png"], "needs a layer"),
         (["--out", "x.bmp"], "ends in one of .png"),
-        (["--kind", "decoder", "--measure", "rollout", "--out", "x.png"], "no measure 'rollout' for decoder"),
+        (
+            ["--kind", "decoder", "--measure", "rollout", "--out", "x.png"],
+            "no measure 'rollout' for decoder",
+        ),
         (["--off", "cross:9:9", "--out", "x.png"], "no cross layer 9 head 9"),
         (["--target", " ", "--out", "x.png"], "no word of the given translation"),
-        (["--target", "A dog.", "--beam", "3", "--out", "x.png"], "--beam has no effect on the given translation"),
+        (
+            ["--target", "A dog.", "--beam", "3", "--out", "x.png"],
+            "--beam has no effect on the given translation",
+        ),
     ],
 )
 def test_what_cannot_be_drawn_is_said_in_one_message(
-    untrained_checkpoint: Path, tmp_path: Path, monkeypatch, capsys, arguments: list[str], message: str
+    untrained_checkpoint: Path,
+    tmp_path: Path,
+    monkeypatch,
+    capsys,
+    arguments: list[str],
+    message: str,
 ) -> None:
     monkeypatch.chdir(tmp_path)
     assert draw(untrained_checkpoint, *arguments) == 2
@@ -197,15 +330,27 @@ def test_what_cannot_be_drawn_is_said_in_one_message(
 
 @pytest.mark.figures
 @pytest.mark.parametrize("name", ["map.png", "map.html"])
-def test_a_folder_that_cannot_be_written_is_said(untrained_checkpoint: Path, tmp_path: Path, capsys, name: str) -> None:
+def test_a_folder_that_cannot_be_written_is_said(
+    untrained_checkpoint: Path, tmp_path: Path, capsys, name: str
+) -> None:
     (tmp_path / "file").write_text("")
     assert draw(untrained_checkpoint, "--out", str(tmp_path / "file" / name)) == 2
     assert "Cannot write" in capsys.readouterr().err
 
 
 @pytest.mark.heavy
-def test_a_text_with_all_tokens_hidden_is_refused(untrained_checkpoint: Path, tmp_path: Path, capsys) -> None:
-    arguments = ["figure", "--text", ".", "--target", ".", "--checkpoint", str(untrained_checkpoint)]
+def test_a_text_with_all_tokens_hidden_is_refused(
+    untrained_checkpoint: Path, tmp_path: Path, capsys
+) -> None:
+    arguments = [
+        "figure",
+        "--text",
+        ".",
+        "--target",
+        ".",
+        "--checkpoint",
+        str(untrained_checkpoint),
+    ]
     hide = ["--hide", "start", "end", "punctuation"]
     for name, grid in (("x.png", []), ("x.png", ["--grid"]), ("x.html", [])):
         assert main([*arguments, *hide, *grid, "--out", str(tmp_path / name)]) == 2

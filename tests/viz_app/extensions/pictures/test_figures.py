@@ -34,11 +34,16 @@ def _picture(rows: int = 2, columns: int = 3) -> Drawing:
     return Drawing(weights, rows_of, names, title="A head", caption="model: m · costs $5")
 
 
-def _block(title: str, num_layers: int, num_heads: int, off: tuple[int, int] | None = None) -> DrawingBlock:
+def _block(
+    title: str, num_layers: int, num_heads: int, off: tuple[int, int] | None = None
+) -> DrawingBlock:
     """Small maps of 4 × 5 cells."""
     values = np.ones((4, 5), dtype=np.float32)
     lines = [
-        [Drawing(values, marks=Marks(factor=float((layer, head) != off))) for head in range(num_heads)]
+        [
+            Drawing(values, marks=Marks(factor=float((layer, head) != off)))
+            for head in range(num_heads)
+        ]
         for layer in range(num_layers)
     ]
     return DrawingBlock(title, lines)
@@ -53,19 +58,28 @@ def test_a_map_is_drawn_with_its_weights_labels_and_caption() -> None:
 
 
 @pytest.mark.figures
-@pytest.mark.parametrize(("name", "magic"), [("map.png", b"\x89PNG"), ("map.svg", b"<?xml"), ("map.PDF", b"%PDF")])
-def test_a_figure_is_saved_in_the_format_of_its_ending(tmp_path: Path, name: str, magic: bytes) -> None:
+@pytest.mark.parametrize(
+    ("name", "magic"), [("map.png", b"\x89PNG"), ("map.svg", b"<?xml"), ("map.PDF", b"%PDF")]
+)
+def test_a_figure_is_saved_in_the_format_of_its_ending(
+    tmp_path: Path, name: str, magic: bytes
+) -> None:
     save_figure(map_figure(_picture()), tmp_path / name)
     assert (tmp_path / name).read_bytes().startswith(magic)
     assert [path.name for path in tmp_path.iterdir()] == [name]
 
 
-def test_other_fonts_do_not_depend_on_the_order_in_which_they_were_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    letters = "\u2312\u2203\u0e01\u4e00"  # not in the default font; fonts that come with matplotlib have the first two
+def test_other_fonts_do_not_depend_on_the_order_in_which_they_were_found(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # not in the default font; fonts that come with matplotlib have the first two
+    letters = "\u2312\u2203\u0e01\u4e00"
     default = findfont(FontProperties())
     families = [_families_beyond.__wrapped__(default, letters)]
     for order in (sorted, lambda fonts, key: sorted(fonts, key=key, reverse=True)):
-        monkeypatch.setattr(fontManager, "ttflist", order(fontManager.ttflist, key=lambda font: font.fname))
+        monkeypatch.setattr(
+            fontManager, "ttflist", order(fontManager.ttflist, key=lambda font: font.fname)
+        )
         families.append(_families_beyond.__wrapped__(default, letters))
     assert families[0]
     assert families[1:] == families[:1] * 2
@@ -175,10 +189,18 @@ def test_any_texts_can_be_drawn_together_without_a_warning(tmp_path: Path, endin
 
 @pytest.mark.figures
 @pytest.mark.parametrize(
-    ("text", "ending"), list(zip(UNUSUAL.values(), cycle(["png", "svg", "pdf"]), strict=False)), ids=UNUSUAL
+    ("text", "ending"),
+    list(zip(UNUSUAL.values(), cycle(["png", "svg", "pdf"]), strict=False)),
+    ids=UNUSUAL,
 )
 def test_any_text_can_be_drawn_without_a_warning(tmp_path: Path, text: str, ending: str) -> None:
-    picture = replace(_picture(), row_labels=[text, "a"], column_labels=["a", text, text], title=text, caption=text)
+    picture = replace(
+        _picture(),
+        row_labels=[text, "a"],
+        column_labels=["a", text, text],
+        title=text,
+        caption=text,
+    )
     save_figure(map_figure(picture), tmp_path / f"map.{ending}")
     save_figure(grid_figure([_block(text, 1, 2)], text), tmp_path / f"grid.{ending}")
     assert len(list(tmp_path.iterdir())) == 2
@@ -201,7 +223,9 @@ def test_a_character_is_drawn_in_an_installed_font_that_has_it(tmp_path: Path) -
     shown = [text for text in figure.findobj(Text) if text.get_text() == arc]
     assert len(shown) >= 2  # label and title
     for text in shown:
-        fonts = [get_font(findfont(FontProperties(family=[family]))) for family in text.get_fontfamily()]
+        fonts = [
+            get_font(findfont(FontProperties(family=[family]))) for family in text.get_fontfamily()
+        ]
         assert any(font.get_char_index(ord(arc)) for font in fonts)
 
 
@@ -248,10 +272,14 @@ def test_a_difference_has_its_zero_in_the_middle_and_what_is_missing_is_hatched(
 
 def test_small_maps_of_a_difference_share_their_colours() -> None:
     values = np.array([[-0.5, 0.25], [np.nan, np.nan]], dtype=np.float32)
-    (axes,) = grid_figure([DrawingBlock("Cross", [[Drawing(values, scale=ColorScale(0.5, is_signed=True))]])], "").axes
+    (axes,) = grid_figure(
+        [DrawingBlock("Cross", [[Drawing(values, scale=ColorScale(0.5, is_signed=True))]])], ""
+    ).axes
     (image,) = axes.images
     assert image.get_clim() == (-0.5, 0.5)
-    np.testing.assert_allclose(image.cmap(np.ma.masked)[:3], [0xD3 / 255, 0xD6 / 255, 0xDA / 255], atol=0.01)
+    np.testing.assert_allclose(
+        image.cmap(np.ma.masked)[:3], [0xD3 / 255, 0xD6 / 255, 0xDA / 255], atol=0.01
+    )
 
 
 @pytest.mark.slow

@@ -1,4 +1,7 @@
-"""Films of attention as files: every moment is in them, with the right map; nothing is half-written."""
+"""Films of attention as files: every moment is in them, with the right map.
+
+Nothing is half-written.
+"""
 
 import os
 import shutil
@@ -40,7 +43,9 @@ def film(num_shots: int = 5, num_rows: int = 4) -> Film:
         weights = np.zeros((num_rows, len(LABELS)), dtype=np.float32)
         weights[number % num_rows, 1] = 1.0
         rows = tuple(f"row {row}" for row in range(num_rows))
-        shots.append(Shot([Drawing(weights, rows, LABELS)], f"epoch {number}", f"translation {number}"))
+        shots.append(
+            Shot([Drawing(weights, rows, LABELS)], f"epoch {number}", f"translation {number}")
+        )
     return Film("Cross-attention · layer 2 · head 5", "Ein Satz .", "run: test", tuple(shots))
 
 
@@ -48,14 +53,17 @@ def grid_film(num_heads: int, num_across: int, num_tokens: int = 4) -> Film:
     """In the first moment no head is dark, in the second the last alone, in the third all are."""
     labels = tuple(f"token {index}" for index in range(num_tokens))
     light, dark = (
-        Drawing(np.full((num_tokens, num_tokens), value, dtype=np.float32), labels, labels) for value in (0.0, 1.0)
+        Drawing(np.full((num_tokens, num_tokens), value, dtype=np.float32), labels, labels)
+        for value in (0.0, 1.0)
     )
     shots = (
         Shot((light,) * num_heads, "epoch 0", "a"),
         Shot((*[light] * (num_heads - 1), dark), "epoch 1", "b"),
         Shot((dark,) * num_heads, "epoch 2", "c"),
     )
-    return Film("Cross-attention · all heads", "Ein Satz .", "", shots, ("head",) * num_heads, num_across)
+    return Film(
+        "Cross-attention · all heads", "Ein Satz .", "", shots, ("head",) * num_heads, num_across
+    )
 
 
 def num_dark(image: Image.Image) -> int:
@@ -64,11 +72,15 @@ def num_dark(image: Image.Image) -> int:
 
 
 def rows_of_the_dark_cell(images: list[Image.Image]) -> list[int]:
-    """Where the lowest dark pixel lies in each picture of one column; the difference says how many rows lower."""
+    """Where the lowest dark pixel lies in each picture of one column.
+
+    The difference says how many rows lower.
+    """
     rows = []
     for image in images:
         pixels = np.asarray(image.convert("RGB")).astype(int)
-        is_dark = (abs(pixels - (11, 22, 82)).sum(axis=2) < 60).sum(axis=1) > 25  # the last colour of a cell's width
+        # the last colour of a cell's width
+        is_dark = (abs(pixels - (11, 22, 82)).sum(axis=2) < 60).sum(axis=1) > 25
         rows.append(int(np.nonzero(is_dark)[0].mean()))
     return rows
 
@@ -112,7 +124,9 @@ def test_a_gif_shows_each_moment_as_long_as_said_and_the_last_one_longer(tmp_pat
 def test_a_film_of_one_moment_and_of_maps_without_rows_is_written(tmp_path: Path) -> None:
     save_film(film(1), tmp_path / "one.gif")
     assert len(gif_images(tmp_path / "one.gif")) == 1
-    empty = Shot([Drawing(np.zeros((0, 4), dtype=np.float32), (), LABELS)], "before the first step", "")
+    empty = Shot(
+        [Drawing(np.zeros((0, 4), dtype=np.float32), (), LABELS)], "before the first step", ""
+    )
     save_film(Film("t", "", "", (empty, *film(2).shots)), tmp_path / "empty.gif")
     assert len(gif_images(tmp_path / "empty.gif")) == 3
 
@@ -146,7 +160,12 @@ def test_what_is_stopped_leaves_the_older_file_alone(tmp_path: Path) -> None:
     (tmp_path / "film.gif").write_text("older")
     drawn: list[int] = []
     with pytest.raises(FilmStoppedError):
-        save_film(film(), tmp_path / "film.gif", lambda done, _: drawn.append(done), lambda: len(drawn) == 2)
+        save_film(
+            film(),
+            tmp_path / "film.gif",
+            lambda done, _: drawn.append(done),
+            lambda: len(drawn) == 2,
+        )
     assert drawn == [1, 2]
     assert [path.name for path in tmp_path.iterdir()] == ["film.gif"]
     assert (tmp_path / "film.gif").read_text() == "older"
@@ -158,8 +177,12 @@ def test_another_ending_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("ending", ["gif", pytest.param("mp4", marks=[needs_ffmpeg, pytest.mark.subprocess])])
-def test_a_disk_that_is_full_is_told_and_the_older_file_stays(tmp_path: Path, full_disk, ending: str) -> None:
+@pytest.mark.parametrize(
+    "ending", ["gif", pytest.param("mp4", marks=[needs_ffmpeg, pytest.mark.subprocess])]
+)
+def test_a_disk_that_is_full_is_told_and_the_older_file_stays(
+    tmp_path: Path, full_disk, ending: str
+) -> None:
     target = tmp_path / f"film.{ending}"
     save_film(film(), target)  # with room, which also imports what it needs
     target.write_text("older")
@@ -170,7 +193,9 @@ def test_a_disk_that_is_full_is_told_and_the_older_file_stays(tmp_path: Path, fu
 
 
 @pytest.mark.parametrize("ending", ["gif", pytest.param("mp4", marks=needs_ffmpeg)])
-def test_a_folder_that_cannot_be_written_is_told_before_anything_is_drawn(tmp_path: Path, ending: str) -> None:
+def test_a_folder_that_cannot_be_written_is_told_before_anything_is_drawn(
+    tmp_path: Path, ending: str
+) -> None:
     (tmp_path / "file").write_text("not a folder")
     drawn: list[int] = []
     with pytest.raises(StorageError, match="Cannot write"):
@@ -188,15 +213,27 @@ def test_a_video_has_every_moment_in_its_order(tmp_path: Path) -> None:
     second = shot_ms(5) / 1000
     times = [second * (number + 0.5) for number in range(5)]
     for number, at in enumerate(times):
-        command = [ffmpeg, "-loglevel", "error", "-ss", f"{at:.3f}", "-i", str(tmp_path / "film.mp4")]
-        subprocess.run([*command, "-frames:v", "1", str(tmp_path / f"{number}.png")], check=True, timeout=60)
+        command = [
+            ffmpeg,
+            "-loglevel",
+            "error",
+            "-ss",
+            f"{at:.3f}",
+            "-i",
+            str(tmp_path / "film.mp4"),
+        ]
+        subprocess.run(
+            [*command, "-frames:v", "1", str(tmp_path / f"{number}.png")], check=True, timeout=60
+        )
     images = [Image.open(tmp_path / f"{number}.png") for number in range(5)]
     save_film(film(), tmp_path / "film.gif")
     expected = rows_of_the_dark_cell(gif_images(tmp_path / "film.gif"))
     assert rows_of_the_dark_cell(images) == pytest.approx(expected, abs=2)
 
 
-def test_without_ffmpeg_a_video_is_refused_in_plain_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_ffmpeg_a_video_is_refused_in_plain_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     assert augenmerk.viz_app.extensions.pictures.film.formats() == ("gif",)
     with pytest.raises(StorageError, match=r"needs ffmpeg, which is not installed.*\.gif"):

@@ -18,7 +18,12 @@ from augenmerk.core.maps.selection import Selection
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment import Experiment, ForcedToken, GivenTarget, HeadScaled
 from augenmerk.core.translation.result import Alternative
-from augenmerk.viz_app.extensions.pictures.html_page import MODULES, PageContent, page_html, save_page
+from augenmerk.viz_app.extensions.pictures.html_page import (
+    MODULES,
+    PageContent,
+    page_html,
+    save_page,
+)
 from augenmerk.viz_app.extensions.pictures.legend import MARK_MEANINGS, marks_note
 from augenmerk.viz_app.extensions.pictures.page_parts import page_script
 from augenmerk.viz_app.extensions.pictures.scene_notes import OutlinedText
@@ -29,7 +34,9 @@ from augenmerk.viz_app.state.map_view import Band, Marks, Pair, Place
 from tests.test_import_rules import modules_imported_by
 from tests.viz_app.synthetic import make_translation
 
-TRANSLATION = make_translation("ein mann </script> steh|t & <b> $5 .", "a man stand|s .", num_layers=2, num_heads=3)
+TRANSLATION = make_translation(
+    "ein mann </script> steh|t & <b> $5 .", "a man stand|s .", num_layers=2, num_heads=3
+)
 KINDS = ("encoder", "decoder", "cross")
 SVG_NAME = 'xmlns="http://www.w3.org/2000/svg"'
 
@@ -127,9 +134,11 @@ NAMES = (
 
 
 def read_by_the_script(page: str, tell: str = TELL) -> list:
-    """What the page's own script makes of its data, run by Qt's JavaScript engine with a document that does nothing.
+    """What the page's own script makes of its data, run by Qt's JavaScript engine with a document
+    that does nothing.
 
-    `tell` is an expression of `said`, the texts written into the page, `data` and `colors`, and `NAMES` of the modules.
+    `tell` is an expression of `said`, the texts written into the page, `data` and `colors`, and
+    `NAMES` of the modules.
     """
     from PySide6.QtQml import QJSEngine
 
@@ -140,8 +149,11 @@ def read_by_the_script(page: str, tell: str = TELL) -> list:
         "const data = JSON.parse(DATAS[0]), colors = JSON.parse(COLORS);\n"
         f"const {{ {', '.join(NAMES)} }} = {page_script(MODULES, NAMES)};\n{tell}"
     )
-    result = engine.evaluate(source.replace("catch {", "catch (_) {"))  # Qt's engine knows an older JavaScript
-    assert not result.isError(), f"line {result.property('lineNumber').toInt()}: {result.toString()}"
+    # Qt's engine knows an older JavaScript
+    result = engine.evaluate(source.replace("catch {", "catch (_) {"))
+    assert not result.isError(), (
+        f"line {result.property('lineNumber').toInt()}: {result.toString()}"
+    )
     return json.loads(result.toString())
 
 
@@ -152,22 +164,33 @@ def without_scripts(page: str) -> str:
 
 def test_the_name_of_a_head_says_that_it_is_off(qapp) -> None:
     head = Head("cross", 1, 2)
-    changed = replace(TRANSLATION, experiment=Experiment("x", interventions=(HeadScaled(head, 0.0),)))
-    assert f"{display_text(head.title)} · off" in read_by_the_script(page_html(content(translation=changed)), SAID)
+    changed = replace(
+        TRANSLATION, experiment=Experiment("x", interventions=(HeadScaled(head, 0.0),))
+    )
+    assert f"{display_text(head.title)} · off" in read_by_the_script(
+        page_html(content(translation=changed)), SAID
+    )
     assert display_text(head.title) in read_by_the_script(page_html(content()), SAID)
 
 
 def test_without_scripts_the_page_shows_the_chosen_map_with_marks_and_changes() -> None:
     head = Head("cross", 1, 2)
-    changed = replace(TRANSLATION, experiment=Experiment("x", interventions=(HeadScaled(head, 0.0),)))
-    still = without_scripts(page_html(content(translation=changed, pinned=Pair(1, 2), notes=("A note.",))))
+    changed = replace(
+        TRANSLATION, experiment=Experiment("x", interventions=(HeadScaled(head, 0.0),))
+    )
+    still = without_scripts(
+        page_html(content(translation=changed, pinned=Pair(1, 2), notes=("A note.",)))
+    )
     for text in (TRANSLATION.text, "Changed: cross 2·3 off", "A note.", "<blockquote"):
         assert html.escape(text, quote=False) in still or text in still, text
     assert (
-        f"{display_text(head.title)} · off. Each row: where the model looks at the source while it predicts that target"
+        f"{display_text(head.title)} · off. Each row: where the model looks at the source while "
+        "it predicts that target" in still
+    )
+    assert (
+        "Colours: weight α. Marks: frame: pinned cell; line through the map: head switched off."
         in still
     )
-    assert "Colours: weight α. Marks: frame: pinned cell; line through the map: head switched off." in still
     assert still.count('aria-label="Cross-attention · layer 2 · head 3"') == 1
     assert 'stroke-width="2"' in still, "the line through the map, and the frame of the pinned cell"
     values = changed.maps.cross[1, 2]
@@ -195,10 +218,14 @@ def test_marks_are_explained_as_in_the_app(qapp) -> None:
         }
         for marks in MARKS
     ]
-    tell = f"JSON.stringify({json.dumps(described)}.map((each) => marksNote(each, {json.dumps(MARK_MEANINGS)})))"
+    tell = (
+        f"JSON.stringify({json.dumps(described)}.map((each) => marksNote(each, "
+        f"{json.dumps(MARK_MEANINGS)})))"
+    )
     assert read_by_the_script(page_html(content()), tell) == [marks_note(marks) for marks in MARKS]
     assert marks_note(MARKS[3]) == (
-        "Marks: bar after a row or below a column: set by hand; dot after a row or below a column: forced token."
+        "Marks: bar after a row or below a column: set by hand; dot after a row or below a "
+        "column: forced token."
     )
 
 
@@ -211,7 +238,9 @@ def test_without_scripts_differences_have_their_own_scale() -> None:
     assert f">+{top:#.3g}</text>" in still
 
 
-@pytest.mark.parametrize("selection", [Selection(), Selection("predicted", True, frozenset({"end"}))])
+@pytest.mark.parametrize(
+    "selection", [Selection(), Selection("predicted", True, frozenset({"end"}))]
+)
 @pytest.mark.parametrize("scale", [1.0, 7.5])
 def test_the_script_reads_every_weight(qapp, selection: Selection, scale: float) -> None:
     page = content(selection, scale)
@@ -221,14 +250,19 @@ def test_the_script_reads_every_weight(qapp, selection: Selection, scale: float)
             chosen = Selection(mode, selection.merge_words, selection.hide)
             expected = chosen.apply(page.maps[kind], TRANSLATION, kind).weights
             np.testing.assert_allclose(
-                np.array(heads).reshape(expected.shape), expected, atol=scale / 65_535, err_msg=f"{kind} {mode}"
+                np.array(heads).reshape(expected.shape),
+                expected,
+                atol=scale / 65_535,
+                err_msg=f"{kind} {mode}",
             )
 
 
 def test_a_given_translation_stands_in_the_page_as_the_model_s_own_does(qapp) -> None:
     assert TRANSLATION.text in read_by_the_script(page_html(content()), SAID)
     translation = replace(
-        TRANSLATION, experiment=Experiment(TRANSLATION.source_text, GivenTarget("x")), text="Given by hand."
+        TRANSLATION,
+        experiment=Experiment(TRANSLATION.source_text, GivenTarget("x")),
+        text="Given by hand.",
     )
     assert "Given by hand." in read_by_the_script(page_html(content(translation=translation)), SAID)
 
@@ -236,7 +270,10 @@ def test_a_given_translation_stands_in_the_page_as_the_model_s_own_does(qapp) ->
 def test_nothing_is_fetched() -> None:
     page = page_html(content())
     for tag, attributes in Parts(page).tags:
-        assert not {"src", "href", "srcset", "action", "data"} & attributes.keys(), (tag, attributes)
+        assert not {"src", "href", "srcset", "action", "data"} & attributes.keys(), (
+            tag,
+            attributes,
+        )
     own = page.replace(SVG_NAME, "").replace(Parts(page).scripts[0].strip(), "")
     assert not re.search(r"https?:|[\"'(]//|@import|url\(|fetch\(|XMLHttpRequest|import\(", own)
     assert "default-src 'none'" in page
@@ -248,7 +285,8 @@ def test_a_sentence_cannot_break_out_of_the_page() -> None:
     assert len(parts.scripts) == 3
     assert json.loads(parts.scripts[0])["facts"]["sentence"] == TRANSLATION.source_text
     assert "</script> steht" not in page
-    assert "@DATA@" in page_html(content(facts={"model": "@DATA@ @SCRIPT@"}))  # names in the data are no places
+    # names in the data are no places
+    assert "@DATA@" in page_html(content(facts={"model": "@DATA@ @SCRIPT@"}))
 
 
 def test_labels_say_what_rows_and_columns_are() -> None:
@@ -256,7 +294,10 @@ def test_labels_say_what_rows_and_columns_are() -> None:
     assert data["mode"] == "predicted"
     assert data["shown"] == ["cross", 1, 2]
     cross = data["kinds"][2]["modes"]
-    assert (cross["read"]["rowsAre"], cross["predicted"]["rowsAre"]) == ("token read", "token predicted")
+    assert (cross["read"]["rowsAre"], cross["predicted"]["rowsAre"]) == (
+        "token read",
+        "token predicted",
+    )
     assert cross["predicted"]["rows"] == ["a", "man", "stands", ".", "<eos>"]
     assert cross["read"]["rows"][0] == "<sos>"
     assert data["kinds"][0]["modes"]["read"]["rowsAre"] == "source token"
@@ -271,7 +312,9 @@ def test_weights_that_are_the_same_in_both_label_modes_are_written_once() -> Non
 def test_colours_are_those_of_the_window() -> None:
     page = page_html(content())
     for name, ramp, palette in (("light", PAPER, LIGHT), ("dark", EMBER, DARK)):
-        assert [list(bytes.fromhex(color)) for color in colors_of(page)[name]["weights"]] == ramp.rgb.tolist()
+        assert [
+            list(bytes.fromhex(color)) for color in colors_of(page)[name]["weights"]
+        ] == ramp.rgb.tolist()
         assert f"--warm: {palette.warm};" in page
 
 
@@ -287,12 +330,16 @@ def test_a_page_with_nothing_left_to_show_still_opens(qapp) -> None:
     dots = make_translation(". .", ".", num_layers=1, num_heads=1)
     maps = {kind: dots.maps.of_kind(kind) for kind in KINDS}
     read_by_the_script(
-        page_html(content(Selection(hide=hidden), translation=dots, maps=maps, shown=Head("cross", 0, 0)))
+        page_html(
+            content(Selection(hide=hidden), translation=dots, maps=maps, shown=Head("cross", 0, 0))
+        )
     )
 
 
 def test_one_hundred_tokens_stay_small() -> None:
-    long = make_translation(" ".join(["wort"] * 98), " ".join(["word"] * 98), num_layers=3, num_heads=8)
+    long = make_translation(
+        " ".join(["wort"] * 98), " ".join(["word"] * 98), num_layers=3, num_heads=8
+    )
     maps = {kind: long.maps.of_kind(kind) for kind in KINDS}
     assert len(page_html(content(translation=long, maps=maps))) < 3_000_000
 
@@ -307,7 +354,11 @@ def test_a_page_is_saved_whole_or_not_at_all(tmp_path: Path) -> None:
 @pytest.mark.subprocess
 def test_the_page_needs_neither_qt_nor_torch_nor_matplotlib() -> None:
     modules = modules_imported_by("import augenmerk.viz_app.extensions.pictures.html_page")
-    assert not {name for name in modules if name.split(".")[0] in {"PySide6", "shiboken6", "torch", "matplotlib"}}
+    assert not {
+        name
+        for name in modules
+        if name.split(".")[0] in {"PySide6", "shiboken6", "torch", "matplotlib"}
+    }
 
 
 CHANGED = make_translation(
@@ -326,7 +377,9 @@ def of_difference(**changes) -> PageContent:
 
 
 @pytest.mark.parametrize("selection", [Selection(), Selection("predicted", True)])
-def test_the_script_reads_every_difference_and_what_has_no_partner(qapp, selection: Selection) -> None:
+def test_the_script_reads_every_difference_and_what_has_no_partner(
+    qapp, selection: Selection
+) -> None:
     by_kind = read_by_the_script(page_html(of_difference(selection=selection)))
     for kind, modes in zip(KINDS, by_kind, strict=True):
         for mode, heads in zip(("read", "predicted"), modes, strict=True):
@@ -347,7 +400,10 @@ def test_a_difference_has_colours_of_its_own_and_says_so(qapp) -> None:
     for name, is_dark in (("light", False), ("dark", True)):
         table = [list(bytes.fromhex(color)) for color in colors[name]["signed"]]
         assert table == color_table(is_dark=is_dark, is_signed=True).rgb.tolist()
-    values = "[-1, 0, 1, NaN].map((value) => new ColorTable(colors).colorOf(value, { top: 1, isSigned: true }))"
+    values = (
+        "[-1, 0, 1, NaN].map((value) => new ColorTable(colors).colorOf(value, { top: 1, "
+        "isSigned: true }))"
+    )
     below, zero, above, missing = read_by_the_script(page, f"JSON.stringify({values})")
     assert [below, zero, above] == [colors["light"]["signed"][index] for index in (0, 127, 254)]
     assert missing not in colors["light"]["signed"]
@@ -371,7 +427,9 @@ def test_where_nothing_pairs_the_page_shows_the_changed_maps(qapp) -> None:
     data = data_of(page)
     assert not any(mode["signed"] for kind in data["kinds"] for mode in kind["modes"].values())
     read = read_by_the_script(page)[2][0]
-    np.testing.assert_allclose(np.array(read).reshape(TRANSLATION.maps.cross.shape), TRANSLATION.maps.cross, atol=2e-5)
+    np.testing.assert_allclose(
+        np.array(read).reshape(TRANSLATION.maps.cross.shape), TRANSLATION.maps.cross, atol=2e-5
+    )
 
 
 COUNTED = """
@@ -388,7 +446,9 @@ JSON.stringify((() => {
 
 def test_all_heads_are_those_of_every_kind(qapp) -> None:
     made = read_by_the_script(page_html(content()), COUNTED)
-    assert made == [f"{kind} {layer} {head}" for kind in KINDS for layer in range(2) for head in range(3)]
+    assert made == [
+        f"{kind} {layer} {head}" for kind in KINDS for layer in range(2) for head in range(3)
+    ]
     page = page_html(content())
     assert "`layer ${layer + 1}`" in page
     assert "`L$" not in page
@@ -403,7 +463,11 @@ def test_the_map_may_take_the_whole_width() -> None:
 
 
 def test_changes_and_notes_are_in_words(qapp) -> None:
-    page = page_html(of_difference(line=OutlinedText("Translation: a ", "dog", " sits"), notes=("First.", "Second.")))
+    page = page_html(
+        of_difference(
+            line=OutlinedText("Translation: a ", "dog", " sits"), notes=("First.", "Second.")
+        )
+    )
     assert data_of(page)["changes"] == ["cross 2·3 off", "step 3: now"]
     said = read_by_the_script(page, SAID)
     assert {"Translation: a ", "First.", "Second."} <= set(said)
@@ -412,7 +476,10 @@ def test_changes_and_notes_are_in_words(qapp) -> None:
 
 
 def test_every_token_has_its_probability_and_the_next_best_ones() -> None:
-    best = tuple(Alternative(token, math.log(share)) for token, share in (("a", 0.5), ("the", 0.25), ("one", 0.125)))
+    best = tuple(
+        Alternative(token, math.log(share))
+        for token, share in (("a", 0.5), ("the", 0.25), ("one", 0.125))
+    )
     translation = replace(
         TRANSLATION,
         log_probabilities=(math.log(0.5), *TRANSLATION.log_probabilities[1:]),

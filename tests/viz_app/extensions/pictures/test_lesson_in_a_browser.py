@@ -1,4 +1,5 @@
-"""Lessons in a page that runs their model, in Chromium: scenes give the results of Python, can be changed and reset."""
+"""Lessons in a page that runs their model, in Chromium: scenes give the results of Python, can be
+changed and reset."""
 
 import re
 from dataclasses import replace
@@ -30,7 +31,9 @@ VIEW = {"head": ("cross", 1, 4), "pinned": (2, 3), "label_mode": "predicted", "m
 
 
 def own_scene(title: str, experiment: Experiment, **view: object) -> Scene:
-    return Scene(title, "Text", SavedExperiment(experiment, ModelReference("x", "0" * 64), VIEW | view))
+    return Scene(
+        title, "Text", SavedExperiment(experiment, ModelReference("x", "0" * 64), VIEW | view)
+    )
 
 
 PLAIN = Experiment(SENTENCE)
@@ -49,11 +52,15 @@ PLACES = {scene.title: len(SHIPPED) + index for index, scene in enumerate(OWN)}
 @pytest.fixture(scope="module")
 def page(bundled_translator: Translator, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """With all scenes of the lessons that ship, and a few more."""
-    path, checkpoint = tmp_path_factory.mktemp("page") / "lesson.html", load_checkpoint(bundled_model_path())
+    path, checkpoint = (
+        tmp_path_factory.mktemp("page") / "lesson.html",
+        load_checkpoint(bundled_model_path()),
+    )
     lesson = PageLesson("All", computed(Lesson("All", (*SHIPPED, *OWN)), bundled_translator))
     packed = pack_model(checkpoint, "bundled")
     path.write_text(
-        running_page_html(checkpoint, "bundled", packed, examples=gallery(), lesson=lesson), encoding="utf-8"
+        running_page_html(checkpoint, "bundled", packed, examples=gallery(), lesson=lesson),
+        encoding="utf-8",
     )
     return path
 
@@ -74,7 +81,9 @@ def go(browser: Browser, index: int) -> None:
 
 
 def is_shown(browser: Browser, selector: str) -> bool:
-    is_visible: bool = browser.script("return document.querySelector(arguments[0]).checkVisibility()", selector)
+    is_visible: bool = browser.script(
+        "return document.querySelector(arguments[0]).checkVisibility()", selector
+    )
     return is_visible
 
 
@@ -87,9 +96,13 @@ def test_every_scene_of_the_shipped_lessons_gives_the_results_of_python(
         translation = bundled_translator.run(scene.saved.experiment)
         assert opened.text("#translation") == translation.text, scene.title
         assert opened.text("#scene-text") == scene.text
-        assert opened.text("#hint") == "", "an example with the same sentence refers to another head or experiment"
+        assert opened.text("#hint") == "", (
+            "an example with the same sentence refers to another head or experiment"
+        )
         kind, layer, head = scene.saved.view["head"]  # type: ignore[misc]
-        assert opened.text("#map-title").startswith(f"{KIND_TITLES[kind]} · layer {layer + 1} · head {head + 1}")
+        assert opened.text("#map-title").startswith(
+            f"{KIND_TITLES[kind]} · layer {layer + 1} · head {head + 1}"
+        )
         if "pinned" in scene.saved.view:
             weight = translation.maps.of_kind(kind)[layer, head][scene.saved.view["pinned"]]
             match = re.search(r": (\d\.\d+)$", opened.text("#reading"))
@@ -100,7 +113,9 @@ def test_every_scene_of_the_shipped_lessons_gives_the_results_of_python(
     assert [entry for entry in opened.logged("browser") if entry["level"] == "SEVERE"] == []
 
 
-def test_changes_last_until_the_scene_is_reset(opened: Browser, bundled_translator: Translator) -> None:
+def test_changes_last_until_the_scene_is_reset(
+    opened: Browser, bundled_translator: Translator
+) -> None:
     before = opened.text("#translation")
     assert not is_shown(opened, "#scene-reset")
     opened.click("#factor button")
@@ -114,16 +129,23 @@ def test_changes_last_until_the_scene_is_reset(opened: Browser, bundled_translat
     opened.click("#scene-reset")
     assert (opened.text("#translation"), opened.text("#scene-changed")) == (before, "")
     assert opened.texts("#chips li") == []
-    assert opened.script("return document.activeElement.id") == "scene", "the focus is not lost with the button"
+    assert opened.script("return document.activeElement.id") == "scene", (
+        "the focus is not lost with the button"
+    )
     opened.click("#factor button")
     opened.click("#scene-next")
     opened.click("#scene-back")
     assert (opened.text("#translation"), opened.text("#scene-changed")) == (before, "")
 
 
-def test_an_address_opens_a_scene_with_changes(session: Browser, page: Path, bundled_translator: Translator) -> None:
+def test_an_address_opens_a_scene_with_changes(
+    session: Browser, page: Path, bundled_translator: Translator
+) -> None:
     session.open(page, f"#scene={PLACES['Typed'] + 1}&text=Zwei Hunde.&off=cross")
-    assert session.script("return document.querySelector('#scene-list').selectedIndex") == PLACES["Typed"]
+    assert (
+        session.script("return document.querySelector('#scene-list').selectedIndex")
+        == PLACES["Typed"]
+    )
     assert len(session.texts("#chips li")) == 1
     assert session.script("return document.querySelector('#text').value") == "Zwei Hunde."
     assert is_shown(session, "#scene-reset")
@@ -138,7 +160,9 @@ def test_a_scene_that_the_page_cannot_compute_shows_recorded_maps(
     recorded = f'section.scene[data-place="{PLACES["Recorded"]}"]'
     assert is_shown(opened, recorded)
     beam = bundled_translator.run(Experiment(SENTENCE, Beam(4)))
-    assert opened.text(f'{recorded} [data-part="target"]').endswith(f" with 4 hypotheses: {beam.text}")
+    assert opened.text(f'{recorded} [data-part="target"]').endswith(
+        f" with 4 hypotheses: {beam.text}"
+    )
     assert opened.text(f'{recorded} [data-part="title"]') == display_text(Head("cross", 1, 4).title)
     assert opened.script(f"return document.querySelector('{recorded} canvas').width > 100")
     opened.click("#scene-next")
@@ -146,8 +170,12 @@ def test_a_scene_that_the_page_cannot_compute_shows_recorded_maps(
     assert not is_shown(opened, recorded)
 
 
-def test_a_question_with_choices_is_judged_as_by_python(opened: Browser, bundled_translator: Translator) -> None:
-    (expected,) = (scene for scene in computed(Lesson("x", OWN), bundled_translator) if scene.choices)
+def test_a_question_with_choices_is_judged_as_by_python(
+    opened: Browser, bundled_translator: Translator
+) -> None:
+    (expected,) = (
+        scene for scene in computed(Lesson("x", OWN), bundled_translator) if scene.choices
+    )
     go(opened, PLACES["Choices"])
     opened.click("#question button")
     assert opened.text("#question .verdict") == "Choose an answer first."
@@ -167,7 +195,9 @@ def test_a_typed_answer_is_kept_and_the_teachers_is_shown_as_text(opened: Browse
     assert opened.text("#question .verdict") == "Because of <b>it</b>."
     opened.click("#scene-next")
     opened.click("#scene-back")
-    assert opened.script("return document.querySelector('#question textarea').value") == "I think so."
+    assert (
+        opened.script("return document.querySelector('#question textarea').value") == "I think so."
+    )
 
 
 COUNT = """
@@ -194,7 +224,8 @@ def test_the_pointer_of_a_scene_is_drawn(opened: Browser) -> None:
     assert opened.script(COUNT, large) == 0
     assert len(opened.texts("#translation .pointed")) == 1
     go(opened, PLACES["Arrow"])
-    opened.script("return new Promise((done) => setTimeout(done, 200))")  # thumbnails are drawn in slices
+    # thumbnails are drawn in slices
+    opened.script("return new Promise((done) => setTimeout(done, 200))")
     assert opened.script(COUNT, small) > 25, "as large as on other maps"
 
 
@@ -202,7 +233,9 @@ def test_a_recorded_scene_fits_the_window_and_rings_a_word_within_its_line(opene
     go(opened, PLACES["OutlinedText"])
     section = f'section.scene[data-place="{PLACES["OutlinedText"]}"]'
     assert (
-        opened.script("return getComputedStyle(document.querySelector(arguments[0])).display", f"{section} p")
+        opened.script(
+            "return getComputedStyle(document.querySelector(arguments[0])).display", f"{section} p"
+        )
         == "block"
     )
     assert opened.text(f"{section} mark") == "standing"
@@ -224,7 +257,9 @@ return [...arguments].map(boxOf).map((box) => [box.top, box.bottom]);
 
 
 @pytest.mark.parametrize("size", [DESK, (1920, 1080)])
-def test_question_translation_and_map_are_in_sight_together(opened: Browser, size: tuple[int, int]) -> None:
+def test_question_translation_and_map_are_in_sight_together(
+    opened: Browser, size: tuple[int, int]
+) -> None:
     opened.show_as(*size)
     for index, scene in enumerate(SHIPPED):
         go(opened, index)
@@ -246,4 +281,8 @@ def test_on_a_phone_the_question_stays_in_sight_above_the_map(opened: Browser) -
         go(opened, index)
         opened.click('[title="Cross-attention · layer 3 · head 8"]')
         question, large = opened.script(BOXES, "question", "map")
-        assert 0 <= question[0] <= question[1] <= large[0] < large[1] <= PHONE[1], (scene.title, question, large)
+        assert 0 <= question[0] <= question[1] <= large[0] < large[1] <= PHONE[1], (
+            scene.title,
+            question,
+            large,
+        )

@@ -1,4 +1,5 @@
-"""The page of a lesson: all scenes with their own live maps, no network, and texts that cannot break out."""
+"""The page of a lesson: all scenes with their own live maps, no network, and texts that cannot
+break out."""
 
 import re
 import shutil
@@ -14,7 +15,11 @@ from augenmerk.core.counting import display_text
 from augenmerk.core.errors import StorageError
 from augenmerk.core.model.heads import AttentionKind, Head
 from augenmerk.core.translation.result import FloatArray
-from augenmerk.viz_app.extensions.pictures.html_page import ScenePart, lesson_page_html, save_lesson_page
+from augenmerk.viz_app.extensions.pictures.html_page import (
+    ScenePart,
+    lesson_page_html,
+    save_lesson_page,
+)
 from augenmerk.viz_app.extensions.pictures.scene_notes import OutlinedText
 from augenmerk.viz_app.extensions.pictures.worksheet import SheetScene, save_sheet
 from augenmerk.viz_app.state.map_view import Pair
@@ -32,7 +37,9 @@ from tests.viz_app.synthetic import make_translation
 
 OTHER = make_translation("zwei hunde .", "two dogs .", num_layers=2, num_heads=3)
 PARTS = (
-    ScenePart("First", "It looks at “mann”.", content(shown=Head("cross", 1, 2), pinned=Pair(1, 2))),
+    ScenePart(
+        "First", "It looks at “mann”.", content(shown=Head("cross", 1, 2), pinned=Pair(1, 2))
+    ),
     ScenePart(
         "Second </script> & <b>",
         "@DATA@ <i>",
@@ -53,14 +60,18 @@ def test_every_scene_shows_its_own_sentence_head_and_pinned_cell(qapp) -> None:
     assert any(text.endswith("layer 1 · head 2") for text in said)
     weight = TRANSLATION.maps.cross[1, 2, 1, 2]
     assert [text for text in said if f": {weight:.4f} (pinned" in text]
-    assert sum("Point at a cell to read it" in text for text in said) == 1, "nothing is pinned in the second scene"
+    assert sum("Point at a cell to read it" in text for text in said) == 1, (
+        "nothing is pinned in the second scene"
+    )
 
 
 def test_every_scene_has_the_parts_that_the_script_fills() -> None:
     page = lesson_page_html("Title", PARTS)
     ids = [attributes["id"] for _, attributes in Parts(page).tags if "id" in attributes]
     assert sorted(ids) == ["colors", "theme"]
-    parts = [attributes["data-part"] for _, attributes in Parts(page).tags if "data-part" in attributes]
+    parts = [
+        attributes["data-part"] for _, attributes in Parts(page).tags if "data-part" in attributes
+    ]
     assert len(parts) == 2 * len(set(parts))
     filled = set(re.findall(r'\bpart\("([a-z]+)"\)', page))
     assert len(filled) > 10
@@ -80,14 +91,20 @@ def test_a_question_is_followed_by_its_answer_on_request() -> None:
     asked = replace(PARTS[0], question="Why <so>?", answer="Because & therefore.")
     page = lesson_page_html("Title", (asked, PARTS[1]))
     assert "<p><strong>Why &lt;so&gt;?</strong></p>" in page
-    assert "<details><summary>Show the answer</summary><p>Because &amp; therefore.</p></details>" in page
+    assert (
+        "<details><summary>Show the answer</summary><p>Because &amp; therefore.</p></details>"
+        in page
+    )
     assert page.count("<details><summary>Show") == 1, "a scene without an answer has none"
 
 
 def test_nothing_is_fetched() -> None:
     page = lesson_page_html("Title", PARTS)
     for tag, attributes in Parts(page).tags:
-        assert not {"src", "href", "srcset", "action", "data"} & attributes.keys(), (tag, attributes)
+        assert not {"src", "href", "srcset", "action", "data"} & attributes.keys(), (
+            tag,
+            attributes,
+        )
     own = page.replace(SVG_NAME, "")
     for data in Parts(page).scripts[:-2]:
         own = own.replace(data.strip(), "")
@@ -115,10 +132,15 @@ def test_scenes_are_printed_two_on_a_page_with_room_for_answers() -> None:
 
 
 def heads_in(maps: Mapping[AttentionKind, FloatArray]) -> list[Head]:
-    return [Head(kind, *index) for kind, array in maps.items() for index in np.ndindex(*array.shape[:2])]
+    return [
+        Head(kind, *index) for kind, array in maps.items() for index in np.ndindex(*array.shape[:2])
+    ]
 
 
-LONG = "A sentence that is long enough for two lines on paper, even if its letters are small, as in a caption it is."
+LONG = (
+    "A sentence that is long enough for two lines on paper, even if its letters are small, as in "
+    "a caption it is."
+)
 
 
 @pytest.mark.subprocess
@@ -130,7 +152,9 @@ def test_a_browser_prints_two_scenes_on_a_page(notes: tuple[str, ...], tmp_path:
         pytest.skip("needs chromium: the package chromium of Debian")
     asked = [replace(part, question="Why?", answer="So.") for part in (*PARTS, *PARTS)]
     asked = [replace(scene, content=replace(scene.content, notes=notes)) for scene in asked]
-    sheet = SheetScene("Title", "Ein Satz.", "Text", "Why?", "So.", tuple(map(OutlinedText, notes)), SCENE.drawing)
+    sheet = SheetScene(
+        "Title", "Ein Satz.", "Text", "Why?", "So.", tuple(map(OutlinedText, notes)), SCENE.drawing
+    )
     sheets = [replace(sheet, caption=OutlinedText(LONG)) for _ in asked]
     (tmp_path / "page.html").write_text(lesson_page_html("Title", asked), encoding="utf-8")
     save_sheet("Title", sheets, "worksheet", tmp_path / "sheet.html")
@@ -165,7 +189,9 @@ def test_recorded_scenes_fit_a_phone_and_name_their_heads(session: Browser, tmp_
     assert session.script("return [document.documentElement.scrollWidth, innerWidth]") == [360, 360]
     nodes = session.devtools("Accessibility.getFullAXTree")["nodes"]
     names = [
-        node["name"]["value"] for node in nodes if node.get("role", {}).get("value") == "button" and "name" in node
+        node["name"]["value"]
+        for node in nodes
+        if node.get("role", {}).get("value") == "button" and "name" in node
     ]
     heads = [display_text(head.title) for part in parts for head in heads_in(part.content.maps)]
     assert [name for name in names if " · head " in name] == heads
@@ -185,10 +211,20 @@ def test_without_scripts_a_lesson_shows_a_map_of_each_scene_and_no_dead_controls
         nodes = session.devtools("Accessibility.getFullAXTree")["nodes"]
     finally:
         session.devtools("Emulation.setScriptExecutionDisabled", value=False)
-    seen = [(node["role"]["value"], node.get("name", {}).get("value", "")) for node in nodes if not node["ignored"]]
+    seen = [
+        (node["role"]["value"], node.get("name", {}).get("value", ""))
+        for node in nodes
+        if not node["ignored"]
+    ]
     maps = [name for role, name in seen if role in ("image", "img")]
     assert maps == [display_text(part.content.shown.title) for part in PARTS]
     texts = " ".join(name for role, name in seen if role == "StaticText")
-    for text in ("Scripts are off here", "Why?", TRANSLATION.text, OTHER.text, "Each row: where the encoder looks"):
+    for text in (
+        "Scripts are off here",
+        "Why?",
+        TRANSLATION.text,
+        OTHER.text,
+        "Each row: where the encoder looks",
+    ):
         assert text in texts, text
     assert not {"button", "combobox", "checkbox", "Canvas"} & {role for role, _ in seen}

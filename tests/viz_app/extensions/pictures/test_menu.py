@@ -1,4 +1,5 @@
-"""The export menu as a person uses it: entries, keys, dialogs, the clipboard, and what cannot be written."""
+"""The export menu as a person uses it: entries, keys, dialogs, the clipboard, and what cannot be
+written."""
 
 from pathlib import Path
 
@@ -10,7 +11,13 @@ from pytestqt.qtbot import QtBot
 
 from augenmerk.core.checkpoint.file import load_checkpoint
 from augenmerk.core.device import DeviceChoice
-from augenmerk.viz_app.extensions.pictures.menu import EXPORTS, NOTHING, OF_MAPS, OF_RUNS, ExportMenu
+from augenmerk.viz_app.extensions.pictures.menu import (
+    EXPORTS,
+    NOTHING,
+    OF_MAPS,
+    OF_RUNS,
+    ExportMenu,
+)
 from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.model_info import ModelInfo
 from augenmerk.viz_app.widgets.commands import CommandRegistry
@@ -57,7 +64,9 @@ def the_box(page: MapsPage) -> QMessageBox:
 @pytest.mark.slow
 @pytest.mark.figures
 @pytest.mark.parametrize(("entry", "name"), FILES)
-def test_the_menu_saves_what_is_shown(menu: ExportMenu, told: list[str], tmp_path: Path, entry: str, name: str) -> None:
+def test_the_menu_saves_what_is_shown(
+    menu: ExportMenu, told: list[str], tmp_path: Path, entry: str, name: str
+) -> None:
     save_by_dialog(menu, entry, tmp_path / name)
     assert (tmp_path / name).stat().st_size > 50
     assert told == [f"saved {name}"]
@@ -74,7 +83,9 @@ def test_a_picture_of_the_page_does_not_show_the_button_hovered_that_opened_the_
     menu.saving.save_page(tmp_path / "before.png")
     middle = button.rect().center()
     QCursor.setPos(button.mapToGlobal(middle))
-    QApplication.sendEvent(button, QEnterEvent(QPointF(middle), QPointF(middle), QPointF(QCursor.pos())))
+    QApplication.sendEvent(
+        button, QEnterEvent(QPointF(middle), QPointF(middle), QPointF(QCursor.pos()))
+    )
     menu.saving.save_page(tmp_path / "hovered.png")
     assert QImage(str(tmp_path / "hovered.png")) != QImage(str(tmp_path / "before.png"))
 
@@ -96,7 +107,9 @@ def test_every_entry_says_what_it_does(menu: ExportMenu) -> None:
         assert name in texts
 
 
-def test_the_entry_says_whether_the_map_is_a_heatmap_or_lines(page: MapsPage, menu: ExportMenu) -> None:
+def test_the_entry_says_whether_the_map_is_a_heatmap_or_lines(
+    page: MapsPage, menu: ExportMenu
+) -> None:
     menu.aboutToShow.emit()
     assert "heatmap" in menu.entries["map"].text()
     page.head.picture_menu.actions_by_name["lines"].trigger()
@@ -125,7 +138,9 @@ def test_a_file_is_proposed_that_names_the_head(menu: ExportMenu) -> None:
     menu.dialog.reject()
 
 
-def test_picture_and_table_go_to_the_clipboard(page: MapsPage, menu: ExportMenu, told: list[str]) -> None:
+def test_picture_and_table_go_to_the_clipboard(
+    page: MapsPage, menu: ExportMenu, told: list[str]
+) -> None:
     menu.entries["copy table"].trigger()
     first = QGuiApplication.clipboard().text().splitlines()[0]
     assert first.split("\t") == ["query \\ key", "<sos>", *SENTENCE.lower().split(), "<eos>"]
@@ -170,8 +185,12 @@ def test_a_disk_that_is_full_is_told_and_the_older_file_stays(
     assert (tmp_path / name).stat().st_size > 50
 
 
-@pytest.mark.parametrize(("entry", "expected"), [("map", ".png, .svg or .pdf"), ("numbers", ".csv, .json or .npz")])
-def test_another_ending_is_refused(page: MapsPage, menu: ExportMenu, tmp_path: Path, entry: str, expected: str):
+@pytest.mark.parametrize(
+    ("entry", "expected"), [("map", ".png, .svg or .pdf"), ("numbers", ".csv, .json or .npz")]
+)
+def test_another_ending_is_refused(
+    page: MapsPage, menu: ExportMenu, tmp_path: Path, entry: str, expected: str
+):
     save_by_dialog(menu, entry, tmp_path / "map.txt")
     box = the_box(page)
     assert expected in box.informativeText()
@@ -179,7 +198,9 @@ def test_another_ending_is_refused(page: MapsPage, menu: ExportMenu, tmp_path: P
     assert not (tmp_path / "map.txt").exists()
 
 
-def test_a_name_without_an_ending_gets_that_of_the_chosen_format(menu: ExportMenu, tmp_path: Path) -> None:
+def test_a_name_without_an_ending_gets_that_of_the_chosen_format(
+    menu: ExportMenu, tmp_path: Path
+) -> None:
     menu.entries["numbers"].trigger()
     dialog = menu.dialog
     assert dialog is not None
@@ -249,11 +270,19 @@ def test_the_page_in_sight_is_exported_not_one_that_is_hidden(
     menu.aboutToShow.emit()
     hidden = [name for name, action in menu.entries.items() if not action.isVisible()]
     assert hidden == ["analysis", *OF_RUNS]
-    disabled = [name for name, action in menu.entries.items() if action.isVisible() and not action.isEnabled()]
+    disabled = [
+        name
+        for name, action in menu.entries.items()
+        if action.isVisible() and not action.isEnabled()
+    ]
     assert disabled == sorted([*OF_MAPS, "running page"], key=list(menu.entries).index)
     page.in_sight = page
     menu.aboutToShow.emit()
-    disabled = [name for name, action in menu.entries.items() if action.isVisible() and not action.isEnabled()]
+    disabled = [
+        name
+        for name, action in menu.entries.items()
+        if action.isVisible() and not action.isEnabled()
+    ]
     assert disabled == ["running page"]  # no model is open
 
 
@@ -269,7 +298,10 @@ def test_a_caption_can_be_left_out_and_this_is_remembered(
     assert not preferences.exports_captions
     for entry in ("map", "heads", "page"):
         save_by_dialog(menu, entry, tmp_path / f"{entry}-without.svg")
-        texts = [(tmp_path / f"{entry}-{which}.svg").read_text(encoding="utf-8") for which in ("with", "without")]
+        texts = [
+            (tmp_path / f"{entry}-{which}.svg").read_text(encoding="utf-8")
+            for which in ("with", "without")
+        ]
         assert "model: model" in texts[0], entry
         assert "model: model" not in texts[1], entry
     assert not ExportMenu(lambda: page, preferences, page).entries["caption"].isChecked()
@@ -278,12 +310,19 @@ def test_a_caption_can_be_left_out_and_this_is_remembered(
 def test_a_copied_picture_can_be_read_back(page: MapsPage, menu: ExportMenu) -> None:
     menu.copy_picture()
     image = QGuiApplication.clipboard().image().convertToFormat(QImage.Format.Format_RGB32)
-    colors = {image.pixel(x, y) for x in range(0, image.width(), 7) for y in range(0, image.height(), 7)}
+    colors = {
+        image.pixel(x, y) for x in range(0, image.width(), 7) for y in range(0, image.height(), 7)
+    }
     assert len(colors) > 5
 
 
 def test_the_page_that_runs_is_written_in_the_background_and_its_size_reported(
-    page: MapsPage, menu: ExportMenu, told: list[str], tmp_path: Path, qtbot: QtBot, untrained_checkpoint: Path
+    page: MapsPage,
+    menu: ExportMenu,
+    told: list[str],
+    tmp_path: Path,
+    qtbot: QtBot,
+    untrained_checkpoint: Path,
 ) -> None:
     open_model(page, untrained_checkpoint)
     target = tmp_path / "lab.html"
@@ -297,7 +336,12 @@ def test_the_page_that_runs_is_written_in_the_background_and_its_size_reported(
 
 
 def test_a_page_that_cannot_be_written_is_reported(
-    page: MapsPage, menu: ExportMenu, told: list[str], tmp_path: Path, qtbot: QtBot, untrained_checkpoint: Path
+    page: MapsPage,
+    menu: ExportMenu,
+    told: list[str],
+    tmp_path: Path,
+    qtbot: QtBot,
+    untrained_checkpoint: Path,
 ) -> None:
     open_model(page, untrained_checkpoint)
     (tmp_path / "file").touch()

@@ -14,7 +14,12 @@ import pytest
 
 from augenmerk.core.checkpoint.file import Checkpoint, load_checkpoint, save_checkpoint
 from augenmerk.core.extensions.lessons.lesson_file import read_lesson_file, write_lesson_file
-from augenmerk.core.extensions.page.packing import BYTES_PER_PARAMETER, PackedModel, engine_script, pack_model
+from augenmerk.core.extensions.page.packing import (
+    BYTES_PER_PARAMETER,
+    PackedModel,
+    engine_script,
+    pack_model,
+)
 from augenmerk.core.extensions.page.scripts import joined_script
 from augenmerk.core.resources import bundled_model_path, resource_path
 from augenmerk.viz_app.extensions.documents.reading import SHIPPED_LESSONS
@@ -22,7 +27,12 @@ from augenmerk.viz_app.extensions.examples.gallery import gallery
 from augenmerk.viz_app.extensions.help.glossary import glossary
 from augenmerk.viz_app.extensions.pictures.legend import MARK_MEANINGS
 from augenmerk.viz_app.extensions.pictures.page_parts import PARTS, page_script
-from augenmerk.viz_app.extensions.pictures.running_page import MODULES, TERMS, running_page_html, save_running_page
+from augenmerk.viz_app.extensions.pictures.running_page import (
+    MODULES,
+    TERMS,
+    running_page_html,
+    save_running_page,
+)
 from augenmerk.viz_app.launch import main
 from tests.core.translation.random_models import make_translator
 
@@ -50,7 +60,9 @@ def held(page: str, name: str) -> str:
 def test_the_page_holds_the_model_as_packed(checkpoint: Checkpoint, packed: PackedModel) -> None:
     page = running_page_html(checkpoint, "mine", packed)
     assert {name: held(page, name) for name in ("description", "weights")} == packed.texts
-    assert json.loads(gzip.decompress(base64.b64decode(held(page, "description"))))["name"] == "mine"
+    assert (
+        json.loads(gzip.decompress(base64.b64decode(held(page, "description"))))["name"] == "mine"
+    )
 
 
 def test_sentences_and_names_are_never_markup(checkpoint: Checkpoint, packed: PackedModel) -> None:
@@ -74,14 +86,24 @@ def test_terms_and_marks_are_explained(checkpoint: Checkpoint, packed: PackedMod
 
 
 def test_no_script_reads_texts_as_markup_or_asks_a_network() -> None:
-    scripts = page_script(MODULES, ["showPage"]) + engine_script() + joined_script([PARTS / "worker.js"], ["serve"])
-    assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function", scripts)
+    scripts = (
+        page_script(MODULES, ["showPage"])
+        + engine_script()
+        + joined_script([PARTS / "worker.js"], ["serve"])
+    )
+    assert not re.search(
+        r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function", scripts
+    )
     assert not re.search(r"fetch\(|XMLHttpRequest|WebSocket|https?://|</script|<!--", scripts)
     assert not re.search(r"^(import|export)\b", scripts, re.MULTILINE)
 
 
-def test_examples_and_the_head_in_view_are_those_of_the_gallery(checkpoint: Checkpoint, packed: PackedModel) -> None:
-    data = json.loads(held(running_page_html(checkpoint, "mine", packed, examples=gallery()), "data"))
+def test_examples_and_the_head_in_view_are_those_of_the_gallery(
+    checkpoint: Checkpoint, packed: PackedModel
+) -> None:
+    data = json.loads(
+        held(running_page_html(checkpoint, "mine", packed, examples=gallery()), "data")
+    )
     assert [example["text"] for group in data["examples"] for example in group["members"]] == [
         e.text for e in gallery() if e.see
     ]
@@ -94,7 +116,9 @@ def test_examples_and_the_head_in_view_are_those_of_the_gallery(checkpoint: Chec
 @pytest.mark.heavy
 def test_the_bundled_model_takes_at_most_two_point_four_bytes_per_parameter(tmp_path: Path) -> None:
     target = tmp_path / "lab.html"
-    packed = save_running_page(load_checkpoint(bundled_model_path()), "multi30k-de-en", target, examples=gallery())
+    packed = save_running_page(
+        load_checkpoint(bundled_model_path()), "multi30k-de-en", target, examples=gallery()
+    )
     assert target.stat().st_size <= BYTES_PER_PARAMETER * packed.num_parameters
     page = target.read_text(encoding="utf-8")
     assert "non-commercial research and education" in page
@@ -105,15 +129,24 @@ def test_the_command_writes_the_page_and_prints_its_size(
     untrained_checkpoint: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     target = tmp_path / "lab.html"
-    assert main(["page", str(untrained_checkpoint), "--out", str(target), "--text", "Ein Hund läuft."]) == 0
-    assert json.loads(held(target.read_text(encoding="utf-8"), "data"))["text"].startswith("Ein Hund ")
+    assert (
+        main(["page", str(untrained_checkpoint), "--out", str(target), "--text", "Ein Hund läuft."])
+        == 0
+    )
+    assert json.loads(held(target.read_text(encoding="utf-8"), "data"))["text"].startswith(
+        "Ein Hund "
+    )
     assert f"{target}: " in capsys.readouterr().err
     assert [path.name for path in tmp_path.iterdir()] == ["lab.html"]
 
 
 @pytest.mark.parametrize(("options", "is_rounded"), [([], True), (["--bits", "32"], False)])
 def test_a_page_with_rounded_weights_says_so(
-    options: list[str], is_rounded: bool, checkpoint: Checkpoint, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    options: list[str],
+    is_rounded: bool,
+    checkpoint: Checkpoint,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     model, target = tmp_path / "mine.safetensors", tmp_path / "lab.html"
     save_checkpoint(checkpoint, model)
@@ -126,7 +159,10 @@ def test_a_page_with_rounded_weights_says_so(
     ("arguments", "reason"),
     [
         (["--out", "lab.txt"], "choose a file name that ends in .html"),
-        (["MODEL", "--out", "lab.html", "--lesson", "mine.augenmerk", "--text", "Ein Hund."], "Omit --text"),
+        (
+            ["MODEL", "--out", "lab.html", "--lesson", "mine.augenmerk", "--text", "Ein Hund."],
+            "Omit --text",
+        ),
         (["missing.safetensors", "--out", "lab.html"], "missing.safetensors"),
         (["FRENCH", "--out", "lab.html"], "a page has word rules for de and en, not for fr"),
         (["MODEL", "--out", "french.safetensors/lab.html"], "french.safetensors/lab.html"),
@@ -142,7 +178,10 @@ def test_refusals_name_the_reason_and_write_nothing(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    french = replace(checkpoint, run=replace(checkpoint.run, data=replace(checkpoint.run.data, target_language="fr")))
+    french = replace(
+        checkpoint,
+        run=replace(checkpoint.run, data=replace(checkpoint.run.data, target_language="fr")),
+    )
     save_checkpoint(french, tmp_path / "french.safetensors")
     named = {"MODEL": str(untrained_checkpoint), "FRENCH": "french.safetensors"}
     assert main(["page", *(named.get(argument, argument) for argument in arguments)]) == 2
@@ -157,7 +196,9 @@ def test_the_command_writes_a_lesson_into_the_page(tmp_path: Path) -> None:
     page, lesson = target.read_text(encoding="utf-8"), read_lesson_file(ATTENTION)
     data = json.loads(held(page, "lesson-data"))
     assert [scene["title"] for scene in data["scenes"]] == [scene.title for scene in lesson.scenes]
-    assert [scene["answer"] for scene in data["scenes"]] == [scene.answer for scene in lesson.scenes]
+    assert [scene["answer"] for scene in data["scenes"]] == [
+        scene.answer for scene in lesson.scenes
+    ]
     assert f"<title>Augenmerk · {lesson.title}</title>" in page
 
 
@@ -178,10 +219,21 @@ def test_a_server_without_qt_writes_a_page_with_every_kind_of_scene(tmp_path: Pa
     predicted = replace(first, question="What happens?", check="without-head")
     path, target = tmp_path / "mine.augenmerk", tmp_path / "lesson.html"
     write_lesson_file(replace(lesson, scenes=(*lesson.scenes, rollout, predicted)), path)
-    command = [sys.executable, "-c", WITHOUT_QT, "page", "--lesson", str(path), "--out", str(target)]
+    command = [
+        sys.executable,
+        "-c",
+        WITHOUT_QT,
+        "page",
+        "--lesson",
+        str(path),
+        "--out",
+        str(target),
+    ]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    *_, recorded, question = json.loads(held(target.read_text(encoding="utf-8"), "lesson-data"))["scenes"]
+    *_, recorded, question = json.loads(held(target.read_text(encoding="utf-8"), "lesson-data"))[
+        "scenes"
+    ]
     assert recorded["reason"] == "the measure “rollout”"
     assert question["choices"]
 
@@ -197,9 +249,16 @@ def test_a_server_without_qt_writes_a_page_with_every_kind_of_scene(tmp_path: Pa
     ids=["another model", "missing", "no lesson"],
 )
 def test_a_lesson_that_does_not_fit_is_refused_and_nothing_is_written(
-    lesson: Path, reason: str, untrained_checkpoint: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    lesson: Path,
+    reason: str,
+    untrained_checkpoint: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     target = tmp_path / "lesson.html"
-    assert main(["page", str(untrained_checkpoint), "--lesson", str(lesson), "--out", str(target)]) == 2
+    assert (
+        main(["page", str(untrained_checkpoint), "--lesson", str(lesson), "--out", str(target)])
+        == 2
+    )
     assert reason in capsys.readouterr().err
     assert not target.exists()

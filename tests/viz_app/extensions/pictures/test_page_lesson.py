@@ -1,4 +1,5 @@
-"""Scenes for a page that runs its model: which are live, what each of them says, and whose model they need."""
+"""Scenes for a page that runs its model: which are live, what each of them says, and whose model
+they need."""
 
 import json
 import re
@@ -21,7 +22,11 @@ from augenmerk.core.translation.experiment import (
     HeadScaled,
     Output,
 )
-from augenmerk.core.translation.experiment_file import ModelReference, SavedExperiment, experiment_from_json
+from augenmerk.core.translation.experiment_file import (
+    ModelReference,
+    SavedExperiment,
+    experiment_from_json,
+)
 from augenmerk.core.translation.translator import Translator
 from augenmerk.viz_app.extensions.lessons.lesson_documents import shipped_lessons
 from augenmerk.viz_app.extensions.lessons.lesson_export import LessonResultsJob, page_scenes
@@ -45,19 +50,31 @@ GREEDY = Greedy()
 
 
 def scene(
-    output: Output = GREEDY, changes: tuple[Any, ...] = (), view: Mapping[str, Any] | None = None, page: str = ""
+    output: Output = GREEDY,
+    changes: tuple[Any, ...] = (),
+    view: Mapping[str, Any] | None = None,
+    page: str = "",
 ) -> Scene:
-    saved = SavedExperiment(Experiment(SENTENCE, output, changes), ModelReference("mine", DIGEST), view or {})
+    saved = SavedExperiment(
+        Experiment(SENTENCE, output, changes), ModelReference("mine", DIGEST), view or {}
+    )
     return Scene("Title", "Text", saved, page=page)
 
 
 def computed(lesson: Lesson, translator: Translator) -> list[PageScene]:
-    model = ModelInfo("mine", None, translator.run_config, translator.device, 1, digest=translator.digest)
+    model = ModelInfo(
+        "mine", None, translator.run_config, translator.device, 1, digest=translator.digest
+    )
     own = ModelReference("mine", translator.digest)
     lesson = replace(
-        lesson, scenes=tuple(replace(scene, saved=replace(scene.saved, model=own)) for scene in lesson.scenes)
+        lesson,
+        scenes=tuple(
+            replace(scene, saved=replace(scene.saved, model=own)) for scene in lesson.scenes
+        ),
     )
-    results = LessonResultsJob(lesson.scenes, model, answer_now).run(translator, lambda _: None, lambda: False)
+    results = LessonResultsJob(lesson.scenes, model, answer_now).run(
+        translator, lambda _: None, lambda: False
+    )
     return page_scenes(lesson, results, model)
 
 
@@ -86,7 +103,15 @@ def test_scenes_beyond_the_page_are_recorded_for_a_reason(recorded: Scene, reaso
         scene(changes=(OFF,)),
         scene(changes=(OFF,), view={"shown": "difference"}),
         scene(changes=(OFF,), view={"shown": "original"}),
-        scene(view={"measure": "weight", "merges_words": True, "picture": "lines", "scope": "layer", "zoom": 12.0}),
+        scene(
+            view={
+                "measure": "weight",
+                "merges_words": True,
+                "picture": "lines",
+                "scope": "layer",
+                "zoom": 12.0,
+            }
+        ),
     ],
 )
 def test_scenes_that_the_page_computes_are_live(live: Scene) -> None:
@@ -118,13 +143,17 @@ def test_a_scene_says_everything_that_the_page_shows(bundled_translator: Transla
     described = data["scenes"][0]
     assert experiment_from_json(described.pop("experiment")) == asked.saved.experiment
     plain, off = (
-        bundled_translator.run(Experiment(SENTENCE, interventions=interventions)) for interventions in ((), (OFF,))
+        bundled_translator.run(Experiment(SENTENCE, interventions=interventions))
+        for interventions in ((), (OFF,))
     )
     is_same = plain.text == off.text
-    assert described["choices"][described["right"]] == ("The words stay the same" if is_same else "Other words")
+    assert described["choices"][described["right"]] == (
+        "The words stay the same" if is_same else "Other words"
+    )
     assert described["answer"].endswith(" Look again.")
     assert {
-        key: described[key] for key in ("title", "text", "question", "reason", "note", "head", "mode", "shown")
+        key: described[key]
+        for key in ("title", "text", "question", "reason", "note", "head", "mode", "shown")
     } == {
         "title": "Title",
         "text": "Text",
@@ -143,16 +172,25 @@ def test_a_scene_says_everything_that_the_page_shows(bundled_translator: Transla
 
 
 @pytest.mark.heavy
-def test_a_recorded_scene_holds_the_maps_that_the_window_shows(bundled_translator: Translator) -> None:
-    lesson = Lesson("x", (scene(Beam(4)), scene(view={"measure": "rollout"}), scene(GivenTarget("A dog."), (OFF,))))
+def test_a_recorded_scene_holds_the_maps_that_the_window_shows(
+    bundled_translator: Translator,
+) -> None:
+    lesson = Lesson(
+        "x",
+        (scene(Beam(4)), scene(view={"measure": "rollout"}), scene(GivenTarget("A dog."), (OFF,))),
+    )
     beam, rollout, given = computed(lesson, bundled_translator)
     assert beam.recorded is not None
-    assert beam.recorded.translation.text == bundled_translator.run(Experiment(SENTENCE, Beam(4))).text
+    assert (
+        beam.recorded.translation.text == bundled_translator.run(Experiment(SENTENCE, Beam(4))).text
+    )
     assert rollout.recorded is not None
     assert rollout.recorded.measure == "rollout"
     assert given.recorded is not None
     assert given.recorded.translation.is_given
-    assert [scene.reason for scene in (beam, rollout, given)] == [why_recorded(scene) for scene in lesson.scenes]
+    assert [scene.reason for scene in (beam, rollout, given)] == [
+        why_recorded(scene) for scene in lesson.scenes
+    ]
 
 
 @pytest.mark.heavy
@@ -164,7 +202,11 @@ def test_words_of_a_lesson_are_never_markup(bundled_translator: Translator) -> N
     assert tags.count("script") == 2, "the recorded maps and the lesson"
     assert "b" not in tags
     data = json.loads(Parts(page).scripts[-1])
-    assert (data["title"], data["scenes"][0]["text"], data["scenes"][0]["answer"]) == (bad, bad, bad)
+    assert (data["title"], data["scenes"][0]["text"], data["scenes"][0]["answer"]) == (
+        bad,
+        bad,
+        bad,
+    )
 
 
 def test_the_style_of_recorded_maps_can_stand_within_the_style_of_another_page() -> None:
@@ -177,9 +219,13 @@ def test_the_style_of_recorded_maps_can_stand_within_the_style_of_another_page()
 def test_scenes_of_another_model_are_refused_by_name() -> None:
     lesson = Lesson("Heads", (scene(), scene()))
     check_model(lesson, "mine", DIGEST)
-    with pytest.raises(ExperimentFileError, match=r"Scene 1 of “Heads”, “Title”, was made with.*“mine”.*“its”"):
+    with pytest.raises(
+        ExperimentFileError, match=r"Scene 1 of “Heads”, “Title”, was made with.*“mine”.*“its”"
+    ):
         check_model(lesson, "its", "b" * 64)
-    with pytest.raises(ExperimentFileError, match="would run another model of this name, with other weights"):
+    with pytest.raises(
+        ExperimentFileError, match="would run another model of this name, with other weights"
+    ):
         check_model(lesson, "mine", "b" * 64)
 
 
@@ -187,7 +233,10 @@ def test_a_change_that_a_scene_drops_is_reported_as_on_handouts() -> None:
     translator = make_translator("subwords, pre-norm, all tied")
     lesson = Lesson("Title", (scene(changes=(ForcedToken(0, "nosuchword"),)),))
     (computed_scene,) = computed(lesson, translator)
-    assert computed_scene.note == "Dropped because it does not fit this model or sentence: step 1: nosuchword."
+    assert (
+        computed_scene.note
+        == "Dropped because it does not fit this model or sentence: step 1: nosuchword."
+    )
 
 
 def test_scenes_of_a_page_are_computed_with_the_weights_that_it_holds() -> None:
@@ -198,13 +247,20 @@ def test_scenes_of_a_page_are_computed_with_the_weights_that_it_holds() -> None:
     for rounds, own in ((True, expected), (False, translator)):
         job = LessonResultsJob([scene()], info, rounds=rounds)
         (computed_scene,) = job.run(translator, lambda _: None, lambda: False)
-        assert computed_scene.result.changed.log_probabilities == own.run(Experiment(SENTENCE)).log_probabilities
+        assert (
+            computed_scene.result.changed.log_probabilities
+            == own.run(Experiment(SENTENCE)).log_probabilities
+        )
 
 
 @pytest.mark.heavy
 @pytest.mark.parametrize("path", shipped_lessons(), ids=[path.stem for path in shipped_lessons()])
-def test_every_scene_of_the_shipped_lessons_is_live(path: Any, bundled_translator: Translator) -> None:
+def test_every_scene_of_the_shipped_lessons_is_live(
+    path: Any, bundled_translator: Translator
+) -> None:
     lesson = read_lesson_file(path)
     scenes = computed(lesson, bundled_translator)
     assert [scene.reason for scene in scenes] == [""] * len(lesson.scenes)
-    assert [scene.experiment for scene in scenes] == [scene.saved.experiment for scene in lesson.scenes]
+    assert [scene.experiment for scene in scenes] == [
+        scene.saved.experiment for scene in lesson.scenes
+    ]

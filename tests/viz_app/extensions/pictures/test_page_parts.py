@@ -34,7 +34,9 @@ def test_the_policy_allows_no_request_no_form_and_no_other_base(name: str) -> No
     make, allowed = PAGES[name]
     tags = Parts(make()).tags
     (policy,) = (
-        attributes["content"] for _, attributes in tags if attributes.get("http-equiv") == "Content-Security-Policy"
+        attributes["content"]
+        for _, attributes in tags
+        if attributes.get("http-equiv") == "Content-Security-Policy"
     )
     assert dict(rule.strip().split(" ", 1) for rule in policy.split(";")) == {
         "default-src": "'none'",
@@ -44,5 +46,7 @@ def test_the_policy_allows_no_request_no_form_and_no_other_base(name: str) -> No
         **allowed,
     }
     names = [tag for tag, _ in tags]
-    assert names.index("meta") < min(names.index(name) for name in ("title", "style")), "it holds for all that follows"
+    assert names.index("meta") < min(names.index(name) for name in ("title", "style")), (
+        "it holds for all that follows"
+    )
     assert {"name": "referrer", "content": "no-referrer"} in [attributes for _, attributes in tags]

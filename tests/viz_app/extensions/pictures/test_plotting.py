@@ -18,6 +18,8 @@ other.join()
 
 @pytest.mark.slow
 def test_two_threads_may_ask_for_matplotlib_at_once() -> None:
-    result = subprocess.run([sys.executable, "-c", TWO_THREADS], capture_output=True, text=True, check=False)
+    result = subprocess.run(
+        [sys.executable, "-c", TWO_THREADS], capture_output=True, text=True, check=False
+    )
     assert result.returncode == 0, result.stderr
     assert result.stderr == ""

@@ -1,4 +1,5 @@
-"""The page that runs a model, in Chromium: a student's clicks and keys give the results of the product."""
+"""The page that runs a model, in Chromium: a student's clicks and keys give the results of the
+product."""
 
 import itertools
 import re
@@ -50,7 +51,10 @@ HALF_A_DIGIT = 0.005 + 1e-4
 """Numbers are shown with two decimals, and computed to 1e-4."""
 NUM_SENTENCES, NUM_SENTENCES_IN_FULL = 12, 500
 PHONE, DESK = (360, 740), (1440, 900)
-NAMED = "const name = (each) => `${each.localName} ${each.id} ${each.getAttribute('aria-label') ?? each.textContent}`;"
+NAMED = (
+    "const name = (each) => `${each.localName} ${each.id} ${each.getAttribute('aria-label') ?? "
+    "each.textContent}`;"
+)
 FOCUSED = f"{NAMED} return name(document.activeElement);"
 REACHABLE = (
     NAMED
@@ -69,7 +73,8 @@ for (let y = area.top + 4; y < area.bottom; y += 8) for (let x = area.left + 4; 
 }
 return Object.fromEntries(Object.entries(found).map(([name, all]) => [name, all[Math.floor(all.length / 2)]]));
 """
-"""A place in each cell of the large map, by the words of its row and column, as the page reads it."""
+"""A place in each cell of the large map, by the words of its row and column, as the page reads
+it."""
 LOW_CONTRAST = """
 const numbers = (color) => (color.match(/[\\d.]+/g) ?? []).map(Number);
 const light = (color) => {
@@ -93,7 +98,10 @@ for (let node = texts.nextNode(); node; node = texts.nextNode()) {
 }
 return found;
 """
-"""Visible texts whose contrast is below the 4.5 of WCAG 2.2, 1.4.3; disabled controls are exempt."""
+"""Visible texts whose contrast is below the 4.5 of WCAG 2.2, 1.4.3.
+
+Disabled controls are exempt.
+"""
 
 
 @pytest.fixture(scope="module")
@@ -121,8 +129,13 @@ def show(browser: Browser, text: str, more: str = "") -> None:
 
 def choose(browser: Browser, control: str, value: object) -> None:
     """Sets a box or a list of the large map."""
-    source = "const it = document.getElementById(arguments[0]); it[it.type === 'checkbox' ? 'checked' : 'value']"
-    browser.script(f"{source} = arguments[1]; it.dispatchEvent(new Event('change'))", control, value)
+    source = (
+        "const it = document.getElementById(arguments[0]); it[it.type === 'checkbox' ? 'checked' "
+        ": 'value']"
+    )
+    browser.script(
+        f"{source} = arguments[1]; it.dispatchEvent(new Event('change'))", control, value
+    )
 
 
 def open_table(browser: Browser) -> None:
@@ -137,7 +150,9 @@ def weights(browser: Browser) -> NDArray[np.float64]:
     return np.array([float(text) for text in browser.texts("#table tbody td")]).reshape(-1, columns)
 
 
-def check_same(browser: Browser, translator: Translator, experiment: Experiment, head: Head = HEAD) -> None:
+def check_same(
+    browser: Browser, translator: Translator, experiment: Experiment, head: Head = HEAD
+) -> None:
     """Raises unless the page shows the product's result, and its weights of `head`."""
     expected = translator.compare(experiment)
     changed, original = expected.changed, expected.original
@@ -146,17 +161,21 @@ def check_same(browser: Browser, translator: Translator, experiment: Experiment,
     assert browser.texts("#table tbody th") == list(changed.predicted_tokens), experiment
     assert browser.texts("#table thead th") == list(changed.source_tokens), experiment
     maps = changed.maps.of_kind(head.kind)[head.layer, head.head]
-    np.testing.assert_allclose(weights(browser), maps, rtol=0, atol=HALF_A_DIGIT, err_msg=str(experiment))
+    np.testing.assert_allclose(
+        weights(browser), maps, rtol=0, atol=HALF_A_DIGIT, err_msg=str(experiment)
+    )
     shown = float(browser.text("#facts").split()[-1].replace("−", "-"))
     assert shown == pytest.approx(sum(changed.log_probabilities), abs=HALF_A_DIGIT + 1e-3)
     if experiment.interventions and original.text != changed.text:
         assert browser.text("#original").startswith(f"Original: {original.text} · "), experiment
 
 
-# --- the tasks of a student -------------------------------------------------------------------------------------------
+# --- the tasks of a student -----------------------------------------------------------------------
 
 
-def test_a_typed_sentence_is_translated_on_return(browser: Browser, bundled_translator: Translator) -> None:
+def test_a_typed_sentence_is_translated_on_return(
+    browser: Browser, bundled_translator: Translator
+) -> None:
     browser.type("#text", ALIGNED)
     browser.press(ENTER)
     browser.settle()
@@ -175,8 +194,12 @@ def test_the_head_that_aligns_is_found_by_looking_at_all_of_cross_attention(
         for word, source in PAIRS.items()
     ]
     sums: dict[Head, float] = {}
-    for head in [head for head in heads_of(bundled_translator.checkpoint.run.model) if head.kind == "cross"]:
-        browser.click(f'[aria-label="Cross-attention · layer {head.layer + 1} · head {head.head + 1}"]')
+    for head in [
+        head for head in heads_of(bundled_translator.checkpoint.run.model) if head.kind == "cross"
+    ]:
+        browser.click(
+            f'[aria-label="Cross-attention · layer {head.layer + 1} · head {head.head + 1}"]'
+        )
         seen = weights(browser)
         np.testing.assert_allclose(seen, maps[head.layer, head.head], rtol=0, atol=HALF_A_DIGIT)
         sums[head] = sum(seen[cell] for cell in places)
@@ -194,7 +217,10 @@ def test_all_cross_attention_is_switched_off_and_on_by_one_button(
     browser.click('[aria-label="Switch all heads of cross-attention off"]')
     check_same(browser, bundled_translator, off)
     assert browser.texts("#chips li") == ["all cross-attention off ✕"]
-    named = "return [...document.querySelectorAll('.head')].map((each) => each.getAttribute('aria-label'))"
+    named = (
+        "return [...document.querySelectorAll('.head')].map((each) => "
+        "each.getAttribute('aria-label'))"
+    )
     assert browser.script(named) == [
         f"{display_text(head.title)}{', off' * (head in cross)}" for head in heads_of(config)
     ]
@@ -202,7 +228,9 @@ def test_all_cross_attention_is_switched_off_and_on_by_one_button(
     check_same(browser, bundled_translator, Experiment(SENTENCE))
 
 
-def test_a_word_is_forced_by_choosing_and_by_typing_it(browser: Browser, bundled_translator: Translator) -> None:
+def test_a_word_is_forced_by_choosing_and_by_typing_it(
+    browser: Browser, bundled_translator: Translator
+) -> None:
     original = bundled_translator.run(Experiment(SENTENCE))
     step = original.predicted_tokens.index("shirt")
     browser.click(f"#translation button:nth-of-type({step + 1})")
@@ -215,7 +243,10 @@ def test_a_word_is_forced_by_choosing_and_by_typing_it(browser: Browser, bundled
     browser.press(ENTER)
     browser.settle()
     typed = ForcedToken(
-        1, bundled_translator.checkpoint.codecs.target.vocabulary.tokens[_id_of(bundled_translator, "woman")]
+        1,
+        bundled_translator.checkpoint.codecs.target.vocabulary.tokens[
+            _id_of(bundled_translator, "woman")
+        ],
     )
     check_same(browser, bundled_translator, Experiment(SENTENCE, interventions=(typed,)))
 
@@ -226,7 +257,9 @@ def _id_of(translator: Translator, text: str) -> int:
     return token_id
 
 
-def test_a_row_is_moved_by_dragging_and_by_keys(browser: Browser, bundled_translator: Translator) -> None:
+def test_a_row_is_moved_by_dragging_and_by_keys(
+    browser: Browser, bundled_translator: Translator
+) -> None:
     show(browser, ALIGNED)
     translation = bundled_translator.run(Experiment(ALIGNED))
     row, start, end = (
@@ -255,24 +288,33 @@ def _row_to(row: int, key: int, tokens: tuple[str, ...]) -> AttentionRow:
     return AttentionRow(HEAD, row, tuple(float(column == key) for column in range(len(tokens))))
 
 
-def test_words_and_differences_are_shown_as_in_the_window(browser: Browser, bundled_translator: Translator) -> None:
+def test_words_and_differences_are_shown_as_in_the_window(
+    browser: Browser, bundled_translator: Translator
+) -> None:
     sentence, off = "Auf dem Markt verkauft eine Frau frisches Obst.", HeadScaled(HEAD)
     show(browser, sentence)
-    assert not browser.script("return document.getElementById('shown').checkVisibility()"), "nothing is changed"
+    assert not browser.script("return document.getElementById('shown').checkVisibility()"), (
+        "nothing is changed"
+    )
     browser.click("#translation button:nth-of-type(2)")
     browser.type("#dialog input", "man")
     browser.press(ENTER)
     browser.settle()
     browser.click("#factor button")
     forced = ForcedToken(
-        1, bundled_translator.checkpoint.codecs.target.vocabulary.tokens[_id_of(bundled_translator, "man")]
+        1,
+        bundled_translator.checkpoint.codecs.target.vocabulary.tokens[
+            _id_of(bundled_translator, "man")
+        ],
     )
     experiment = Experiment(sentence, interventions=(off, forced))
     state = ExperimentState()
     state.accept(bundled_translator.compare(experiment))
     state.intents.choose_head(HEAD)
     browser.click("#values summary")
-    for state.settings.merges_words, state.settings.shown in itertools.product((True, False), SHOWN_MAPS):
+    for state.settings.merges_words, state.settings.shown in itertools.product(
+        (True, False), SHOWN_MAPS
+    ):
         choose(browser, "merges", state.settings.merges_words)
         choose(browser, "shown", state.settings.shown)
         view = state.maps.view()
@@ -300,16 +342,22 @@ def test_a_pinned_cell_stays_pinned_when_words_are_merged(browser: Browser) -> N
     assert "“obst”" in browser.text("#reading")
 
 
-def test_a_word_of_the_sentence_is_removed(browser: Browser, bundled_translator: Translator) -> None:
+def test_a_word_of_the_sentence_is_removed(
+    browser: Browser, bundled_translator: Translator
+) -> None:
     browser.click("#source-words summary")
     browser.click("#source button:nth-of-type(5)")
     browser.command("/element/" + browser.find("#dialog-content p button") + "/click")
     browser.settle()
-    check_same(browser, bundled_translator, Experiment(SENTENCE, interventions=(SourceWordRemoved(4),)))
+    check_same(
+        browser, bundled_translator, Experiment(SENTENCE, interventions=(SourceWordRemoved(4),))
+    )
 
 
 @pytest.mark.parametrize("selector", ["#reset", "#chips button"])
-def test_the_focus_stays_with_the_changes_when_the_last_is_taken_back(browser: Browser, selector: str) -> None:
+def test_the_focus_stays_with_the_changes_when_the_last_is_taken_back(
+    browser: Browser, selector: str
+) -> None:
     browser.click("#factor button")
     browser.click(selector)
     assert browser.script("return document.activeElement.id") == "undo"
@@ -338,7 +386,9 @@ def test_examples_and_hints_name_nothing_that_the_page_lacks(browser: Browser) -
     assert not re.search("Analysis|Measure all|beam", hints)
 
 
-def test_words_are_marked_as_read_next_to_the_sentence(browser: Browser, bundled_translator: Translator) -> None:
+def test_words_are_marked_as_read_next_to_the_sentence(
+    browser: Browser, bundled_translator: Translator
+) -> None:
     sentence = "Ein Maedchen klimpert am Qxzt."
     show(browser, sentence)
     coverage = bundled_translator.run(Experiment(sentence)).coverage
@@ -349,11 +399,17 @@ def test_words_are_marked_as_read_next_to_the_sentence(browser: Browser, bundled
     }
     assert set(marked.values()) == {"rare", "respelled"}
     assert browser.script("return document.getElementById('source').checkVisibility()")
-    buttons = "[...document.querySelectorAll('#source button')].map((each) => [each.textContent, each.className])"
+    buttons = (
+        "[...document.querySelectorAll('#source button')].map((each) => [each.textContent, "
+        "each.className])"
+    )
     for word, names in browser.script(f"return {buttons}"):
         assert ("rare" in names.split() or "respelled" in names.split()) == (word in marked), word
     assert browser.text("#source-note").startswith("Dotted words are rare")
-    focus = "[...document.querySelectorAll('#source button')].find((e) => e.textContent === arguments[0]).focus()"
+    focus = (
+        "[...document.querySelectorAll('#source button')].find((e) => e.textContent === "
+        "arguments[0]).focus()"
+    )
     for note in (*coverage.rare_words, *coverage.respelled_words):
         browser.script(focus, note.text)
         assert note.explanation in browser.text("#source-note")
@@ -402,7 +458,11 @@ def test_without_scripts_there_is_only_the_reason(session: Browser, page: Path) 
         nodes = session.devtools("Accessibility.getFullAXTree")["nodes"]
     finally:
         session.devtools("Emulation.setScriptExecutionDisabled", value=False)
-    seen = [(node["role"]["value"], node.get("name", {}).get("value", "")) for node in nodes if not node["ignored"]]
+    seen = [
+        (node["role"]["value"], node.get("name", {}).get("value", ""))
+        for node in nodes
+        if not node["ignored"]
+    ]
     texts = " ".join(name for role, name in seen if role == "StaticText")
     assert "scripts are switched off here" in texts
     assert "Opening the model" not in texts
@@ -410,14 +470,23 @@ def test_without_scripts_there_is_only_the_reason(session: Browser, page: Path) 
 
 
 def test_changes_that_are_dropped_or_without_effect_are_reported(browser: Browser) -> None:
-    show(browser, ALIGNED, "&force-token=2=▁cat&force-token=30=▁dog&set-row=cross:2:1:3=0,0,1,0,0,0,0,0")
-    assert browser.texts("#chips li") == ["cross 2·1 row 3 set ✕", "step 2: cat ✕", "step 30: dog (not reached) ✕"]
+    show(
+        browser,
+        ALIGNED,
+        "&force-token=2=▁cat&force-token=30=▁dog&set-row=cross:2:1:3=0,0,1,0,0,0,0,0",
+    )
+    assert browser.texts("#chips li") == [
+        "cross 2·1 row 3 set ✕",
+        "step 2: cat ✕",
+        "step 30: dog (not reached) ✕",
+    ]
     browser.click("#source-words summary")
     browser.click("#source button:nth-of-type(1)")
     browser.command("/element/" + browser.find("#dialog-content p button") + "/click")
     browser.settle()
     assert browser.text("#notice") == (
-        "Dropped because the tokens of the source have changed: cross 2·1 row 3 set. Undo restores it."
+        "Dropped because the tokens of the source have changed: cross 2·1 row 3 set. Undo "
+        "restores it."
     )
     browser.type("#text", SENTENCE)
     browser.press(ENTER)
@@ -451,7 +520,10 @@ LONG = "Zwei Kinder spielen im Park mit einem Ball und einem Hund vor einem gro�
 
 def test_a_word_of_a_hundred_letters_leaves_the_map_in_sight(browser: Browser) -> None:
     show(browser, "Zwei Kinder spielen im Park mit einem Ball.", ONE_WORD)
-    widths = "const map = document.getElementById('map'); return [map.offsetWidth, map.parentElement.clientWidth]"
+    widths = (
+        "const map = document.getElementById('map'); return [map.offsetWidth, "
+        "map.parentElement.clientWidth]"
+    )
     width, room = browser.script(widths)
     assert width <= room
     browser.click("#values summary")
@@ -484,8 +556,10 @@ def test_a_printed_page_has_the_whole_map_and_the_bars_of_probabilities(browser:
     browser.devtools("Emulation.setEmulatedMedia", media="print")
     try:
         right, room, exact = browser.script(
-            "const map = document.getElementById('map'); return [map.getBoundingClientRect().right, innerWidth, "
-            "getComputedStyle(document.querySelector('#translation button'), '::after').printColorAdjust]"
+            "const map = document.getElementById('map'); return "
+            "[map.getBoundingClientRect().right, innerWidth, "
+            "getComputedStyle(document.querySelector('#translation button'), "
+            "'::after').printColorAdjust]"
         )
         assert right <= room
         assert exact == "exact"
@@ -494,12 +568,14 @@ def test_a_printed_page_has_the_whole_map_and_the_bars_of_probabilities(browser:
         browser.devtools("Emulation.setEmulatedMedia", media="")
 
 
-# --- equal results ----------------------------------------------------------------------------------------------------
+# --- equal results --------------------------------------------------------------------------------
 
 
 def check_sentences(browser: Browser, translator: Translator, lines: list[str]) -> None:
     open_table(browser)
-    for line, expected in zip(lines, translator.run_many([Experiment(line) for line in lines]), strict=True):
+    for line, expected in zip(
+        lines, translator.run_many([Experiment(line) for line in lines]), strict=True
+    ):
         show(browser, line)
         assert browser.text("#translation") == expected.text, line
         assert browser.texts("#table tbody th") == list(expected.predicted_tokens), line
@@ -542,7 +618,9 @@ def test_a_link_opens_the_experiment_from_which_it_was_copied(
     open_table(session)
     assert session.text("#problem") == ""
     assert session.text("#translation") == bundled_translator.run(experiment).text
-    session.devtools("Browser.grantPermissions", permissions=["clipboardReadWrite", "clipboardSanitizedWrite"])
+    session.devtools(
+        "Browser.grantPermissions", permissions=["clipboardReadWrite", "clipboardSanitizedWrite"]
+    )
     session.click("#copy-link")
     assert session.text("#link-note").startswith("Link copied. It opens this file on this computer")
     copied = session.script("return navigator.clipboard.readText()")
@@ -555,20 +633,32 @@ def test_a_link_opens_the_experiment_from_which_it_was_copied(
 def test_a_browser_that_does_not_copy_shows_the_link(browser: Browser) -> None:
     browser.script("navigator.clipboard.writeText = () => Promise.reject(new Error())")
     browser.click("#copy-link")
-    shown = "const field = document.querySelector('#dialog input'); return [field.value, getSelection().toString()]"
+    shown = (
+        "const field = document.querySelector('#dialog input'); return [field.value, "
+        "getSelection().toString()]"
+    )
     assert browser.script(shown) == [browser.script("return location.href")] * 2
 
 
 @pytest.mark.parametrize(
     ("link", "message", "changes"),
     [
-        ("&off=cross:9:1,x&remove-word=1", "The link names “off=cross:9:1,x”, which this page cannot read", 1),
+        (
+            "&off=cross:9:1,x&remove-word=1",
+            "The link names “off=cross:9:1,x”, which this page cannot read",
+            1,
+        ),
         ("&force-token=1=nonsense", "forced at step 1 is not in this model's vocabulary", 0),
         ("&remove-word=99", "Source word 99 cannot be changed", 0),
     ],
 )
 def test_a_damaged_link_gives_a_message_and_the_page_still_works(
-    session: Browser, page: Path, bundled_translator: Translator, link: str, message: str, changes: int
+    session: Browser,
+    page: Path,
+    bundled_translator: Translator,
+    link: str,
+    message: str,
+    changes: int,
 ) -> None:
     session.open(page, f"#text={quote(ALIGNED)}{link}")
     assert message in session.text("#problem")
@@ -591,7 +681,7 @@ def test_a_link_with_an_unreadable_sentence_opens_the_first_one(
     assert session.text("#translation") == bundled_translator.run(Experiment(SENTENCE)).text
 
 
-# --- texts are data ---------------------------------------------------------------------------------------------------
+# --- texts are data -------------------------------------------------------------------------------
 
 
 def test_nothing_is_requested_from_a_network(session: Browser, page: Path) -> None:
@@ -600,7 +690,9 @@ def test_nothing_is_requested_from_a_network(session: Browser, page: Path) -> No
     session.open(page)
     requests = [request for request in session.requests() if request != "about:blank"]
     assert requests[0] == page.as_uri()
-    assert all(request == page.as_uri() or request.startswith("blob:") for request in requests), requests
+    assert all(request == page.as_uri() or request.startswith("blob:") for request in requests), (
+        requests
+    )
 
 
 @pytest.mark.parametrize(
@@ -634,7 +726,9 @@ def test_typed_text_gives_the_notes_or_the_message_of_the_product_and_never_mark
     assert browser.script("return window.harmed ?? null") is None
 
 
-def test_a_pasted_text_is_refused_and_not_cut(browser: Browser, bundled_translator: Translator) -> None:
+def test_a_pasted_text_is_refused_and_not_cut(
+    browser: Browser, bundled_translator: Translator
+) -> None:
     text = "Hund " * 2_000
     browser.type("#text", "")
     browser.devtools("Input.insertText", text=text)
@@ -650,7 +744,7 @@ def translation_or_error(translator: Translator, text: str) -> Translation | str
         return str(error)
 
 
-# --- every screen, every reader ---------------------------------------------------------------------------------------
+# --- every screen, every reader -------------------------------------------------------------------
 
 
 def states(browser: Browser) -> Iterator[str]:
@@ -674,11 +768,14 @@ def states(browser: Browser) -> Iterator[str]:
 
 
 @pytest.mark.parametrize(("width", "height"), [DESK, (1920, 1080)])
-def test_the_large_map_is_wider_than_the_grid_and_both_are_in_sight(browser: Browser, width: int, height: int) -> None:
+def test_the_large_map_is_wider_than_the_grid_and_both_are_in_sight(
+    browser: Browser, width: int, height: int
+) -> None:
     browser.show_as(width, height)
     browser.script("return new Promise((done) => setTimeout(done, 200))")  # the map is drawn anew
     boxes = browser.script(
-        "return ['grid', 'map', 'reading'].map((id) => document.getElementById(id).getBoundingClientRect().toJSON())"
+        "return ['grid', 'map', 'reading'].map((id) => "
+        "document.getElementById(id).getBoundingClientRect().toJSON())"
     )
     grid, large, reading = boxes
     assert grid["bottom"] <= height
@@ -691,7 +788,8 @@ def test_a_head_chosen_on_a_phone_brings_the_large_map_into_sight(browser: Brows
     browser.show_as(*PHONE, is_phone=True)
     browser.click('[aria-label="Cross-attention · layer 3 · head 8"]')
     top, bottom = browser.script(
-        "const box = document.getElementById('map').getBoundingClientRect(); return [box.top, box.bottom]"
+        "const box = document.getElementById('map').getBoundingClientRect(); return [box.top, "
+        "box.bottom]"
     )
     assert 0 <= top < bottom <= PHONE[1]
 
@@ -705,7 +803,11 @@ def test_a_phone_repeats_the_translation_while_it_is_out_of_sight(
     browser.click('[aria-label="Switch all heads of cross-attention off"]')
     browser.script("return new Promise(requestAnimationFrame)")
     assert browser.script(shown)
-    assert browser.text("#echo") == browser.text("#translation") != bundled_translator.run(Experiment(SENTENCE)).text
+    assert (
+        browser.text("#echo")
+        == browser.text("#translation")
+        != bundled_translator.run(Experiment(SENTENCE)).text
+    )
     browser.show_as(*DESK)
     assert not browser.script(shown)
 
@@ -715,12 +817,17 @@ def test_texts_have_contrast_under_the_mouse(browser: Browser, theme: str) -> No
     browser.show_as(*DESK, theme=theme)
     for selector in ("#ask .primary", "#copy-link", "#translation button"):
         x, y = browser.script(
-            "const box = document.querySelector(arguments[0]).getBoundingClientRect(); return [box.x + 5, box.y + 5]",
+            "const box = document.querySelector(arguments[0]).getBoundingClientRect(); return "
+            "[box.x + 5, box.y + 5]",
             selector,
         )
         move = {"type": "pointerMove", "duration": 0, "x": round(x), "y": round(y)}
-        browser.command("/actions", {"actions": [{"type": "pointer", "id": "mouse", "actions": [move]}]})
-        assert browser.script("return document.querySelector(arguments[0]).matches(':hover')", selector)
+        browser.command(
+            "/actions", {"actions": [{"type": "pointer", "id": "mouse", "actions": [move]}]}
+        )
+        assert browser.script(
+            "return document.querySelector(arguments[0]).matches(':hover')", selector
+        )
         assert browser.script(LOW_CONTRAST) == [], selector
 
 
@@ -746,7 +853,9 @@ def test_the_first_sentence_cannot_be_undone(browser: Browser) -> None:
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_nothing_scrolls_sideways_on_a_phone_and_texts_have_contrast(browser: Browser, theme: str) -> None:
+def test_nothing_scrolls_sideways_on_a_phone_and_texts_have_contrast(
+    browser: Browser, theme: str
+) -> None:
     browser.show_as(*PHONE, is_phone=True, theme=theme)
     for state in states(browser):
         wide, room = browser.script("return [document.documentElement.scrollWidth, innerWidth]")
@@ -770,10 +879,14 @@ def test_all_controls_have_a_name_for_screen_readers(browser: Browser) -> None:
     show(browser, "  ")  # a message
     nodes = browser.devtools("Accessibility.getFullAXTree")["nodes"]
     named = [
-        (node["role"]["value"], node.get("name", {}).get("value", "")) for node in nodes if not node.get("ignored")
+        (node["role"]["value"], node.get("name", {}).get("value", ""))
+        for node in nodes
+        if not node.get("ignored")
     ]
     controls = [
-        control for control in named if control[0] in {"button", "textbox", "combobox", "slider", "application"}
+        control
+        for control in named
+        if control[0] in {"button", "textbox", "combobox", "slider", "application"}
     ]
     assert len(controls) > 80
     assert [control for control in controls if not control[1].strip()] == []

@@ -1,4 +1,5 @@
-"""The same input gives the same bytes: in another process, at another time, and for a user with other settings."""
+"""The same input gives the same bytes: in another process, at another time, and for a user with
+other settings."""
 
 import os
 import subprocess
@@ -24,23 +25,44 @@ image.cmap: hot
 
 
 def write_everything(folder: Path, hash_seed: str, **of_user: str) -> dict[str, bytes]:
-    """The content of each file by its name. Qt's own hashes have the seed that the command `augenmerk` sets."""
+    """The content of each file by its name.
+
+    Qt's own hashes have the seed that the command `augenmerk` sets.
+    """
     folder.mkdir()
     environment = {**os.environ, "QT_HASH_SEED": "0", "PYTHONHASHSEED": hash_seed, **of_user}
     command = [sys.executable, "-m", "tests.viz_app.extensions.pictures.everything", str(folder)]
-    subprocess.run(command, env=environment, cwd=Path(__file__).parents[4], check=True, capture_output=True)
+    subprocess.run(
+        command, env=environment, cwd=Path(__file__).parents[4], check=True, capture_output=True
+    )
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
 @pytest.mark.slow
 @pytest.mark.subprocess
-def test_each_file_has_the_same_bytes_in_another_process_with_other_settings(tmp_path: Path) -> None:
+def test_each_file_has_the_same_bytes_in_another_process_with_other_settings(
+    tmp_path: Path,
+) -> None:
     style = tmp_path / "matplotlibrc"
     style.write_text(STYLE)
     first = write_everything(tmp_path / "first", "1", TZ="UTC", LC_ALL="C.UTF-8")
-    other = {"TZ": "Asia/Kathmandu", "LC_ALL": "de_DE.UTF-8", "LANGUAGE": "de", "MATPLOTLIBRC": str(style)}
+    other = {
+        "TZ": "Asia/Kathmandu",
+        "LC_ALL": "de_DE.UTF-8",
+        "LANGUAGE": "de",
+        "MATPLOTLIBRC": str(style),
+    }
     second = write_everything(tmp_path / "second", "2", **other)
-    assert {Path(name).suffix for name in first} >= {".png", ".svg", ".pdf", ".html", ".csv", ".json", ".npz", ".gif"}
+    assert {Path(name).suffix for name in first} >= {
+        ".png",
+        ".svg",
+        ".pdf",
+        ".html",
+        ".csv",
+        ".json",
+        ".npz",
+        ".gif",
+    }
     assert first.keys() == second.keys()
     assert [name for name in first if first[name] != second[name]] == []
 
@@ -67,7 +89,9 @@ def test_the_table_of_a_pdf_by_qt_names_the_place_of_each_object(qapp) -> None:
     content = _draw("Hund")
     table = content.rindex(b"xref\n", 0, content.rindex(b"startxref"))
     assert int(content.split()[-2]) == table
-    places = [int(line[:10]) for line in content[table:].splitlines() if line.endswith(b" 00000 n ")]
+    places = [
+        int(line[:10]) for line in content[table:].splitlines() if line.endswith(b" 00000 n ")
+    ]
     assert len(places) > 10
     for number, offset in enumerate(places, start=1):
         assert content[offset:].startswith(b"%d 0 obj" % number)

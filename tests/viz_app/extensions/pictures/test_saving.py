@@ -1,4 +1,5 @@
-"""What is in the files: shapes and text in vector pictures, captions, and the very numbers that are shown."""
+"""What is in the files: shapes and text in vector pictures, captions, and the very numbers that are
+shown."""
 
 import base64
 import csv
@@ -22,10 +23,21 @@ from augenmerk.viz_app.heatmap.map_image import map_image
 from augenmerk.viz_app.state.color_scale import PAPER
 from augenmerk.viz_app.state.map_source import top_value
 from tests.viz_app.extensions.pictures.conftest import SENTENCE, MapsPage
-from tests.viz_app.extensions.pictures.test_html_page import SVG_NAME, Parts, data_of, read_by_the_script
+from tests.viz_app.extensions.pictures.test_html_page import (
+    SVG_NAME,
+    Parts,
+    data_of,
+    read_by_the_script,
+)
 from tests.viz_app.synthetic import make_translation, measure_by_halves
 
-CAPTION = ("model: model", SENTENCE, "Cross-attention · layer 2 · head 5", "weight α", "rows: token ")
+CAPTION = (
+    "model: model",
+    SENTENCE,
+    "Cross-attention · layer 2 · head 5",
+    "weight α",
+    "rows: token ",
+)
 SHAPES = {"path", "polyline", "rect", "line", "image", "use"}
 
 
@@ -39,7 +51,9 @@ def svg_text(path: Path) -> tuple[str, dict[str, int]]:
     """All words of a picture in one line, and how many elements of each kind it has."""
     names = [element.tag.rpartition("}")[2] for element in ElementTree.parse(path).iter()]
     words = " ".join(
-        "".join(element.itertext()) for element in ElementTree.parse(path).iter() if element.tag.endswith("}text")
+        "".join(element.itertext())
+        for element in ElementTree.parse(path).iter()
+        if element.tag.endswith("}text")
     )
     return " ".join(words.split()), {name: names.count(name) for name in names}
 
@@ -59,9 +73,12 @@ def pdf_streams(path: Path) -> list[bytes]:
 def save(saving: Saving, page: MapsPage, what: str, target: Path) -> None:
     if what == "lines":
         page.head.picture_menu.actions_by_name["lines"].trigger()
-    {"heatmap": saving.save_map, "lines": saving.save_map, "heads": saving.save_heads, "page": saving.save_page}[what](
-        target
-    )
+    {
+        "heatmap": saving.save_map,
+        "lines": saving.save_map,
+        "heads": saving.save_heads,
+        "page": saving.save_page,
+    }[what](target)
 
 
 HOSTILE = "\x1b[31mein\x00 mann\x9b\x07 \x0b\ufffe <&> \x85\u2028 ."
@@ -86,7 +103,9 @@ def show_control_characters(page: MapsPage) -> None:
 @pytest.mark.slow
 @pytest.mark.figures
 @pytest.mark.parametrize("what", ["heatmap", "lines", "heads", "page"])
-def test_an_svg_of_control_characters_is_xml(page: MapsPage, saving: Saving, tmp_path: Path, what: str) -> None:
+def test_an_svg_of_control_characters_is_xml(
+    page: MapsPage, saving: Saving, tmp_path: Path, what: str
+) -> None:
     show_control_characters(page)
     save(saving, page, what, tmp_path / "picture.svg")
     words, _ = svg_text(tmp_path / "picture.svg")
@@ -111,7 +130,9 @@ def test_control_characters_leave_a_pdf_and_a_png_whole(
     assert not QImage(str(tmp_path / "picture.png")).isNull()
 
 
-def test_control_characters_leave_tables_and_pages_readable(page: MapsPage, saving: Saving, tmp_path: Path) -> None:
+def test_control_characters_leave_tables_and_pages_readable(
+    page: MapsPage, saving: Saving, tmp_path: Path
+) -> None:
     show_control_characters(page)
     for suffix in ("csv", "json", "npz"):
         saving.save_table(tmp_path / f"numbers.{suffix}")
@@ -120,7 +141,9 @@ def test_control_characters_leave_tables_and_pages_readable(page: MapsPage, savi
     labels = [r"ein\u0000\u001b[31m", r"mann\u0007\ufffe", r"<&>\n", r".\u0085"]
     assert [label for label in header[1:] if label not in ("<sos>", "<eos>")] == labels
     assert [row[0] for row in rows if row[0] not in ("<sos>", "<eos>")] == labels
-    assert json.loads((tmp_path / "numbers.json").read_text(encoding="utf-8"))["sentence"] == HOSTILE
+    assert (
+        json.loads((tmp_path / "numbers.json").read_text(encoding="utf-8"))["sentence"] == HOSTILE
+    )
     with np.load(tmp_path / "numbers.npz", allow_pickle=False) as arrays:
         assert arrays["map"].shape == (len(rows), len(header) - 1)
     saving.save_html(tmp_path / "page.html")
@@ -132,7 +155,9 @@ def test_control_characters_leave_tables_and_pages_readable(page: MapsPage, savi
 @pytest.mark.slow
 @pytest.mark.figures
 @pytest.mark.parametrize("what", ["heatmap", "lines", "heads", "page"])
-def test_an_svg_is_shapes_and_text_with_the_caption(page: MapsPage, saving: Saving, tmp_path: Path, what: str) -> None:
+def test_an_svg_is_shapes_and_text_with_the_caption(
+    page: MapsPage, saving: Saving, tmp_path: Path, what: str
+) -> None:
     save(saving, page, what, tmp_path / "picture.svg")
     words, counts = svg_text(tmp_path / "picture.svg")
     assert sum(counts.get(name, 0) for name in SHAPES) > 8
@@ -149,7 +174,9 @@ def test_an_svg_is_shapes_and_text_with_the_caption(page: MapsPage, saving: Savi
 @pytest.mark.figures
 @pytest.mark.parametrize("what", ["heatmap", "lines", "heads", "page"])
 @pytest.mark.slow
-def test_a_pdf_holds_lines_and_fonts_with_umlauts(page: MapsPage, saving: Saving, tmp_path: Path, what: str) -> None:
+def test_a_pdf_holds_lines_and_fonts_with_umlauts(
+    page: MapsPage, saving: Saving, tmp_path: Path, what: str
+) -> None:
     save(saving, page, what, tmp_path / "picture.pdf")
     assert (tmp_path / "picture.pdf").read_bytes().startswith(b"%PDF")
     streams = pdf_streams(tmp_path / "picture.pdf")
@@ -162,15 +189,28 @@ def test_a_pdf_holds_lines_and_fonts_with_umlauts(page: MapsPage, saving: Saving
 
 @pytest.mark.figures
 @pytest.mark.parametrize("what", ["heatmap", "lines", "heads", "page"])
-def test_a_png_is_a_picture_of_many_colours(page: MapsPage, saving: Saving, tmp_path: Path, what: str) -> None:
+def test_a_png_is_a_picture_of_many_colours(
+    page: MapsPage, saving: Saving, tmp_path: Path, what: str
+) -> None:
     save(saving, page, what, tmp_path / "picture.png")
     image = QImage(str(tmp_path / "picture.png")).convertToFormat(QImage.Format.Format_RGB32)
     assert min(image.width(), image.height()) > 300
-    assert len({image.pixel(x, y) for x in range(0, image.width(), 5) for y in range(0, image.height(), 5)}) > 10
+    assert (
+        len(
+            {
+                image.pixel(x, y)
+                for x in range(0, image.width(), 5)
+                for y in range(0, image.height(), 5)
+            }
+        )
+        > 10
+    )
 
 
 @pytest.mark.figures
-def test_the_large_map_in_an_svg_is_cells_not_a_bitmap(page: MapsPage, saving: Saving, tmp_path: Path) -> None:
+def test_the_large_map_in_an_svg_is_cells_not_a_bitmap(
+    page: MapsPage, saving: Saving, tmp_path: Path
+) -> None:
     saving.save_map(tmp_path / "picture.svg")
     _, counts = svg_text(tmp_path / "picture.svg")
     assert "image" not in counts
@@ -201,7 +241,9 @@ def test_the_large_map_of_the_page_is_drawn_as_rectangles_in_its_colours(
         PAPER,
         top_value(page.state.maps, page.state.selection.head, weights_of(page)),
     )
-    colors = {image.pixelColor(x, y).name() for x in range(image.width()) for y in range(image.height())}
+    colors = {
+        image.pixelColor(x, y).name() for x in range(image.width()) for y in range(image.height())
+    }
     assert len(colors) > 5
     assert all(f'fill="{color}"' in text for color in colors)
 
@@ -216,7 +258,9 @@ def test_numbers_come_back_as_they_were(page: MapsPage, saving: Saving, tmp_path
         header, *rows = list(csv.reader(file))
     assert header == ["query \\ key", *snapshot.view.column_labels]
     assert tuple(row[0] for row in rows) == snapshot.view.row_labels
-    np.testing.assert_allclose(np.array([row[1:] for row in rows], dtype=float), weights_of(page), rtol=1e-6)
+    np.testing.assert_allclose(
+        np.array([row[1:] for row in rows], dtype=float), weights_of(page), rtol=1e-6
+    )
     content = json.loads((tmp_path / "map.json").read_text(encoding="utf-8"))
     np.testing.assert_allclose(content["weights"], weights_of(page), rtol=1e-6)
     assert content["map"] == "Cross-attention · layer 1 · head 4", "JSON counts from 0"
@@ -228,7 +272,9 @@ def test_numbers_come_back_as_they_were(page: MapsPage, saving: Saving, tmp_path
             np.testing.assert_array_equal(arrays[kind], translation.maps.of_kind(kind))
 
 
-def test_an_npz_holds_the_maps_in_the_measure_that_is_shown(page: MapsPage, saving: Saving, tmp_path: Path) -> None:
+def test_an_npz_holds_the_maps_in_the_measure_that_is_shown(
+    page: MapsPage, saving: Saving, tmp_path: Path
+) -> None:
     translation = page.state.translation
     assert translation is not None
     page.state.settings.measure = "rollout"
@@ -237,7 +283,9 @@ def test_an_npz_holds_the_maps_in_the_measure_that_is_shown(page: MapsPage, savi
     saving.save_table(tmp_path / "map.npz")
     with np.load(tmp_path / "map.npz", allow_pickle=False) as arrays:
         expected = measured.maps["cross"]
-        np.testing.assert_array_equal(arrays["rollout_cross"], np.broadcast_to(expected, arrays["cross"].shape))
+        np.testing.assert_array_equal(
+            arrays["rollout_cross"], np.broadcast_to(expected, arrays["cross"].shape)
+        )
         assert not np.array_equal(arrays["rollout_cross"], arrays["cross"])
         assert "rollout_decoder" not in arrays  # there is none
         np.testing.assert_array_equal(arrays["decoder"], translation.maps.decoder)
@@ -249,7 +297,9 @@ def test_the_page_for_the_browser_holds_every_map_and_no_address(
     saving.save_html(tmp_path / "maps.html")
     text = (tmp_path / "maps.html").read_text(encoding="utf-8")
     assert all(not {"src", "href"} & attributes.keys() for _, attributes in Parts(text).tags)
-    assert not re.search("https?:", text.replace(SVG_NAME, "").replace(Parts(text).scripts[0].strip(), ""))
+    assert not re.search(
+        "https?:", text.replace(SVG_NAME, "").replace(Parts(text).scripts[0].strip(), "")
+    )
     data = data_of(text)
     assert data["facts"]["model"] == "model"
     assert data["facts"]["sentence"] == SENTENCE
@@ -257,9 +307,13 @@ def test_the_page_for_the_browser_holds_every_map_and_no_address(
     translation = page.state.translation
     assert translation is not None
     encoder, _, cross = read_by_the_script(text)
-    np.testing.assert_allclose(np.array(encoder[0][0]), translation.maps.encoder[0, 0].ravel(), atol=2e-5)
+    np.testing.assert_allclose(
+        np.array(encoder[0][0]), translation.maps.encoder[0, 0].ravel(), atol=2e-5
+    )
     head = 1 * translation.maps.cross.shape[1] + 4
-    np.testing.assert_allclose(np.array(cross[0][head]), translation.maps.cross[1, 4].ravel(), atol=2e-5)
+    np.testing.assert_allclose(
+        np.array(cross[0][head]), translation.maps.cross[1, 4].ravel(), atol=2e-5
+    )
 
 
 def test_the_page_for_the_browser_shows_the_measure_and_selection_of_the_window(
@@ -284,7 +338,9 @@ def test_the_page_for_the_browser_shows_the_measure_and_selection_of_the_window(
     assert len(data["kinds"]) == 3
 
 
-def test_numbers_of_a_transposed_map_name_its_queries_rows(page: MapsPage, saving: Saving, tmp_path: Path) -> None:
+def test_numbers_of_a_transposed_map_name_its_queries_rows(
+    page: MapsPage, saving: Saving, tmp_path: Path
+) -> None:
     page.state.settings.transposes = True
     saving.save_table(tmp_path / "map.json")
     described = json.loads((tmp_path / "map.json").read_text(encoding="utf-8"))
@@ -329,7 +385,9 @@ def test_a_caption_says_what_was_picked_and_that_a_translation_was_given(page: M
 
 @pytest.mark.figures
 @pytest.mark.slow
-def test_a_picture_of_one_hundred_tokens_is_whole(saving: Saving, page: MapsPage, tmp_path: Path) -> None:
+def test_a_picture_of_one_hundred_tokens_is_whole(
+    saving: Saving, page: MapsPage, tmp_path: Path
+) -> None:
     page.state.show_translation(make_translation(" ".join(["wort"] * 98), " ".join(["word"] * 98)))
     saving.save_map(tmp_path / "picture.svg")
     words, _ = svg_text(tmp_path / "picture.svg")
@@ -406,7 +464,11 @@ def test_a_difference_is_exported_as_one(
     for name, save_it in (("map", saving.save_map), ("heads", saving.save_heads)):
         save_it(tmp_path / f"{name}.png")
         image = QImage(str(tmp_path / f"{name}.png"))
-        colors = [image.pixelColor(x, y) for x in range(0, image.width(), 7) for y in range(0, image.height(), 7)]
+        colors = [
+            image.pixelColor(x, y)
+            for x in range(0, image.width(), 7)
+            for y in range(0, image.height(), 7)
+        ]
         assert any(color.red() > color.blue() + 40 for color in colors), name
         assert any(color.blue() > color.red() + 40 for color in colors), name
     page.state.settings.picture = "lines"
@@ -417,7 +479,9 @@ def test_a_difference_is_exported_as_one(
 def test_browsers_know_the_fonts_of_a_picture_of_the_page(saving: Saving, tmp_path: Path) -> None:
     saving.save_page(tmp_path / "page.svg")
     elements = list(ElementTree.parse(tmp_path / "page.svg").iter())
-    families = {element.attrib["font-family"] for element in elements if "font-family" in element.attrib}
+    families = {
+        element.attrib["font-family"] for element in elements if "font-family" in element.attrib
+    }
     assert families
     for family in families:
         names = [name.strip() for name in family.split(",")]
@@ -427,7 +491,9 @@ def test_browsers_know_the_fonts_of_a_picture_of_the_page(saving: Saving, tmp_pa
 
 
 @pytest.mark.heavy
-def test_a_sentence_that_looks_like_a_font_is_left_alone(page: MapsPage, saving: Saving, tmp_path: Path) -> None:
+def test_a_sentence_that_looks_like_a_font_is_left_alone(
+    page: MapsPage, saving: Saving, tmp_path: Path
+) -> None:
     words = '<g font-family="Sans Serif"'
     page.state.show_translation(make_translation(text=f"{words} >"))
     saving.save_page(tmp_path / "page.svg")

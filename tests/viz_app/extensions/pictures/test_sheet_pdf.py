@@ -1,4 +1,5 @@
-"""A lesson as PDF: two scenes on a page, with text that can be searched and fonts inside the file."""
+"""A lesson as PDF: two scenes on a page, with text that can be searched and fonts inside the
+file."""
 
 import re
 import zlib
@@ -30,10 +31,14 @@ SCENE = replace(FIRST, drawing=DRAWING, caption=OutlinedText("Each row: where th
 
 
 class Pdf:
-    """What a reader finds in a PDF file: fonts, and the text of each page by the fonts' own maps to Unicode."""
+    """What a reader finds in a PDF file: fonts, and the text of each page by the fonts' own maps to
+    Unicode."""
 
     def __init__(self, content: bytes) -> None:
-        self.objects = {int(n): body for n, body in re.findall(rb"(\d+) 0 obj\s*(.*?)endobj", content, re.DOTALL)}
+        self.objects = {
+            int(n): body
+            for n, body in re.findall(rb"(\d+) 0 obj\s*(.*?)endobj", content, re.DOTALL)
+        }
         self.sizes = re.findall(rb"/MediaBox \[0 0 ([\d.]+) ([\d.]+)\]", content)
         self.pages = [body for body in self.objects.values() if re.search(rb"/Type /Page\b", body)]
         self.fonts = [body for body in self.objects.values() if b"/Type /FontDescriptor" in body]
@@ -56,11 +61,15 @@ class Pdf:
         assert contents is not None
         names = dict(re.findall(rb"/(F\d+) (\d+) 0 R", self.objects[int(resources[1])]))
         text, font = "", {}
-        for name, glyphs in re.findall(r"/(F\d+) [\d.]+ Tf|<([0-9A-Fa-f]+)>", self.stream(int(contents[1]))):
+        for name, glyphs in re.findall(
+            r"/(F\d+) [\d.]+ Tf|<([0-9A-Fa-f]+)>", self.stream(int(contents[1]))
+        ):
             if name:
                 font = letters[int(names[name.encode()])]
             else:
-                text += "".join(font.get(int(glyphs[i : i + 4], 16), "") for i in range(0, len(glyphs), 4))
+                text += "".join(
+                    font.get(int(glyphs[i : i + 4], 16), "") for i in range(0, len(glyphs), 4)
+                )
         return text
 
     def number_of(self, body: bytes) -> int:
@@ -105,7 +114,13 @@ def test_a_scene_with_long_words_has_a_page_of_its_own(qapp, tmp_path: Path) -> 
 
 
 def test_a_scene_that_is_longer_than_a_page_goes_on_on_the_next_one(qapp, tmp_path: Path) -> None:
-    pdf = saved(tmp_path, 2, "scenes", text=" ".join(f"word{number}" for number in range(1200)), answer="The end.")
+    pdf = saved(
+        tmp_path,
+        2,
+        "scenes",
+        text=" ".join(f"word{number}" for number in range(1200)),
+        answer="The end.",
+    )
     first, second, *_ = pages = [pdf.text(page) for page in pdf.pages]
     assert len(pages) == 4
     assert "word0" in first
@@ -119,7 +134,9 @@ def test_a_scene_that_is_longer_than_a_page_goes_on_on_the_next_one(qapp, tmp_pa
 def test_a_ring_is_drawn_around_the_word_that_is_pointed_at(qapp, tmp_path: Path) -> None:
     def num_ringed(*notes: OutlinedText) -> int:
         pdf = saved(tmp_path, 1, notes=notes, drawing=None)
-        red, green, blue = (int(PRINT_COLORS["pointer"][offset : offset + 2], 16) / 255 for offset in (1, 3, 5))
+        red, green, blue = (
+            int(PRINT_COLORS["pointer"][offset : offset + 2], 16) / 255 for offset in (1, 3, 5)
+        )
         contents = re.search(rb"/Contents (\d+) 0 R", pdf.pages[0])
         assert contents is not None
         colors = re.findall(r"([\d.]+) ([\d.]+) ([\d.]+) SCN", pdf.stream(int(contents[1])))

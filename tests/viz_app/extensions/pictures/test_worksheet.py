@@ -1,4 +1,7 @@
-"""A lesson on paper has its sentences, experiments, maps and questions; only the solutions have answers."""
+"""A lesson on paper has its sentences, experiments, maps and questions.
+
+Only the solutions have answers.
+"""
 
 import itertools
 import math
@@ -39,10 +42,18 @@ FIRST = SheetScene(
     text="The text is green.",
     question="Which word is <it>?",
     answer="The answer is blue.",
-    notes=tuple(map(OutlinedText, ("Translation: A dog.", "Original translation: A cat.", "Changed: cross 2·5 off"))),
+    notes=tuple(
+        map(
+            OutlinedText,
+            ("Translation: A dog.", "Original translation: A cat.", "Changed: cross 2·5 off"),
+        )
+    ),
 )
 SECOND = SheetScene(
-    "Second", "Zwei Hunde.", text="Secret.", notes=(OutlinedText("Given translation: ", "Two <", "b> dogs."),)
+    "Second",
+    "Zwei Hunde.",
+    text="Secret.",
+    notes=(OutlinedText("Given translation: ", "Two <", "b> dogs."),),
 )
 
 
@@ -62,7 +73,9 @@ class Text(HTMLParser):
         self.text += text
 
 
-def with_map(values: Sequence[Sequence[float]] = ((0.25, 0.75), (0.999, 0.001)), **facts: object) -> SheetScene:
+def with_map(
+    values: Sequence[Sequence[float]] = ((0.25, 0.75), (0.999, 0.001)), **facts: object
+) -> SheetScene:
     drawing = Drawing(
         np.array(values, dtype=np.float32),
         ("<b>a</b>", "dog"),
@@ -71,7 +84,13 @@ def with_map(values: Sequence[Sequence[float]] = ((0.25, 0.75), (0.999, 0.001)),
         column_axis="source token",
         title="Cross 2·5",
     )
-    return replace(FIRST, drawing=drawing, caption=OutlinedText("Cross 2·5. Each row: where."), measure="norm", **facts)
+    return replace(
+        FIRST,
+        drawing=drawing,
+        caption=OutlinedText("Cross 2·5. Each row: where."),
+        measure="norm",
+        **facts,
+    )
 
 
 def test_a_worksheet_has_the_experiment_and_the_question_and_no_answer() -> None:
@@ -112,8 +131,12 @@ def test_scenes_have_their_texts_questions_and_answers() -> None:
 
 
 def test_a_word_that_is_pointed_at_is_ringed() -> None:
-    assert "Given translation: <mark>Two &lt;</mark>b&gt; dogs." in sheet_html(TITLE, (SECOND,), "worksheet")
-    assert "Given translation: **Two \\<**b\\> dogs." in sheet_markdown(TITLE, (SECOND,), "worksheet")
+    assert "Given translation: <mark>Two &lt;</mark>b&gt; dogs." in sheet_html(
+        TITLE, (SECOND,), "worksheet"
+    )
+    assert "Given translation: **Two \\<**b\\> dogs." in sheet_markdown(
+        TITLE, (SECOND,), "worksheet"
+    )
 
 
 def test_markdown_has_the_same_and_takes_no_text_for_a_sign() -> None:
@@ -128,7 +151,11 @@ def test_markdown_has_the_same_and_takes_no_text_for_a_sign() -> None:
 
 @pytest.fixture(scope="module")
 def model(bundled_translator: Translator) -> ModelInfo:
-    run, device, digest = bundled_translator.run_config, bundled_translator.device, bundled_translator.digest
+    run, device, digest = (
+        bundled_translator.run_config,
+        bundled_translator.device,
+        bundled_translator.digest,
+    )
     return ModelInfo("bundled", None, run, device, 1, digest=digest)
 
 
@@ -137,7 +164,9 @@ def test_shipped_lessons_make_sheets_with_the_marks_of_their_scenes(
     path: Path, tmp_path: Path, bundled_translator: Translator, model: ModelInfo
 ) -> None:
     lesson = read_lesson_file(path)
-    results = LessonResultsJob(lesson.scenes, model).run(bundled_translator, lambda _: None, lambda: False)
+    results = LessonResultsJob(lesson.scenes, model).run(
+        bundled_translator, lambda _: None, lambda: False
+    )
     scenes = sheet_scenes(lesson, results, model)
     for scene, printed in zip(lesson.scenes, scenes, strict=True):
         assert printed.drawing is not None
@@ -169,7 +198,14 @@ def test_a_map_is_printed_with_axes_and_the_scale_of_its_colours() -> None:
     assert "source token →" in page.text
     assert ">1.00</text>" in text, "the upper end of the scale"
     assert ">0</text>" in text
-    for part in ("<b>a</b>", "dog", "ein", "Hund|", "Cross 2·5. Each row: where.", "Translation: A dog."):
+    for part in (
+        "<b>a</b>",
+        "dog",
+        "ein",
+        "Hund|",
+        "Cross 2·5. Each row: where.",
+        "Translation: A dog.",
+    ):
         assert part in page.text
     assert not {"script", "b", "img", "link"} & page.tags
 
@@ -178,15 +214,22 @@ def test_all_marks_of_a_scene_are_printed() -> None:
     scene = with_map()
     assert scene.drawing is not None
     first, second = (frozenset({Band(index, is_row=True)}) for index in (0, 1))
-    marks = Marks(factor=0.0, pinned=Place(0, 1), set=second, forced=first, pointed=Pointed("ring", 0, 1))
+    marks = Marks(
+        factor=0.0, pinned=Place(0, 1), set=second, forced=first, pointed=Pointed("ring", 0, 1)
+    )
     marked = replace(scene, drawing=replace(scene.drawing, marks=marks))
-    plain, text = (sheet_html(TITLE, (sheet_scene,), "worksheet") for sheet_scene in (scene, marked))
-    for role, times in (("warm", 3), ("pointer", 1), ("accent", 3)):  # line, bar, dot; ring; frame and both labels
+    plain, text = (
+        sheet_html(TITLE, (sheet_scene,), "worksheet") for sheet_scene in (scene, marked)
+    )
+    # line, bar, dot; ring; frame and both labels
+    for role, times in (("warm", 3), ("pointer", 1), ("accent", 3)):
         assert text.count(PRINT_COLORS[role]) - plain.count(PRINT_COLORS[role]) == times, role
     assert 'fill="none" stroke="#fff"' in text, "the frame is seen in grey, too"
 
 
-def test_numbers_in_cells_are_shown_on_request_without_a_script_and_at_first_where_they_have_a_sign() -> None:
+def test_numbers_in_cells_are_shown_on_request_without_a_script_and_at_first_where_they_have_a_sign() -> (
+    None
+):
     text = sheet_html(TITLE, (with_map(),), "worksheet")
     assert '<g class="numbers">' in text
     assert ">.25</text>" in text
@@ -195,7 +238,9 @@ def test_numbers_in_cells_are_shown_on_request_without_a_script_and_at_first_whe
     signed = with_map(((0.25, -0.75), (0.0, 0.001)))
     assert signed.drawing is not None
     text = sheet_html(
-        TITLE, (replace(signed, drawing=replace(signed.drawing, scale=ColorScale(is_signed=True))),), "worksheet"
+        TITLE,
+        (replace(signed, drawing=replace(signed.drawing, scale=ColorScale(is_signed=True))),),
+        "worksheet",
     )
     assert 'id="numbers" checked>' in text, "the reader can switch them off"
     assert 'id="numbers">' in sheet_html(TITLE, (signed,), "worksheet")
@@ -210,12 +255,18 @@ def test_two_scenes_share_a_printed_page_in_colours() -> None:
         assert rule in page
 
 
-@pytest.mark.parametrize(("num_rows", "num_words"), [(3, 0), (14, 0), (14, 40), (14, 170), (40, 0), (40, 60)])
-def test_a_map_has_half_a_printed_page_or_a_whole_one_and_rows_that_can_be_read(num_rows: int, num_words: int) -> None:
+@pytest.mark.parametrize(
+    ("num_rows", "num_words"), [(3, 0), (14, 0), (14, 40), (14, 170), (40, 0), (40, 60)]
+)
+def test_a_map_has_half_a_printed_page_or_a_whole_one_and_rows_that_can_be_read(
+    num_rows: int, num_words: int
+) -> None:
     names = [f"row{index}" for index in range(num_rows)]
     drawing = Drawing(np.eye(num_rows, dtype=np.float32), names, names, title="x")
     scene = replace(FIRST, drawing=drawing, text="word " * num_words)
-    sizes = re.search(r'<svg [^>]*width="(\d+)" height="(\d+)"', sheet_html(TITLE, (scene,), "scenes"))
+    sizes = re.search(
+        r'<svg [^>]*width="(\d+)" height="(\d+)"', sheet_html(TITLE, (scene,), "scenes")
+    )
     assert sizes is not None
     _, height = map(int, sizes.groups())
     text_px = 16 * (7 + 5 * num_words / 95)
@@ -244,7 +295,9 @@ def test_markdown_marks_the_pinned_cell_and_rows_that_are_set_or_forced() -> Non
         (Place(1, 1), "| **dog** set | > 99 | **0** |"),
     ):
         marks = Marks(pinned=pinned, set=second, forced=first)
-        text = sheet_markdown(TITLE, (replace(scene, drawing=replace(scene.drawing, marks=marks)),), "worksheet")
+        text = sheet_markdown(
+            TITLE, (replace(scene, drawing=replace(scene.drawing, marks=marks)),), "worksheet"
+        )
         assert "Numbers are percentages. The pinned cell is bold.\n" in text
         assert "| **\\<b\\>a\\</b\\>** forced | 25 | 75 |" in text
         assert row in text
@@ -263,11 +316,14 @@ def test_the_ends_of_a_scale_and_the_names_of_axes_have_room_on_a_map() -> None:
     letter, high = 7.0, 9.0  # of a wide font
     width = float(re.search(r'width="(\d+)"', drawn)[1])  # type: ignore[index]
     places = {
-        text: (float(x), float(y)) for x, y, text in re.findall(r'<text x="(.*?)" y="(.*?)".*?>(.*?)</text>', drawn)
+        text: (float(x), float(y))
+        for x, y, text in re.findall(r'<text x="(.*?)" y="(.*?)".*?>(.*?)</text>', drawn)
     }
     assert places["+0.0100"][0] + 7 * letter <= width
     top_of_label = (
-        places["&lt;sos&gt;"][1] - 5 * letter * math.sin(math.radians(50)) - high * math.cos(math.radians(50))
+        places["&lt;sos&gt;"][1]
+        - 5 * letter * math.sin(math.radians(50))
+        - high * math.cos(math.radians(50))
     )
     assert places["column →"][1] <= top_of_label
 
@@ -275,7 +331,9 @@ def test_the_ends_of_a_scale_and_the_names_of_axes_have_room_on_a_map() -> None:
 def test_labels_of_many_rows_do_not_overlap() -> None:
     rows = [f"row{index}" for index in range(30)]
     for count, size in ((5, 11), (30, 9)):
-        drawing = Drawing(np.zeros((count, 4), dtype=np.float32), rows[:count], ["a", "b", "c", "d"])
+        drawing = Drawing(
+            np.zeros((count, 4), dtype=np.float32), rows[:count], ["a", "b", "c", "d"]
+        )
         labels = re.findall(r'<text [^>]*y="(\d+)"[^>]*font-size="(\d+)">row', map_svg(drawing))
         places = [int(y) for y, _ in labels]
         assert {int(label_size) for _, label_size in labels} == {size}

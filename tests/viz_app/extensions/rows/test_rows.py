@@ -42,7 +42,9 @@ def panel(qtbot: QtBot, theme: Theme, state: ExperimentState) -> Iterator[HeadPa
     worker.close()
 
 
-def test_the_menu_of_a_cell_offers_the_rows_of_its_query(panel: HeadPanel, state: ExperimentState) -> None:
+def test_the_menu_of_a_cell_offers_the_rows_of_its_query(
+    panel: HeadPanel, state: ExperimentState
+) -> None:
     assert open_menu(panel, Pair(2, 3))[:3] == ["Pin", "Set this row…", "Switch this head off"]
     choose(panel, "Set this row…")
     (editor,) = panel.findChildren(RowEditor)
@@ -58,7 +60,8 @@ def test_the_menu_of_a_cell_offers_the_rows_of_its_query(panel: HeadPanel, state
 def test_the_row_editor_begins_with_the_changed_weights_whichever_maps_are_shown(
     panel: HeadPanel, state: ExperimentState, shown: ShownMaps, query: int
 ) -> None:
-    """The changed translation has one more word before this one, so the original's row is another."""
+    """The changed translation has one more word before this one, so the original's row is
+    another."""
     result = changed_result(state)
     state.settings.shown, state.settings.measure = shown, "norm"
     head = state.selection.head
@@ -98,9 +101,15 @@ def test_a_row_is_set_for_each_kind_of_map(
 ) -> None:
     editor = _editor(qtbot, state, head, query)
     assert state.translation is not None
-    np.testing.assert_allclose(editor.weights, state.translation.maps.of_kind(head.kind)[1, 1, query, :num_keys])
-    assert editor.bars.visibleRegion().boundingRect() == editor.bars.rect(), "so few words need no scrolling"
-    qtbot.mouseClick(editor.bars, Qt.MouseButton.LeftButton, pos=editor.bars.label_place(1).center().toPoint())
+    np.testing.assert_allclose(
+        editor.weights, state.translation.maps.of_kind(head.kind)[1, 1, query, :num_keys]
+    )
+    assert editor.bars.visibleRegion().boundingRect() == editor.bars.rect(), (
+        "so few words need no scrolling"
+    )
+    qtbot.mouseClick(
+        editor.bars, Qt.MouseButton.LeftButton, pos=editor.bars.label_place(1).center().toPoint()
+    )
     assert editor.weights == [0, 1] + [0] * (num_keys - 2)
     middle = editor.bars.bar_place(0).center().toPoint()
     qtbot.mouseClick(editor.bars, Qt.MouseButton.LeftButton, pos=middle)
@@ -113,7 +122,9 @@ def test_a_row_is_set_for_each_kind_of_map(
     assert not editor.isVisible()
 
 
-def test_a_row_that_was_set_is_taken_out_again(qtbot: QtBot, theme: Theme, state: ExperimentState) -> None:
+def test_a_row_that_was_set_is_taken_out_again(
+    qtbot: QtBot, theme: Theme, state: ExperimentState
+) -> None:
     head = Head("cross", 1, 1)
     assert not _editor(qtbot, state, head, 2).reset_button.isEnabled()
     state.submit(intervene(AttentionRow(head, 2, (1, 0, 0, 0, 0, 0)), HeadScaled(head)))
@@ -123,7 +134,9 @@ def test_a_row_that_was_set_is_taken_out_again(qtbot: QtBot, theme: Theme, state
     assert state.experiment.heads_off == {head}
 
 
-def test_a_row_that_is_refused_says_why_and_stays_open(qtbot: QtBot, theme: Theme, state: ExperimentState) -> None:
+def test_a_row_that_is_refused_says_why_and_stays_open(
+    qtbot: QtBot, theme: Theme, state: ExperimentState
+) -> None:
     editor = _editor(qtbot, state, Head("cross", 1, 1), 2)
     editor.weights = [0.0] * 6
     qtbot.mouseClick(editor.set_button, Qt.MouseButton.LeftButton)

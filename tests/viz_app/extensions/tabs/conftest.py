@@ -1,4 +1,5 @@
-"""Experiments on small real models, and the Analysis panel that shows them: alone, without a main window."""
+"""Experiments on small real models, and the Analysis panel that shows them: alone, without a main
+window."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -35,7 +36,9 @@ def model_files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     single = {**SHAPE, "num_heads": 1, "num_encoder_layers": 1, "num_decoder_layers": 1}
     runs = {
         "words": replace(words, model=words.model.replace(**SHAPE)),
-        "pieces": replace(pieces, model=pieces.model.replace(**SHAPE), data=pieces.data.replace(num_subwords=160)),
+        "pieces": replace(
+            pieces, model=pieces.model.replace(**SHAPE), data=pieces.data.replace(num_subwords=160)
+        ),
         "single": replace(words, model=words.model.replace(**single)),
     }
     for name, run in runs.items():
@@ -63,11 +66,16 @@ def make_context(
     model_files: dict[str, Path],
     opened: dict[Path | None, Translator],
 ) -> Iterator[MakeContext]:
-    """Opens a model in a worker of its own and waits for a sentence's translation; ends the worker."""
+    """Opens a model in a worker of its own and waits for a sentence's translation.
+
+    Ends the worker.
+    """
     workers: list[InferenceWorker] = []
 
     def make(model: str = "words", sentence: str = SENTENCE) -> AnalysisContext:
-        worker = InferenceWorker(lambda path, device: opened.get(path) or Translator.load(path, device))
+        worker = InferenceWorker(
+            lambda path, device: opened.get(path) or Translator.load(path, device)
+        )
         workers.append(worker)
         state = ExperimentState()
         state.prepare_text(sentence)
@@ -93,19 +101,25 @@ def load(context: AnalysisContext, path: Path) -> None:
 
 def settle(qtbot: QtBot, tab: AnalysisTab) -> None:
     """Waits until the experiment is computed, and the tab has got its answer."""
-    qtbot.waitUntil(lambda: not (tab.state.request.is_running or tab.request.is_running), timeout=10_000)
+    qtbot.waitUntil(
+        lambda: not (tab.state.request.is_running or tab.request.is_running), timeout=10_000
+    )
 
 
 def declaration_of(tab: type[AnalysisTab]) -> Tab:
     """The declaration of one of this project's tabs."""
-    return next(declaration for declaration in TABS.values() if resolve_name(declaration.code) is tab)
+    return next(
+        declaration for declaration in TABS.values() if resolve_name(declaration.code) is tab
+    )
 
 
 @pytest.fixture
 def show_tab(qtbot: QtBot) -> ShowTab:
     """Shows one tab in a panel of its own, and waits for what it asks."""
 
-    def show(context: AnalysisContext, tab: type[AnalysisTab], *, width: int = 430, height: int = 700) -> AnalysisTab:
+    def show(
+        context: AnalysisContext, tab: type[AnalysisTab], *, width: int = 430, height: int = 700
+    ) -> AnalysisTab:
         panel = AnalysisPanel(context, {"shown": declaration_of(tab)})
         qtbot.addWidget(panel)
         panel.resize(width, height)

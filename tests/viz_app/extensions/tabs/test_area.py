@@ -33,7 +33,9 @@ def context(make_context: MakeContext) -> AnalysisContext:
     return make_context()
 
 
-def _panel(context: AnalysisContext, qtbot: QtBot, names: tuple[str, ...] = NAMES[:5]) -> AnalysisPanel:
+def _panel(
+    context: AnalysisContext, qtbot: QtBot, names: tuple[str, ...] = NAMES[:5]
+) -> AnalysisPanel:
     panel = AnalysisPanel(context, _tabs_named(names))
     qtbot.addWidget(panel)
     return panel
@@ -50,7 +52,9 @@ def test_the_names_of_all_tabs_are_whole_however_many_there_are(
     qtbot.waitExposed(panel)
     assert panel.width() == width
     places = [
-        button.geometry().translated(button.parentWidget().mapTo(panel, button.parentWidget().rect().topLeft()))
+        button.geometry().translated(
+            button.parentWidget().mapTo(panel, button.parentWidget().rect().topLeft())
+        )
         for button in panel.buttons
     ]
     for button, box in zip(panel.buttons, places, strict=True):
@@ -61,7 +65,9 @@ def test_the_names_of_all_tabs_are_whole_however_many_there_are(
         assert box.bottom() <= panel.tab.mapTo(panel, panel.tab.rect().topLeft()).y()
         assert not box.intersects(panel.close_button.geometry())
     assert not any(one.intersects(other) for one in places for other in places if one is not other)
-    assert len({box.top() for box in places}) == 1 or num_tabs > 4, "no second line unless it is needed"
+    assert len({box.top() for box in places}) == 1 or num_tabs > 4, (
+        "no second line unless it is needed"
+    )
 
 
 def test_the_last_tab_is_remembered_by_its_name(context: AnalysisContext, qtbot: QtBot) -> None:
@@ -75,7 +81,9 @@ def test_the_last_tab_is_remembered_by_its_name(context: AnalysisContext, qtbot:
     assert other.buttons[1].isChecked()
 
 
-def test_a_remembered_tab_whose_extension_is_missing_is_named_and_kept(context: AnalysisContext, qtbot: QtBot) -> None:
+def test_a_remembered_tab_whose_extension_is_missing_is_named_and_kept(
+    context: AnalysisContext, qtbot: QtBot
+) -> None:
     context.preferences.analysis_tab = "gone"
     assert _panel(context, qtbot).missing_tab == "", "it was closed, so nobody misses it"
     context.preferences.is_analysis_open = True
@@ -108,7 +116,9 @@ def window(context: AnalysisContext, qtbot: QtBot) -> QWidget:
     return window
 
 
-def test_leaving_a_tab_takes_keyboard_focus_to_the_button_of_the_next(window: QWidget, qtbot: QtBot) -> None:
+def test_leaving_a_tab_takes_keyboard_focus_to_the_button_of_the_next(
+    window: QWidget, qtbot: QtBot
+) -> None:
     panel = window.findChild(AnalysisPanel)
     assert isinstance(panel.tab, FieldTab)
     panel.tab.field.setFocus()
@@ -124,7 +134,9 @@ def test_focus_on_the_button_of_a_tab_follows_to_the_next(window: QWidget, qtbot
     panel = window.findChild(AnalysisPanel)
     panel.buttons[0].setFocus()
     qtbot.mouseClick(panel.buttons[2], Qt.MouseButton.LeftButton)
-    assert panel.buttons[2].hasFocus(), "the frame of the focus would stay at a tab that is not shown"
+    assert panel.buttons[2].hasFocus(), (
+        "the frame of the focus would stay at a tab that is not shown"
+    )
 
 
 def test_hiding_the_panel_gives_keyboard_focus_back(window: QWidget, qtbot: QtBot) -> None:

@@ -69,7 +69,11 @@ def test_every_tab_takes_short_long_and_unknown_sentences(
 @pytest.mark.parametrize("kind", ATTENTION_KINDS)
 @all_models
 def test_all_heads_of_a_layer_off(
-    make_context: MakeContext, qtbot: QtBot, translators: dict[str, Translator], model: str, kind: AttentionKind
+    make_context: MakeContext,
+    qtbot: QtBot,
+    translators: dict[str, Translator],
+    model: str,
+    kind: AttentionKind,
 ) -> None:
     context = make_context(model)
     panel = _panel(context, qtbot)
@@ -79,7 +83,9 @@ def test_all_heads_of_a_layer_off(
     settle(qtbot, panel.tab)
     result = context.state.result
     assert result is not None
-    expected = translators[model].run(Experiment(context.state.experiment.source_text, interventions=off))
+    expected = translators[model].run(
+        Experiment(context.state.experiment.source_text, interventions=off)
+    )
     assert result.changed.predicted_ids == expected.predicted_ids
     assert np.isfinite(result.original_log_probabilities).all()
     _check_every_tab(panel, qtbot)
@@ -87,7 +93,9 @@ def test_all_heads_of_a_layer_off(
 
 @all_models
 @pytest.mark.heavy
-def test_a_forced_token_that_ends_the_sentence_at_once(make_context: MakeContext, qtbot: QtBot, model: str) -> None:
+def test_a_forced_token_that_ends_the_sentence_at_once(
+    make_context: MakeContext, qtbot: QtBot, model: str
+) -> None:
     context = make_context(model)
     panel = _panel(context, qtbot)
     context.state.submit(force(0, "<eos>"))
@@ -113,7 +121,9 @@ def test_a_given_translation_of_words_that_the_model_does_not_know(
 
 
 @pytest.mark.heavy
-def test_a_refused_experiment_leaves_every_tab_as_it_is(make_context: MakeContext, qtbot: QtBot) -> None:
+def test_a_refused_experiment_leaves_every_tab_as_it_is(
+    make_context: MakeContext, qtbot: QtBot
+) -> None:
     context = make_context()
     panel, shown = _panel(context, qtbot), context.state.translation
     _check_every_tab(panel, qtbot)
@@ -143,7 +153,9 @@ def test_another_model_takes_over_while_every_tab_has_been_used(
 
 @pytest.mark.parametrize("name", TABS)
 @pytest.mark.parametrize("width", [MIN_WIDTH, 430])
-def test_without_a_translation_no_tab_scrolls(make_context: MakeContext, qtbot: QtBot, name: str, width: int) -> None:
+def test_without_a_translation_no_tab_scrolls(
+    make_context: MakeContext, qtbot: QtBot, name: str, width: int
+) -> None:
     context = make_context()
     context.state.clear()
     panel = AnalysisPanel(context, {name: TABS[name]})

@@ -23,7 +23,15 @@ from augenmerk.core.translation.experiment import (
 from augenmerk.core.translation.translator import Translator
 from augenmerk.viz_app.extensions.tabs.source.view import SourceTab
 from augenmerk.viz_app.extensions.tabs.steps.view import StepsTab
-from augenmerk.viz_app.state.experiment_editor import force, intervene, redo, reset, set_output, undo, use_own_decoding
+from augenmerk.viz_app.state.experiment_editor import (
+    force,
+    intervene,
+    redo,
+    reset,
+    set_output,
+    undo,
+    use_own_decoding,
+)
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.tabs import TABS
 from augenmerk.viz_app.translate.analysis_panel import AnalysisPanel
@@ -32,7 +40,9 @@ from augenmerk.viz_app.worker.inference import ExperimentController
 from tests.interventions import heads_switched_off
 from tests.viz_app.extensions.tabs.conftest import SENTENCE, MakeContext, settle
 
-HEADS_OFF = heads_switched_off(Head("cross", layer, head) for layer in range(3) for head in range(3))
+HEADS_OFF = heads_switched_off(
+    Head("cross", layer, head) for layer in range(3) for head in range(3)
+)
 CROSS_ROW = AttentionRow(Head("cross", 1, 3), 2, (0.0, 0.0, 1.0, 0.0, 0.0, 1.0, 0.0, 0.0))
 DECODER_ROW = AttentionRow(Head("decoder", 0, 0), 2, (1.0, 0.0, 1.0))
 CHANGES: dict[str, tuple[Output | None, tuple[Intervention, ...]]] = {
@@ -41,8 +51,14 @@ CHANGES: dict[str, tuple[Output | None, tuple[Intervention, ...]]] = {
     "rows": (None, (CROSS_ROW, DECODER_ROW)),
     "source words": (None, (SourceWordRemoved(2), SourceWordReplaced(1, "Mann"))),
     "a given target": (GivenTarget("A dog sleeps in the grass ."), ()),
-    "a given target, heads off": (GivenTarget("A dog sleeps in the grass ."), (*HEADS_OFF, SourceWordRemoved(0))),
-    "all at once": (None, (*HEADS_OFF[:2], ForcedToken(0, "dog"), DECODER_ROW, SourceWordReplaced(1, "Mann"))),
+    "a given target, heads off": (
+        GivenTarget("A dog sleeps in the grass ."),
+        (*HEADS_OFF, SourceWordRemoved(0)),
+    ),
+    "all at once": (
+        None,
+        (*HEADS_OFF[:2], ForcedToken(0, "dog"), DECODER_ROW, SourceWordReplaced(1, "Mann")),
+    ),
 }
 
 
@@ -64,7 +80,9 @@ def _open(panel: AnalysisPanel, tab: type[AnalysisTab], qtbot: QtBot) -> Analysi
     return panel.tab
 
 
-def _check(panel: AnalysisPanel, experiment: Experiment, translator: Translator, qtbot: QtBot) -> None:
+def _check(
+    panel: AnalysisPanel, experiment: Experiment, translator: Translator, qtbot: QtBot
+) -> None:
     """Steps and Source show what the engine alone makes of the experiment."""
     expected = translator.run(experiment)
     steps, source = _open(panel, StepsTab, qtbot), _open(panel, SourceTab, qtbot)
@@ -73,7 +91,9 @@ def _check(panel: AnalysisPanel, experiment: Experiment, translator: Translator,
     assert tuple(chip.text for chip in steps.tokens.chips) == expected.predicted_tokens
     assert source.source.findings is not None
     np.testing.assert_allclose(
-        source.source.findings.contributions.source, contributions_of(translator, expected).source, atol=1e-5
+        source.source.findings.contributions.source,
+        contributions_of(translator, expected).source,
+        atol=1e-5,
     )
     shown = source.source.findings.contributions.translation
     assert shown is panel.tabs[0].state.translation
@@ -134,7 +154,12 @@ def test_a_tab_stays_usable_whatever_is_changed_and_excuses_nothing(
         assert context.state.request.problem == ""
         assert tab.problem.text() == "", interventions
         said = " ".join(label.text() for label in tab.findChildren(QLabel) if label.isVisible())
-        for excuse in ("every head is on", "every head on", "not of the given", "switched off above"):
+        for excuse in (
+            "every head is on",
+            "every head on",
+            "not of the given",
+            "switched off above",
+        ):
             assert excuse not in said
         context.state.submit(use_own_decoding)
 
@@ -161,7 +186,9 @@ def test_two_experiments_live_side_by_side(
     for panel in (first, second):
         settle(qtbot, panel.tab)
     assert context.state.experiment == Experiment(SENTENCE, interventions=HEADS_OFF)
-    assert other_state.experiment == Experiment("Ein Mann wartet .", interventions=(ForcedToken(0, "dog"),))
+    assert other_state.experiment == Experiment(
+        "Ein Mann wartet .", interventions=(ForcedToken(0, "dog"),)
+    )
     assert (context.state.selection.step, other_state.selection.step) == (1, 0)
     for panel, of in ((first, context), (second, other)):
         _check(panel, of.state.experiment, translators["words"], qtbot)

@@ -20,8 +20,12 @@ class BarsTab(AnalysisTab):
     def __init__(self, context: AnalysisContext, tab: Tab) -> None:
         super().__init__(context, tab)
         self.bars = BarList("Heads", "Click a head to choose it; click its bar to switch it off")
-        self.bars.label_clicked.connect(lambda index: self.state.selection.choose(self._heads()[index]))
-        self.bars.bar_clicked.connect(lambda index, _: self.state.submit(toggle(self._heads()[index])))
+        self.bars.label_clicked.connect(
+            lambda index: self.state.selection.choose(self._heads()[index])
+        )
+        self.bars.bar_clicked.connect(
+            lambda index, _: self.state.submit(toggle(self._heads()[index]))
+        )
         self.column.addWidget(VerticalScrollArea(self.bars), 1)
 
     def redraw(self) -> None:
@@ -62,7 +66,9 @@ def _click(qtbot: QtBot, bars: BarList, at: QPoint) -> None:
     qtbot.mouseClick(bars, Qt.MouseButton.LeftButton, pos=at)
 
 
-def test_a_tab_of_bars_over_heads_follows_and_drives_the_experiment(make_context: MakeContext, qtbot: QtBot) -> None:
+def test_a_tab_of_bars_over_heads_follows_and_drives_the_experiment(
+    make_context: MakeContext, qtbot: QtBot
+) -> None:
     context = make_context()
     panel = AnalysisPanel(context, {**TABS, "bars": BARS})
     qtbot.addWidget(panel)

@@ -1,4 +1,5 @@
-"""What every tab gets from its base class: when it works, what it forgets, and where keyboard focus stays."""
+"""What every tab gets from its base class: when it works, what it forgets, and where keyboard focus
+stays."""
 
 import gc
 import weakref
@@ -26,7 +27,9 @@ class RecordingTab(AnalysisTab):
     """Notes what it is told."""
 
     def __init__(self, context: AnalysisContext) -> None:
-        super().__init__(context, Tab("Recording", "Notes what it is told", "A tab of a test.", "", order=0))
+        super().__init__(
+            context, Tab("Recording", "Notes what it is told", "A tab of a test.", "", order=0)
+        )
         self.told: list[str] = []
 
     def refresh(self) -> None:
@@ -74,7 +77,9 @@ def test_a_tab_works_only_while_it_is_in_sight(tab: RecordingTab, qtbot: QtBot) 
     assert tab.told[3:] == []
 
 
-def test_another_theme_is_taken_up_in_sight(tab: RecordingTab, qtbot: QtBot, qapp: QApplication, theme: Theme) -> None:
+def test_another_theme_is_taken_up_in_sight(
+    tab: RecordingTab, qtbot: QtBot, qapp: QApplication, theme: Theme
+) -> None:
     tab.show()
     tab.told.clear()
     Theme.dark().apply(qapp)
@@ -83,7 +88,9 @@ def test_another_theme_is_taken_up_in_sight(tab: RecordingTab, qtbot: QtBot, qap
     theme.apply(qapp)
 
 
-def test_another_model_is_told(tab: RecordingTab, qtbot: QtBot, model_files: dict[str, object]) -> None:
+def test_another_model_is_told(
+    tab: RecordingTab, qtbot: QtBot, model_files: dict[str, object]
+) -> None:
     old = tab.translation_to_ask_about
     assert old is tab.state.translation is not None
     told: list[object] = []
@@ -108,7 +115,9 @@ def test_an_answer_about_an_earlier_result_never_comes(tab: RecordingTab, qtbot:
     assert answers == []
 
 
-def test_a_second_question_takes_the_place_of_the_first_and_is_still_awaited(tab: RecordingTab, qtbot: QtBot) -> None:
+def test_a_second_question_takes_the_place_of_the_first_and_is_still_awaited(
+    tab: RecordingTab, qtbot: QtBot
+) -> None:
     translation = tab.state.translation
     assert translation is not None
     answers: list[object] = []
@@ -171,7 +180,9 @@ def test_focus_stays_in_the_bar_of_a_job(qtbot: QtBot, theme: Theme) -> None:
     assert bar.start.hasFocus(), "an answer at once"
 
 
-def test_a_long_job_says_how_long_it_still_takes(qtbot: QtBot, theme: Theme, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_long_job_says_how_long_it_still_takes(
+    qtbot: QtBot, theme: Theme, monkeypatch: pytest.MonkeyPatch
+) -> None:
     clock, request = [100.0], RequestState()
     monkeypatch.setattr(computing_tab.time, "monotonic", lambda: clock[0])
     bar = JobBar(request, "Measure", "Measures")
@@ -192,7 +203,9 @@ def test_a_long_job_says_how_long_it_still_takes(qtbot: QtBot, theme: Theme, mon
 
 
 @pytest.mark.heavy
-def test_nothing_keeps_a_tab_that_was_closed(make_context: MakeContext, qtbot: QtBot, qapp: QApplication) -> None:
+def test_nothing_keeps_a_tab_that_was_closed(
+    make_context: MakeContext, qtbot: QtBot, qapp: QApplication
+) -> None:
     context = make_context()
     panel = AnalysisPanel(context)
     panel.show()

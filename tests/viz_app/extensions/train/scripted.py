@@ -69,7 +69,9 @@ def step_done(step: int, loss: float | None = None) -> StepDone:
     )
 
 
-def epoch_done(epoch: int, validation_loss: float | None = None, *, is_best: bool = True) -> EpochDone:
+def epoch_done(
+    epoch: int, validation_loss: float | None = None, *, is_best: bool = True
+) -> EpochDone:
     loss = 5 / epoch if validation_loss is None else validation_loss
     return EpochDone(epoch, epoch * STEPS_PER_EPOCH, loss, loss, loss, 1e-3, 12.0, is_best=is_best)
 
@@ -83,7 +85,9 @@ def probe(epoch: int, text: str = "a man .") -> FilmFrame:
 def sample(epoch: int) -> SampleTranslated:
     """Two translations, and a score that grows with the epochs."""
     examples = tuple(
-        TranslatedExample(f"Satz {number}", f"sentence {number}", f"sentence {number} in epoch {epoch}")
+        TranslatedExample(
+            f"Satz {number}", f"sentence {number}", f"sentence {number} in epoch {epoch}"
+        )
         for number in (1, 2)
     )
     return SampleTranslated(epoch, epoch * STEPS_PER_EPOCH, 10.0 * epoch, 100, examples)
@@ -103,12 +107,15 @@ def finished(folder: Path, reason: EndReason, step: int, best_epoch: int) -> Tra
 
 
 class ScriptedTraining:
-    """Stands in for the worker's body. A step is taken only as far as `allow` says, so that tests do not race.
+    """Stands in for the worker's body.
+
+    A step is taken only as far as `allow` says, so that tests do not race.
 
     Attributes:
         requests: what it was asked for.
         error: raised after the step `error_step`, if set.
-        failing_save_step, num_failing_saves: after which step a file cannot be written, and how often.
+        failing_save_step, num_failing_saves: after which step a file cannot be written, and how
+            often.
         has_film: whether a probe and a sample are translated.
     """
 
@@ -137,7 +144,11 @@ class ScriptedTraining:
         self._allowed.release(num_steps)
 
     def __call__(
-        self, request: TrainingRequest, on_event: OnEvent, should_stop: ShouldStop, on_save_failed: OnSaveFailed
+        self,
+        request: TrainingRequest,
+        on_event: OnEvent,
+        should_stop: ShouldStop,
+        on_save_failed: OnSaveFailed,
     ) -> TrainingFinished:
         self.requests.append(request)
         request.folder.mkdir(parents=True, exist_ok=True)
@@ -176,7 +187,9 @@ class ScriptedTraining:
             raise self.error
 
     def _fail_to_save(self, folder: Path, on_event: OnEvent, on_save_failed: OnSaveFailed) -> None:
-        failure = SaveFailed(folder / "last.safetensors", "Cannot write last.safetensors: no space left.", self._step)
+        failure = SaveFailed(
+            folder / "last.safetensors", "Cannot write last.safetensors: no space left.", self._step
+        )
         while self.num_failing_saves:
             self.num_failing_saves -= 1
             on_event(failure)

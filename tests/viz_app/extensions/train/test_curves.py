@@ -103,7 +103,9 @@ def test_the_start_is_smoothed_little() -> None:
 def test_joined_points_are_smoothed_as_much_as_the_values_they_stand_for() -> None:
     values = np.where(np.arange(4000) < 2000, 5.0, 1.0)
     joined = values.reshape(-1, 8).mean(axis=1)
-    np.testing.assert_allclose(smoothed(joined, 250, stride=8), smoothed(values, 250)[4::8], atol=0.2)
+    np.testing.assert_allclose(
+        smoothed(joined, 250, stride=8), smoothed(values, 250)[4::8], atol=0.2
+    )
 
 
 def test_no_value_gives_no_curve() -> None:

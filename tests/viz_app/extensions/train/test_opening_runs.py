@@ -12,7 +12,12 @@ from pytestqt.qtbot import QtBot
 
 from augenmerk.core.checkpoint.history import EpochRecord
 from augenmerk.core.extensions.training.corpora.loading import load_corpus
-from augenmerk.core.extensions.training.events import StepDone, TrainingEvent, TrainingFinished, TrainingRequest
+from augenmerk.core.extensions.training.events import (
+    StepDone,
+    TrainingEvent,
+    TrainingFinished,
+    TrainingRequest,
+)
 from augenmerk.core.extensions.training.folder import RunInputs, locked, write_run_inputs
 from augenmerk.core.extensions.training.history_file import read_history, write_history
 from augenmerk.core.run_files import HISTORY, LAST, RUN_SETTINGS
@@ -41,7 +46,9 @@ def page(qtbot: QtBot, tmp_path: Path, script: ScriptedTraining) -> Iterator[Tra
     settings = QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat)
     page = TrainPage(settings, body=script)
     qtbot.addWidget(page)
-    page.form.set_choices(replace(page.form.choices(), preset="notebook", parent_folder=tmp_path / "runs"))
+    page.form.set_choices(
+        replace(page.form.choices(), preset="notebook", parent_folder=tmp_path / "runs")
+    )
     page.resize(1200, 760)
     with qtbot.waitExposed(page):
         page.show()
@@ -52,7 +59,9 @@ def page(qtbot: QtBot, tmp_path: Path, script: ScriptedTraining) -> Iterator[Tra
 def choose(page: TrainPage, name: str) -> None:
     """Opens the menu of earlier runs and picks one."""
     page.panel.open_menu.menu().aboutToShow.emit()
-    next(action for action in page.panel.open_menu.menu().actions() if action.text() == name).trigger()
+    next(
+        action for action in page.panel.open_menu.menu().actions() if action.text() == name
+    ).trigger()
 
 
 @pytest.mark.parametrize("stop_after", [3, 10], ids=["within its first epoch", "later"])
@@ -69,7 +78,9 @@ def test_unfinished_run_goes_on_after_another_was_looked_at(
     choose(page, "stopped")
     assert page.panel.resume_button.isVisible()
     assert page.state.run.curves.best is not None
-    assert page.state.run.curves.best.validation_loss == stopped.best_validation_loss, "what Stop said"
+    assert page.state.run.curves.best.validation_loss == stopped.best_validation_loss, (
+        "what Stop said"
+    )
     assert not page.panel.discard_button.isVisible()
     page.panel.resume_button.click()
     qtbot.waitUntil(lambda: bool(script.requests))
@@ -78,7 +89,9 @@ def test_unfinished_run_goes_on_after_another_was_looked_at(
     assert request.run == copy_run(num_epochs=2)
 
 
-def test_run_paused_before_its_first_validation_is_in_the_menu_and_can_go_on(page: TrainPage, tmp_path: Path) -> None:
+def test_run_paused_before_its_first_validation_is_in_the_menu_and_can_go_on(
+    page: TrainPage, tmp_path: Path
+) -> None:
     folder = tmp_path / "runs" / "paused"
     make_run(folder, 3)
     (folder / "best.safetensors").unlink()  # a pause writes none
@@ -95,10 +108,15 @@ def test_run_paused_before_its_first_validation_is_in_the_menu_and_can_go_on(pag
 def test_data_of_a_run_is_remembered_with_it(page: TrainPage, tmp_path: Path) -> None:
     """In its folder; earlier versions kept it in the settings of the window."""
     sources = {str(tmp_path / name): str(tmp_path / "data") for name in ("earlier", "mine")}
-    page._settings.setValue("train/sources", json.dumps(sources | {str(tmp_path / "known"): "multi30k"}))
+    page._settings.setValue(
+        "train/sources", json.dumps(sources | {str(tmp_path / "known"): "multi30k"})
+    )
     (tmp_path / "mine").mkdir()
     write_run_inputs(tmp_path / "mine", RunInputs((Path("a.de"), Path("a.en"))))
-    assert run_settings.load_source(page._settings, tmp_path / "mine") == (Path("a.de"), Path("a.en"))
+    assert run_settings.load_source(page._settings, tmp_path / "mine") == (
+        Path("a.de"),
+        Path("a.en"),
+    )
     assert run_settings.load_source(page._settings, tmp_path / "earlier") == tmp_path / "data"
     assert run_settings.load_source(page._settings, tmp_path / "known") == "multi30k"
     assert run_settings.load_source(page._settings, tmp_path / "none") is None
@@ -121,7 +139,9 @@ def test_a_run_of_the_terminal_is_resumed_with_its_data_or_if_they_moved_with_th
     assert shown_settings(page)["data"] == str(data)
     if has_moved:
         data.rename(tmp_path / "moved")
-    page.form.set_choices(replace(page.form.choices(), data_kind="folder", data_path=str(tmp_path / "moved")))
+    page.form.set_choices(
+        replace(page.form.choices(), data_kind="folder", data_path=str(tmp_path / "moved"))
+    )
     page.panel.resume_button.click()
     qtbot.waitUntil(lambda: bool(script.requests))
     assert script.requests[0].source == (tmp_path / "moved" if has_moved else data)
@@ -137,12 +157,18 @@ def test_a_reopened_run_stands_in_the_panel_with_its_own_settings(
     page: TrainPage, qtbot: QtBot, tmp_path: Path
 ) -> None:
     make_run(tmp_path / "runs" / "stopped", 3)
-    page.form.set_choices(replace(page.form.choices(), preset="multi30k", settings={"training.num_epochs": "8"}))
+    page.form.set_choices(
+        replace(page.form.choices(), preset="multi30k", settings={"training.num_epochs": "8"})
+    )
     choose(page, "stopped")
     assert not page.form.isVisible()
     assert not page.panel.start_button.isVisible()
     shown = shown_settings(page)
-    assert (shown["preset"], shown["epochs"], shown["data"]) == ("copy-task-small", "2", "copy task")
+    assert (shown["preset"], shown["epochs"], shown["data"]) == (
+        "copy-task-small",
+        "2",
+        "copy task",
+    )
     assert shown["width"].startswith("16 ")
     page.panel.switch_button.click()
     assert page.form.isVisible()
@@ -155,7 +181,9 @@ def test_a_reopened_run_stands_in_the_panel_with_its_own_settings(
 
 
 @pytest.mark.slow
-def test_a_run_whose_settings_cannot_be_read_does_not_show_those_of_another(page: TrainPage, tmp_path: Path) -> None:
+def test_a_run_whose_settings_cannot_be_read_does_not_show_those_of_another(
+    page: TrainPage, tmp_path: Path
+) -> None:
     for name in ("good", "unreadable"):
         make_run(tmp_path / "runs" / name, None)
     (tmp_path / "runs" / "unreadable" / RUN_SETTINGS).write_text("[")
@@ -181,7 +209,11 @@ def test_a_finished_run_is_given_more_epochs(
     page.panel.extend_button.click()
     qtbot.waitUntil(lambda: bool(script.requests))
     request = script.requests[0]
-    assert (request.folder.name, request.resume, request.run.training.num_epochs) == ("ended", True, 5)
+    assert (request.folder.name, request.resume, request.run.training.num_epochs) == (
+        "ended",
+        True,
+        5,
+    )
     assert not page.panel.message.isVisible()
 
 
@@ -200,7 +232,11 @@ def test_more_epochs_are_really_trained(qtbot: QtBot, tmp_path: Path) -> None:
     page.shutdown()
     assert page.state.run.finish is not None
     assert (page.state.run.finish.reason, page.state.run.finish.step) == ("completed", 21)
-    assert [record.epoch for record in read_history(tmp_path / "runs" / "ended" / HISTORY)] == [1, 2, 3]
+    assert [record.epoch for record in read_history(tmp_path / "runs" / "ended" / HISTORY)] == [
+        1,
+        2,
+        3,
+    ]
 
 
 @pytest.mark.slow
@@ -225,12 +261,19 @@ def test_a_reopened_run_has_the_curves_that_it_had(qtbot: QtBot, tmp_path: Path)
         assert np.array_equal(shown.xy(), again.xy()), name
         assert np.array_equal(shown.since(3)[1], again.since(3)[1]), name
     for point, again_point in zip(before.validations, after.validations, strict=True):
-        assert all(getattr(point, field.name) == getattr(again_point, field.name) for field in fields(EpochRecord))
+        assert all(
+            getattr(point, field.name) == getattr(again_point, field.name)
+            for field in fields(EpochRecord)
+        )
     assert after.bleu == before.bleu
     assert page.state.run.fraction_done == 1
     again = dict(metric_rows(page.state.run))
-    assert {name: again[name] for name in ("loss", "learning rate", "gradient norm", "tokens / s", "best")} == {
-        name: figures[name] for name in ("loss", "learning rate", "gradient norm", "tokens / s", "best")
+    assert {
+        name: again[name]
+        for name in ("loss", "learning rate", "gradient norm", "tokens / s", "best")
+    } == {
+        name: figures[name]
+        for name in ("loss", "learning rate", "gradient norm", "tokens / s", "best")
     }
 
 
@@ -255,7 +298,10 @@ def test_the_next_start_tells_how_many_steps_are_lost_and_shows_them(
 
 
 def test_history_of_a_run_is_read_back(tmp_path: Path) -> None:
-    records = [EpochRecord(1, 227, 3.5, 3.1, 3.2, 5e-4, 61.5, 12.5), EpochRecord(2, 454, 2.5, 2.4, 2.5, 5e-4, 60.0)]
+    records = [
+        EpochRecord(1, 227, 3.5, 3.1, 3.2, 5e-4, 61.5, 12.5),
+        EpochRecord(2, 454, 2.5, 2.4, 2.5, 5e-4, 60.0),
+    ]
     write_history(tmp_path / "history.csv", records)
     assert [replace(record, seconds=0.0) for record in known_records(tmp_path)] == [
         replace(record, seconds=0.0) for record in records
@@ -286,7 +332,9 @@ def remember_unfinished(settings: QSettings, folder: Path) -> None:
     """As a window does with each checkpoint of its run."""
     run_settings.save_unfinished(
         settings,
-        run_settings.UnfinishedRun(TrainingRequest(copy_run(num_epochs=2), "copy", folder, "cpu"), folder / LAST, None),
+        run_settings.UnfinishedRun(
+            TrainingRequest(copy_run(num_epochs=2), "copy", folder, "cpu"), folder / LAST, None
+        ),
     )
 
 
@@ -303,7 +351,9 @@ def test_next_start_tells_a_run_that_was_saved_from_one_that_was_cut_off(
     make_run(tmp_path / "saved", 10)
     remember_unfinished(settings, tmp_path / "saved")
     said = notice_at_the_next_start(qtbot, settings)
-    assert "saved is unfinished. It was saved at step 10; Resume continues exactly from there." in said
+    assert (
+        "saved is unfinished. It was saved at step 10; Resume continues exactly from there." in said
+    )
 
     def cut_off(event: TrainingEvent) -> None:
         if isinstance(event, StepDone) and event.step == 9:
@@ -313,10 +363,14 @@ def test_next_start_tells_a_run_that_was_saved_from_one_that_was_cut_off(
         record(copy_run(num_epochs=2), tmp_path / "cut", on_event=cut_off)
     remember_unfinished(settings, tmp_path / "cut")
     said = notice_at_the_next_start(qtbot, settings)
-    assert "cut ended without saving. Resume continues from step 7; 2 steps will be repeated." in said
+    assert (
+        "cut ended without saving. Resume continues from step 7; 2 steps will be repeated." in said
+    )
 
 
-def test_a_run_that_another_process_goes_on_with_says_so_when_it_is_opened(page: TrainPage, tmp_path: Path) -> None:
+def test_a_run_that_another_process_goes_on_with_says_so_when_it_is_opened(
+    page: TrainPage, tmp_path: Path
+) -> None:
     folder = tmp_path / "runs" / "elsewhere"
     make_run(folder, 10)
     with locked(folder):
@@ -324,10 +378,15 @@ def test_a_run_that_another_process_goes_on_with_says_so_when_it_is_opened(page:
         assert "in epoch 2. Another process is training it. Open it again" in page.notice_bar.text()
         assert not page.panel.resume_button.isVisible()
     page.run_actions.open_run(folder)
-    assert "in epoch 2. Unfinished: Resume continues from its last checkpoint." in page.notice_bar.text()
+    assert (
+        "in epoch 2. Unfinished: Resume continues from its last checkpoint."
+        in page.notice_bar.text()
+    )
 
 
-def test_a_run_that_another_process_goes_on_with_is_not_offered(qtbot: QtBot, page: TrainPage, tmp_path: Path) -> None:
+def test_a_run_that_another_process_goes_on_with_is_not_offered(
+    qtbot: QtBot, page: TrainPage, tmp_path: Path
+) -> None:
     make_run(tmp_path / "saved", 10)
     remember_unfinished(page._settings, tmp_path / "saved")
     with locked(tmp_path / "saved"):

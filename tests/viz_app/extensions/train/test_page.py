@@ -48,16 +48,22 @@ def settings(tmp_path: Path) -> QSettings:
 
 
 @pytest.fixture
-def make_page(qtbot: QtBot, settings: QSettings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[MakePage]:
+def make_page(
+    qtbot: QtBot, settings: QSettings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[MakePage]:
     devices = DEFAULT_DEVICES | {"cuda:0": "cuda:0 · NVIDIA H200"}
     monkeypatch.setattr("augenmerk.viz_app.extensions.train.page.find_devices", lambda: devices)
-    monkeypatch.setattr("augenmerk.viz_app.extensions.train.page.measure_speed", lambda *_: Speed(0.01, 1 / 50e9))
+    monkeypatch.setattr(
+        "augenmerk.viz_app.extensions.train.page.measure_speed", lambda *_: Speed(0.01, 1 / 50e9)
+    )
     pages: list[TrainPage] = []
 
     def make(script: ScriptedTraining) -> TrainPage:
         page = TrainPage(settings, body=script)
         qtbot.addWidget(page)
-        page.form.set_choices(replace(page.form.choices(), preset="notebook", parent_folder=tmp_path / "runs"))
+        page.form.set_choices(
+            replace(page.form.choices(), preset="notebook", parent_folder=tmp_path / "runs")
+        )
         page.resize(1200, 760)
         with qtbot.waitExposed(page):
             page.show()
@@ -80,7 +86,9 @@ def type_over(qtbot: QtBot, edit: QLineEdit, text: str) -> None:
 
 
 def wait_for_step(qtbot: QtBot, page: TrainPage, step: int) -> None:
-    qtbot.waitUntil(lambda: page.state.run.latest_step is not None and page.state.run.latest_step.step >= step)
+    qtbot.waitUntil(
+        lambda: page.state.run.latest_step is not None and page.state.run.latest_step.step >= step
+    )
 
 
 def wait_for_end(qtbot: QtBot, page: TrainPage) -> None:
@@ -208,7 +216,9 @@ def test_page_is_redrawn_five_times_a_second_at_most(make_page: MakePage, qtbot:
 
 
 @pytest.mark.parametrize("typed", ["-3", "ten", "0"])
-def test_wrong_epochs_are_refused_and_the_form_stays(make_page: MakePage, qtbot: QtBot, typed: str) -> None:
+def test_wrong_epochs_are_refused_and_the_form_stays(
+    make_page: MakePage, qtbot: QtBot, typed: str
+) -> None:
     script = ScriptedTraining()
     page = make_page(script)
     type_over(qtbot, page.form.epochs_edit, typed)
@@ -216,7 +226,10 @@ def test_wrong_epochs_are_refused_and_the_form_stays(make_page: MakePage, qtbot:
     assert not page.is_running()
     assert script.requests == []
     assert not page.panel.start_button.isEnabled()
-    assert page.panel.message.text() == f"training.num_epochs is '{typed}'. Enter a whole number of at least 1."
+    assert (
+        page.panel.message.text()
+        == f"training.num_epochs is '{typed}'. Enter a whole number of at least 1."
+    )
     assert page.panel.message.isVisible()
     assert page.form.epochs_edit.text() == typed
     type_over(qtbot, page.form.epochs_edit, "5")
@@ -233,7 +246,9 @@ def test_wrong_epochs_are_refused_and_the_form_stays(make_page: MakePage, qtbot:
         DeviceError("The device 'cuda:3' is not here."),
     ],
 )
-def test_error_in_the_worker_is_shown_and_loses_nothing(make_page: MakePage, qtbot: QtBot, error: Exception) -> None:
+def test_error_in_the_worker_is_shown_and_loses_nothing(
+    make_page: MakePage, qtbot: QtBot, error: Exception
+) -> None:
     script = ScriptedTraining(error=error, error_step=7)
     page = make_page(script)
     type_over(qtbot, page.form.seed_edit, "99")
@@ -315,7 +330,8 @@ def test_each_preset_states_its_duration_on_this_machine(make_page: MakePage, qt
     menu = page.form.preset_menu
     qtbot.waitUntil(lambda: "about" in menu.actions_by_name["copy-task-small"].text())
     texts = [action.text() for action in menu.actions_by_name.values()]
-    assert texts[0] == "copy-task-small · about 30 seconds"  # 2,400 layer passes of 10 ms, and 257 GFLOP
+    # 2,400 layer passes of 10 ms, and 257 GFLOP
+    assert texts[0] == "copy-task-small · about 30 seconds"
     assert all(" · about " in text for text in texts)
     page.form.set_choices(replace(page.form.choices(), preset="copy-task-small"))
     shown = " ".join(label.text() for label in page._intro.findChildren(QLabel))
@@ -324,7 +340,9 @@ def test_each_preset_states_its_duration_on_this_machine(make_page: MakePage, qt
     assert page.form.duration == "about 1 minute"
     page.form.edit_settings("many", "training.num_epochs")
     assert page.form.duration == "", "a refused number has no duration"
-    assert menu.actions_by_name["copy-task-small"].text().endswith("30 seconds"), "that of the preset"
+    assert menu.actions_by_name["copy-task-small"].text().endswith("30 seconds"), (
+        "that of the preset"
+    )
 
 
 def test_a_later_start_knows_the_speed_of_the_machine(
@@ -353,7 +371,9 @@ def test_durations_measured_on_a_busy_machine_are_corrected_by_a_later_start(
         before = len(measured)
         qtbot.waitUntil(lambda before=before: len(measured) > before)
         qtbot.waitUntil(lambda page=page: not page._device_worker._thread.is_alive())
-        seen.append(page.form.preset_menu.actions_by_name["copy-task-small"].text().partition(" · ")[2])
+        seen.append(
+            page.form.preset_menu.actions_by_name["copy-task-small"].text().partition(" · ")[2]
+        )
     assert seen == ["about 2 minutes", "about 30 seconds", "about 30 seconds"]
 
 
@@ -362,10 +382,16 @@ def test_durations_are_announced_while_they_are_measured_for_the_first_time(
 ) -> None:
     monkeypatch.setattr("augenmerk.viz_app.extensions.train.page.SPEEDS_AFTER_MS", 10)
     may_end = threading.Event()
-    monkeypatch.setattr("augenmerk.viz_app.extensions.train.page.measure_speed", lambda *_: may_end.wait(20) and None)
+    monkeypatch.setattr(
+        "augenmerk.viz_app.extensions.train.page.measure_speed",
+        lambda *_: may_end.wait(20) and None,
+    )
     page = make_page(ScriptedTraining())
     qtbot.waitUntil(lambda: page.form.duration == MEASURING)
-    assert page.form.preset_menu.actions_by_name["copy-task-small"].text() == f"copy-task-small · {MEASURING}"
+    assert (
+        page.form.preset_menu.actions_by_name["copy-task-small"].text()
+        == f"copy-task-small · {MEASURING}"
+    )
     assert any(MEASURING in label.text() for label in page.findChildren(QLabel))
     may_end.set()
     qtbot.waitUntil(lambda: page.form.duration == "", timeout=20_000)
@@ -407,7 +433,10 @@ def test_languages_are_asked_for_where_the_data_are_ones_own(
     monkeypatch.setattr(QFileDialog, "getExistingDirectory", lambda *_: str(tmp_path))
     form.data_menu.actions_by_name["folder"].trigger()
     assert form.target_language_edit.isVisible()
-    assert (form.source_language_edit.placeholderText(), form.target_language_edit.placeholderText()) == ("de", "en")
+    assert (
+        form.source_language_edit.placeholderText(),
+        form.target_language_edit.placeholderText(),
+    ) == ("de", "en")
     type_over(qtbot, form.target_language_edit, "French")
     assert form.choices().run_config().data.target_language == "fr"
     form.data_menu.actions_by_name["multi30k"].trigger()
@@ -418,11 +447,15 @@ def test_languages_are_asked_for_where_the_data_are_ones_own(
 @pytest.mark.heavy
 def test_devices_are_found_in_a_worker(make_page: MakePage, qtbot: QtBot) -> None:
     page = make_page(ScriptedTraining())
-    qtbot.waitUntil(lambda: list(page.form.device_menu.actions_by_name) == ["auto", "cpu", "cuda:0"])
+    qtbot.waitUntil(
+        lambda: list(page.form.device_menu.actions_by_name) == ["auto", "cpu", "cuda:0"]
+    )
     assert page.form.device_menu.choice == "auto"
 
 
-def test_device_that_is_gone_stays_chosen_until_the_engine_says_what_is_here(make_page: MakePage) -> None:
+def test_device_that_is_gone_stays_chosen_until_the_engine_says_what_is_here(
+    make_page: MakePage,
+) -> None:
     page = make_page(ScriptedTraining())
     page.form.set_choices(replace(page.form.choices(), device="cuda:7"))
     page.form.set_devices(DEFAULT_DEVICES)
@@ -474,7 +507,9 @@ def test_shutdown_stops_the_run_and_delivers_its_end(make_page: MakePage, qtbot:
 
 
 @pytest.mark.heavy
-def test_theme_changes_while_training(make_page: MakePage, qapp: QApplication, qtbot: QtBot) -> None:
+def test_theme_changes_while_training(
+    make_page: MakePage, qapp: QApplication, qtbot: QtBot
+) -> None:
     script = ScriptedTraining()
     page = make_page(script)
     click(qtbot, page.panel.start_button)
@@ -483,7 +518,9 @@ def test_theme_changes_while_training(make_page: MakePage, qapp: QApplication, q
     Theme.dark().apply(qapp)
     assert page.run_view is not None
     chart = page.run_view.charts.main.chart
-    qtbot.waitUntil(lambda: chart.grab().toImage().pixelColor(2, 2).name() == Theme.dark().palette.panel)
+    qtbot.waitUntil(
+        lambda: chart.grab().toImage().pixelColor(2, 2).name() == Theme.dark().palette.panel
+    )
     assert page.is_running()
 
 
@@ -515,7 +552,9 @@ def test_runs_are_laid_over_one_another_and_taken_away_by_a_click(
 
 
 @pytest.mark.heavy
-def test_folder_without_a_run_is_refused_with_a_message(make_page: MakePage, qtbot: QtBot, tmp_path: Path) -> None:
+def test_folder_without_a_run_is_refused_with_a_message(
+    make_page: MakePage, qtbot: QtBot, tmp_path: Path
+) -> None:
     script = ScriptedTraining()
     page = make_page(script)
     click(qtbot, page.panel.start_button)
@@ -566,7 +605,9 @@ def test_loss_and_learning_rate_are_both_in_sight_while_training(
     for panel, quantity in ((charts.main, "loss"), (charts.second, "learning_rate")):
         assert panel.choices.quantity == quantity
         assert panel.chart.picture is not None
-        assert panel.chart.visibleRegion().boundingRect().size() == panel.chart.size(), "all of it is in sight"
+        assert panel.chart.visibleRegion().boundingRect().size() == panel.chart.size(), (
+            "all of it is in sight"
+        )
         area = panel.chart.axes.get_window_extent()
         assert area.height >= 40
     assert page.run_view.film.isVisible()
@@ -586,15 +627,22 @@ def test_charts_and_film_do_not_overlap_below_the_notice_of_a_finished_run(
     view = page.run_view
     assert view is not None
     film = view.film
-    assert view.charts.mapTo(view, view.charts.rect().bottomLeft()).y() < film.mapTo(view, QPoint()).y()
+    assert (
+        view.charts.mapTo(view, view.charts.rect().bottomLeft()).y()
+        < film.mapTo(view, QPoint()).y()
+    )
     for part in (view.charts.second, film):
         assert part.height() >= part.minimumSizeHint().height(), "nothing within it overlaps"
     view.parts.ensureWidgetVisible(film.play_button)
-    assert film.play_button.visibleRegion().boundingRect().size() == film.play_button.size(), "it is scrolled to"
+    assert film.play_button.visibleRegion().boundingRect().size() == film.play_button.size(), (
+        "it is scrolled to"
+    )
 
 
 @pytest.mark.heavy
-def test_film_goes_on_while_training_and_the_chart_marks_its_moment(make_page: MakePage, qtbot: QtBot) -> None:
+def test_film_goes_on_while_training_and_the_chart_marks_its_moment(
+    make_page: MakePage, qtbot: QtBot
+) -> None:
     script = ScriptedTraining(has_film=True)
     page = make_page(script)
     click(qtbot, page.panel.start_button)
@@ -659,7 +707,9 @@ def place(page: TrainPage, button: QPushButton) -> tuple[int, int, int, int]:
 
 
 @pytest.mark.heavy
-def test_pause_becomes_continue_in_place_and_nothing_else_moves(make_page: MakePage, qtbot: QtBot) -> None:
+def test_pause_becomes_continue_in_place_and_nothing_else_moves(
+    make_page: MakePage, qtbot: QtBot
+) -> None:
     script = ScriptedTraining()
     page = make_page(script)
     start_and_take(qtbot, page, script, 6)
@@ -677,7 +727,9 @@ def test_pause_becomes_continue_in_place_and_nothing_else_moves(make_page: MakeP
 
 
 @pytest.mark.heavy
-def test_nothing_of_a_run_stands_under_the_form_of_another(make_page: MakePage, qtbot: QtBot) -> None:
+def test_nothing_of_a_run_stands_under_the_form_of_another(
+    make_page: MakePage, qtbot: QtBot
+) -> None:
     script = ScriptedTraining()
     page = make_page(script)
     start_and_take(qtbot, page, script, 15)
@@ -738,7 +790,10 @@ def test_layers_width_heads_and_rate_are_those_of_the_preset_until_others_are_ty
     type_over(qtbot, form.layers_edit, "2")
     type_over(qtbot, form.width_edit, "96")
     type_over(qtbot, form.heads_edit, "5")
-    assert "The width (96) must be a multiple of the number of heads (5), for example 95." in page.panel.message.text()
+    assert (
+        "The width (96) must be a multiple of the number of heads (5), for example 95."
+        in page.panel.message.text()
+    )
     assert page.panel.message.isVisible()
     type_over(qtbot, form.heads_edit, "6")
     assert not page.panel.message.isVisible()
@@ -748,7 +803,12 @@ def test_layers_width_heads_and_rate_are_those_of_the_preset_until_others_are_ty
     start_and_take(qtbot, page, script, 1)
     run = script.requests[0].run
     model = run.model
-    assert (model.num_encoder_layers, model.num_decoder_layers, model.width, model.num_heads) == (2, 2, 96, 6)
+    assert (model.num_encoder_layers, model.num_decoder_layers, model.width, model.num_heads) == (
+        2,
+        2,
+        96,
+        6,
+    )
     assert run.training.learning_rate == 1e-3
     page.shutdown()
     again = make_page(script)
@@ -792,9 +852,18 @@ def test_the_film_never_changes_its_head_by_itself(
     qtbot.waitUntil(lambda: bool(page.state.playback.frames))
     selection = page.state.playback.maps.selection
     chosen = selection.head
-    others = ((layer, head) for layer in range(2) for head in range(2) if (layer, head) != (chosen.layer, chosen.head))
-    for module in (augenmerk.viz_app.extensions.train.playback, augenmerk.viz_app.state.experiment_state):
-        monkeypatch.setattr(module, "clearest_head", lambda _: next(others))  # of each later frame it is another one
+    others = (
+        (layer, head)
+        for layer in range(2)
+        for head in range(2)
+        if (layer, head) != (chosen.layer, chosen.head)
+    )
+    for module in (
+        augenmerk.viz_app.extensions.train.playback,
+        augenmerk.viz_app.state.experiment_state,
+    ):
+        # of each later frame it is another one
+        monkeypatch.setattr(module, "clearest_head", lambda _: next(others))
     script.allow(11)
     wait_for_step(qtbot, page, 11)
     assert len(page.state.playback.frames) == 3
@@ -814,14 +883,18 @@ def test_a_chart_without_values_says_when_they_appear(make_page: MakePage, qtbot
     assert panel.chart.picture is not None
     assert panel.chart.picture.message == "BLEU appears after the first validation."
     assert _why_empty("loss", is_live=True) == "The loss appears after the first step."
-    assert _why_empty("tokens_per_second", is_live=True) == "Tokens / s appear after the first step."
+    assert (
+        _why_empty("tokens_per_second", is_live=True) == "Tokens / s appear after the first step."
+    )
     assert panel.chart.picture.message in [artist.get_text() for artist in panel.chart.axes.texts]
     panel.choose(quantity="loss")
     assert panel.chart.picture.message == ""
 
 
 @pytest.mark.heavy
-def test_discarding_asks_first_and_removes_only_what_the_run_wrote(make_page: MakePage, qtbot: QtBot) -> None:
+def test_discarding_asks_first_and_removes_only_what_the_run_wrote(
+    make_page: MakePage, qtbot: QtBot
+) -> None:
     script = ScriptedTraining()
     page = make_page(script)
     start_and_take(qtbot, page, script, 6)
@@ -896,10 +969,17 @@ def test_page_can_be_closed_while_a_failed_save_waits(make_page: MakePage, qtbot
 
 @pytest.mark.slow
 @pytest.mark.heavy
-def test_proposal_goes_on_from_the_last_good_checkpoint_with_the_change(make_page: MakePage, qtbot: QtBot) -> None:
+def test_proposal_goes_on_from_the_last_good_checkpoint_with_the_change(
+    make_page: MakePage, qtbot: QtBot
+) -> None:
     proposal = Proposal("a learning rate of 0.00025 instead of 0.0005", {"learning_rate": 0.00025})
-    words = f"The loss became nan. Resume from step 5 (last.safetensors) with {proposal.text}: --resume --change x."
-    script = ScriptedTraining(error=DivergedError(words, proposal, Path("last.safetensors")), error_step=7)
+    words = (
+        f"The loss became nan. Resume from step 5 (last.safetensors) with {proposal.text}: "
+        "--resume --change x."
+    )
+    script = ScriptedTraining(
+        error=DivergedError(words, proposal, Path("last.safetensors")), error_step=7
+    )
     page = make_page(script)
     start_and_take(qtbot, page, script, 7)
     wait_for_end(qtbot, page)
@@ -916,10 +996,17 @@ def test_proposal_goes_on_from_the_last_good_checkpoint_with_the_change(make_pag
 
 @pytest.mark.slow
 @pytest.mark.heavy
-def test_changed_data_is_resumed_with_only_after_a_person_said_so(make_page: MakePage, qtbot: QtBot) -> None:
+def test_changed_data_is_resumed_with_only_after_a_person_said_so(
+    make_page: MakePage, qtbot: QtBot
+) -> None:
     proposal = Proposal("the training data as it is now", allows_changed_data=True)
-    words = "The training data has changed: resume with the data as it is now: --resume --allow-changed-data"
-    script = ScriptedTraining(error=ChangedDataError(words, proposal, Path("last.safetensors")), error_step=7)
+    words = (
+        "The training data has changed: resume with the data as it is now: --resume "
+        "--allow-changed-data"
+    )
+    script = ScriptedTraining(
+        error=ChangedDataError(words, proposal, Path("last.safetensors")), error_step=7
+    )
     page = make_page(script)
     start_and_take(qtbot, page, script, 7)
     wait_for_end(qtbot, page)
@@ -941,7 +1028,9 @@ def test_change_is_remembered_with_the_run(make_page: MakePage, qtbot: QtBot) ->
     script = ScriptedTraining()
     page = make_page(script)
     page.run_actions.begin(
-        TrainingRequest(preset("notebook"), "copy", page.form.choices().parent_folder / "x", changes={"seed": 5})
+        TrainingRequest(
+            preset("notebook"), "copy", page.form.choices().parent_folder / "x", changes={"seed": 5}
+        )
     )
     script.allow(6)
     wait_for_step(qtbot, page, 6)
@@ -954,7 +1043,9 @@ def test_change_is_remembered_with_the_run(make_page: MakePage, qtbot: QtBot) ->
 @pytest.mark.heavy
 def test_without_a_checkpoint_the_proposal_starts_again(make_page: MakePage, qtbot: QtBot) -> None:
     proposal = Proposal("a batch size of 64 instead of 128", {"batch_size": 64})
-    script = ScriptedTraining(error=OutOfMemoryError("No memory. Start again.", proposal, None), error_step=1)
+    script = ScriptedTraining(
+        error=OutOfMemoryError("No memory. Start again.", proposal, None), error_step=1
+    )
     page = make_page(script)
     click(qtbot, page.panel.start_button)
     script.allow(1)
@@ -1008,7 +1099,9 @@ def test_keyboard_never_comes_upon_discard_by_itself(make_page: MakePage, qtbot:
 
 
 @pytest.mark.heavy
-@pytest.mark.parametrize(("name", "said"), [("copy-task-small", "source"), ("notebook", "German"), ("", "source")])
+@pytest.mark.parametrize(
+    ("name", "said"), [("copy-task-small", "source"), ("notebook", "German"), ("", "source")]
+)
 def test_film_of_an_earlier_run_names_its_own_languages(
     make_page: MakePage, tmp_path: Path, name: str, said: str
 ) -> None:
@@ -1044,7 +1137,9 @@ def test_earlier_run_is_looked_at_with_its_curves_and_its_film(
     script = ScriptedTraining()
     page = make_page(script)
     page.panel.open_menu.menu().aboutToShow.emit()
-    next(action for action in page.panel.open_menu.menu().actions() if action.text() == "earlier").trigger()
+    next(
+        action for action in page.panel.open_menu.menu().actions() if action.text() == "earlier"
+    ).trigger()
     assert page.notice_bar.text().startswith("Run: earlier")
     watch = page.run_view
     assert watch is not None

@@ -31,7 +31,9 @@ RUN = copy_run(num_epochs=2, sample_size=0, schedule="constant", learning_rate=1
 def page(qtbot: QtBot, tmp_path: Path) -> Iterator[TrainPage]:
     page = TrainPage(QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat))
     qtbot.addWidget(page)
-    page.form.set_choices(replace(page.form.choices(), device="cpu", parent_folder=tmp_path / "runs"))
+    page.form.set_choices(
+        replace(page.form.choices(), device="cpu", parent_folder=tmp_path / "runs")
+    )
     page.resize(1200, 760)
     with qtbot.waitExposed(page):
         page.show()
@@ -40,7 +42,9 @@ def page(qtbot: QtBot, tmp_path: Path) -> Iterator[TrainPage]:
 
 
 def train(page: TrainPage, qtbot: QtBot, run: RunConfig, folder: Path, **more: Any) -> None:
-    page.run_actions.begin(TrainingRequest(run, more.pop("source", "copy"), folder, device="cpu", **more))
+    page.run_actions.begin(
+        TrainingRequest(run, more.pop("source", "copy"), folder, device="cpu", **more)
+    )
     wait_for_end(page, qtbot)
 
 
@@ -66,9 +70,17 @@ def begun(folder: Path, run: RunConfig = RUN) -> dict[Path, bytes]:
 @pytest.mark.parametrize(
     ("run", "resume", "said"),
     [
-        (copy_run({"width": 32}, schedule="constant", learning_rate=1e-3), True, "model.width was 16 and is now 32"),
+        (
+            copy_run({"width": 32}, schedule="constant", learning_rate=1e-3),
+            True,
+            "model.width was 16 and is now 32",
+        ),
         (RUN, False, "already contains a run"),
-        (replace(RUN, training=RUN.training.replace(batch_size=57)), True, "batch_size is 57 sentence pairs"),
+        (
+            replace(RUN, training=RUN.training.replace(batch_size=57)),
+            True,
+            "batch_size is 57 sentence pairs",
+        ),
     ],
     ids=["another architecture", "a folder that holds a run", "a batch larger than the corpus"],
 )
@@ -79,7 +91,9 @@ def test_what_is_refused_is_said_and_the_run_stays_byte_for_byte(
     train(page, qtbot, run, tmp_path / "run", resume=resume)
     assert page.state.run.status is Status.FAILED
     assert said in page.notice_bar.text()
-    assert not page.notice_bar.details_button.isVisible(), "it is an error for people, not of the program"
+    assert not page.notice_bar.details_button.isVisible(), (
+        "it is an error for people, not of the program"
+    )
     assert files(tmp_path / "run") == before
 
 
@@ -101,8 +115,15 @@ def test_settings_that_do_not_fit_a_small_corpus_are_corrected_by_one_click(
     for language, lines in (("de", list(pairs.source)), ("en", list(pairs.target))):
         lines[56] = " ".join(lines[:20])
         (tmp_path / f"train.{language}").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    typed = {"model.width": "16", "model.num_heads": "2", "model.max_positions": "40", "training.max_steps": "1"}
-    choices = replace(page.form.choices(), preset="multi30k", data_kind="folder", data_path=str(tmp_path))
+    typed = {
+        "model.width": "16",
+        "model.num_heads": "2",
+        "model.max_positions": "40",
+        "training.max_steps": "1",
+    }
+    choices = replace(
+        page.form.choices(), preset="multi30k", data_kind="folder", data_path=str(tmp_path)
+    )
     page.form.set_choices(replace(choices, settings=typed | {"training.batch_size": "9000"}))
     page.panel.start_button.click()
     wait_for_end(page, qtbot)
@@ -117,10 +138,18 @@ def test_settings_that_do_not_fit_a_small_corpus_are_corrected_by_one_click(
     click_proposal(page, qtbot)
     wait_for_end(page, qtbot)
     assert page.state.run.status is Status.FINISHED, page.notice_bar.text()
-    assert "Training uses 121 of 128 pairs: 1 too long, 6 held out for validation." in page.notice_bar.text()
+    assert (
+        "Training uses 121 of 128 pairs: 1 too long, 6 held out for validation."
+        in page.notice_bar.text()
+    )
     settings = page.form.choices().settings
     assert settings["data.max_length"] == "38", "the form has them, too"
-    assert settings.keys() == {*typed, "data.num_subwords", "data.max_length", "training.batch_size"}
+    assert settings.keys() == {
+        *typed,
+        "data.num_subwords",
+        "data.max_length",
+        "training.batch_size",
+    }
     assert int(settings["training.batch_size"]) < 9000
 
 
@@ -135,29 +164,48 @@ def written(folder: Path, number: int = 40) -> Path:
 def test_pairs_too_long_for_every_limit_are_corrected_by_one_click(
     page: TrainPage, qtbot: QtBot, tmp_path: Path
 ) -> None:
-    typed = {"model.width": "16", "model.num_heads": "2", "model.max_positions": "4", "training.max_steps": "1"}
+    typed = {
+        "model.width": "16",
+        "model.num_heads": "2",
+        "model.max_positions": "4",
+        "training.max_steps": "1",
+    }
     choices = replace(
-        page.form.choices(), preset="multi30k", data_kind="folder", data_path=str(written(tmp_path / "d"))
+        page.form.choices(),
+        preset="multi30k",
+        data_kind="folder",
+        data_path=str(written(tmp_path / "d")),
     )
     page.form.set_choices(replace(choices, settings=typed | {"data.max_length": "1"}))
     qtbot.mouseClick(page.panel.start_button, Qt.MouseButton.LeftButton)
     wait_for_end(page, qtbot)
-    assert page.notice_bar.text().startswith("The data do not fit the settings\n8,000 subwords cannot be learned")
-    assert "No training pair of d is left: all 38 are longer than 1 tokens." in page.notice_bar.text()
+    assert page.notice_bar.text().startswith(
+        "The data do not fit the settings\n8,000 subwords cannot be learned"
+    )
+    assert (
+        "No training pair of d is left: all 38 are longer than 1 tokens." in page.notice_bar.text()
+    )
     click_proposal(page, qtbot)
     wait_for_end(page, qtbot)
     assert page.state.run.status is Status.FINISHED, page.notice_bar.text()
     page.run_actions.open_run(page.state.run.folder or tmp_path)
-    assert "2 held out for validation." in page.notice_bar.text(), "a run from the disk says it, too"
+    assert "2 held out for validation." in page.notice_bar.text(), (
+        "a run from the disk says it, too"
+    )
 
 
-def test_a_run_whose_files_are_gone_says_what_to_do(page: TrainPage, qtbot: QtBot, tmp_path: Path) -> None:
+def test_a_run_whose_files_are_gone_says_what_to_do(
+    page: TrainPage, qtbot: QtBot, tmp_path: Path
+) -> None:
     train(page, qtbot, replace(RUN, training=RUN.training.replace(max_steps=2)), tmp_path / "run")
     (tmp_path / "run").rename(tmp_path / "elsewhere")
     qtbot.mouseClick(page.panel.resume_button, Qt.MouseButton.LeftButton)
     wait_for_end(page, qtbot)
     said = page.notice_bar.text()
-    assert f"There is nothing to resume from: {tmp_path / 'run' / LAST} is missing. Put it back" in said
+    assert (
+        f"There is nothing to resume from: {tmp_path / 'run' / LAST} is missing. Put it back"
+        in said
+    )
     (tmp_path / "elsewhere").rename(tmp_path / "run")
     qtbot.mouseClick(page.panel.resume_button, Qt.MouseButton.LeftButton)
     wait_for_end(page, qtbot)
@@ -167,7 +215,10 @@ def test_a_run_whose_files_are_gone_says_what_to_do(page: TrainPage, qtbot: QtBo
 def test_changed_data_are_accepted_by_one_click_without_options_of_the_terminal(
     page: TrainPage, qtbot: QtBot, tmp_path: Path
 ) -> None:
-    run, data = text_run(num_epochs=1, max_steps=2, sample_size=0, batch_size=8), written(tmp_path / "d")
+    run, data = (
+        text_run(num_epochs=1, max_steps=2, sample_size=0, batch_size=8),
+        written(tmp_path / "d"),
+    )
     train(page, qtbot, run, tmp_path / "run", source=data)
     lines = (data / "train.de").read_text(encoding="utf-8").splitlines()
     (data / "train.de").write_text("\n".join(reversed(lines)) + "\n", encoding="utf-8")
@@ -182,13 +233,21 @@ def test_changed_data_are_accepted_by_one_click_without_options_of_the_terminal(
 def test_a_run_whose_two_files_moved_is_resumed_with_the_data_of_the_form(
     page: TrainPage, qtbot: QtBot, tmp_path: Path
 ) -> None:
-    run, data = text_run(num_epochs=1, max_steps=2, sample_size=0, batch_size=8), written(tmp_path / "d")
+    run, data = (
+        text_run(num_epochs=1, max_steps=2, sample_size=0, batch_size=8),
+        written(tmp_path / "d"),
+    )
     train(page, qtbot, run, tmp_path / "run", source=(data / "train.de", data / "train.en"))
     data.rename(tmp_path / "moved")
     qtbot.mouseClick(page.panel.resume_button, Qt.MouseButton.LeftButton)
     wait_for_end(page, qtbot)
     assert "in the window under “data” in the form of a new run" in page.notice_bar.text()
-    moved = replace(page.form.choices(), preset="notebook", data_kind="folder", data_path=str(tmp_path / "moved"))
+    moved = replace(
+        page.form.choices(),
+        preset="notebook",
+        data_kind="folder",
+        data_path=str(tmp_path / "moved"),
+    )
     page.form.set_choices(moved)
     qtbot.mouseClick(page.panel.resume_button, Qt.MouseButton.LeftButton)
     wait_for_end(page, qtbot)
@@ -224,7 +283,9 @@ def test_an_absurd_rate_offers_to_go_on_from_the_last_good_checkpoint(
     assert (tmp_path / "run" / LAST).read_bytes() == good
     click_proposal(page, qtbot)
     wait_for_end(page, qtbot)
-    assert "a learning rate of 2.5e+38 instead of 5e+38" in page.notice_bar.text(), "still absurd, and said so again"
+    assert "a learning rate of 2.5e+38 instead of 5e+38" in page.notice_bar.text(), (
+        "still absurd, and said so again"
+    )
     assert (tmp_path / "run" / LAST).read_bytes() == good
 
 

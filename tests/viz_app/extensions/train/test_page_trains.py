@@ -21,7 +21,9 @@ def page(qtbot: QtBot, tmp_path: Path) -> Iterator[TrainPage]:
     settings = QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat)
     page = TrainPage(settings)
     qtbot.addWidget(page)
-    choices = replace(page.form.choices(), preset="copy-task-small", device="cpu", parent_folder=tmp_path / "runs")
+    choices = replace(
+        page.form.choices(), preset="copy-task-small", device="cpu", parent_folder=tmp_path / "runs"
+    )
     page.form.set_choices(choices)
     page.resize(1200, 760)
     with qtbot.waitExposed(page):
@@ -71,7 +73,9 @@ def test_copy_task_is_trained_stopped_resumed_and_tried(page: TrainPage, qtbot: 
     assert steps == list(range(1, page.state.run.finish.step + 1))
     assert page.notice_bar.text().startswith("Finished")
     assert page.state.run.curves.best is not None
-    assert page.state.run.curves.best.validation_loss < page.state.run.curves.training_loss.xy()[1][0], "it learned"
+    assert (
+        page.state.run.curves.best.validation_loss < page.state.run.curves.training_loss.xy()[1][0]
+    ), "it learned"
 
 
 @pytest.mark.heavy
@@ -86,9 +90,13 @@ def test_device_that_is_not_here_is_said_and_the_form_stays(page: TrainPage, qtb
 
 
 @pytest.mark.heavy
-def test_corpus_that_is_not_there_is_said_and_the_form_stays(page: TrainPage, qtbot: QtBot, tmp_path: Path) -> None:
+def test_corpus_that_is_not_there_is_said_and_the_form_stays(
+    page: TrainPage, qtbot: QtBot, tmp_path: Path
+) -> None:
     missing = str(tmp_path / "no-such-folder")
-    page.form.set_choices(replace(page.form.choices(), preset="notebook", data_kind="folder", data_path=missing))
+    page.form.set_choices(
+        replace(page.form.choices(), preset="notebook", data_kind="folder", data_path=missing)
+    )
     click(qtbot, page.panel.start_button)
     wait_for_end(qtbot, page)
     assert page.state.run.status is Status.FAILED
@@ -122,9 +130,14 @@ def test_folder_that_cannot_be_written_is_said_and_the_form_stays(
 ) -> None:
     blocked = tmp_path / "a-file-not-a-folder"
     blocked.write_text("", encoding="utf-8")
-    page.form.set_choices(replace(page.form.choices(), parent_folder=blocked, settings={"training.num_epochs": "1"}))
+    page.form.set_choices(
+        replace(page.form.choices(), parent_folder=blocked, settings={"training.num_epochs": "1"})
+    )
     click(qtbot, page.panel.start_button)
-    qtbot.waitUntil(lambda: len(page.state.run.curves.training_loss) > 0 or not page.is_running(), timeout=TIMEOUT_MS)
+    qtbot.waitUntil(
+        lambda: len(page.state.run.curves.training_loss) > 0 or not page.is_running(),
+        timeout=TIMEOUT_MS,
+    )
     page.request_stop()
     wait_for_end(qtbot, page)
     assert page.state.run.status is Status.FAILED

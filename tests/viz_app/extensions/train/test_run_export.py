@@ -1,4 +1,7 @@
-"""What leaves the Train page: charts, every step's metrics, the film; a run opened again exports the same."""
+"""What leaves the Train page: charts, every step's metrics, the film.
+
+A run opened again exports the same.
+"""
 
 import csv
 import os
@@ -46,7 +49,12 @@ def window(make_window: MakeWindow, run: tuple[Path, Recorder], qtbot: QtBot) ->
     window.pages.show(TRAIN)
     assert train_page_of(window) is not None
     train_page_of(window).run_actions.open_run(run[0])
-    qtbot.waitUntil(lambda: train_page_of(window) is not None and train_page_of(window).export_source().run is not None)
+    qtbot.waitUntil(
+        lambda: (
+            train_page_of(window) is not None
+            and train_page_of(window).export_source().run is not None
+        )
+    )
     return window
 
 
@@ -78,7 +86,9 @@ def test_the_table_has_exactly_the_numbers_of_every_step(
     rows = rows_of(tmp_path / "metrics.csv")
     assert len(rows) == len(steps) == 14
     for row, event in zip(rows, steps, strict=True):
-        assert [float(row[name]) for name in OF_STEPS] == [getattr(event, name) for name in OF_STEPS]
+        assert [float(row[name]) for name in OF_STEPS] == [
+            getattr(event, name) for name in OF_STEPS
+        ]
     validated = [row for row in rows if row["validation_loss"]]
     assert [int(row["step"]) for row in validated] == [7, 14]
     assert [float(row["validation_loss"]) for row in validated] == [
@@ -120,7 +130,9 @@ def test_the_film_is_written_in_a_thread_and_shows_every_frame_of_the_head(
     qtbot.waitUntil(lambda: exports_of(window).writing_dialog is None)
 
 
-def test_a_film_that_is_cancelled_leaves_no_file(window: MainWindow, tmp_path: Path, qtbot: QtBot) -> None:
+def test_a_film_that_is_cancelled_leaves_no_file(
+    window: MainWindow, tmp_path: Path, qtbot: QtBot
+) -> None:
     choose(window, "film", tmp_path / "film.gif")
     dialog = exports_of(window).writing_dialog
     assert dialog is not None
@@ -130,10 +142,14 @@ def test_a_film_that_is_cancelled_leaves_no_file(window: MainWindow, tmp_path: P
     assert not list(tmp_path.glob(".*.part"))
 
 
-def test_a_film_that_cannot_be_written_is_told(window: MainWindow, tmp_path: Path, qtbot: QtBot) -> None:
+def test_a_film_that_cannot_be_written_is_told(
+    window: MainWindow, tmp_path: Path, qtbot: QtBot
+) -> None:
     (tmp_path / "file").write_text("not a folder")
     choose(window, "film", tmp_path / "file" / "film.gif")
-    qtbot.waitUntil(lambda: any(box.isVisible() for box in window.findChildren(QMessageBox)), timeout=20_000)
+    qtbot.waitUntil(
+        lambda: any(box.isVisible() for box in window.findChildren(QMessageBox)), timeout=20_000
+    )
     (box,) = window.findChildren(QMessageBox)
     assert "Cannot write" in box.informativeText()
     box.accept()
@@ -184,7 +200,9 @@ def test_only_a_page_with_a_run_offers_them(window: MainWindow, page: TrainPage)
     assert window.top_bar.status.text() == MISSING["charts"]
 
 
-def test_without_ffmpeg_the_entry_says_so(window: MainWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_ffmpeg_the_entry_says_so(
+    window: MainWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     exports_of(window).aboutToShow.emit()
     entry = exports_of(window).entries["film"]
@@ -218,10 +236,14 @@ def test_the_command_writes_what_the_window_writes(
     [("👨\u200d👩 中文", "pdf"), ("a\ufeffb $x_", "svg"), (os.fsdecode(b"l\xe4ufe"), "png")],
     ids=ascii,
 )
-def test_a_run_of_any_name_is_exported(run: tuple[Path, Recorder], tmp_path: Path, name: str, ending: str) -> None:
+def test_a_run_of_any_name_is_exported(
+    run: tuple[Path, Recorder], tmp_path: Path, name: str, ending: str
+) -> None:
     shutil.copytree(run[0], tmp_path / name)
     for target in (f"charts.{ending}", "film.gif", "metrics.csv"):
-        assert main(["charts", str(tmp_path / name), "--out", str(tmp_path / name / target)]) == 0, target
+        assert (
+            main(["charts", str(tmp_path / name), "--out", str(tmp_path / name / target)]) == 0
+        ), target
 
 
 @pytest.mark.parametrize(
@@ -236,19 +258,26 @@ def test_a_run_of_any_name_is_exported(run: tuple[Path, Recorder], tmp_path: Pat
     ],
 )
 def test_the_command_refuses_in_one_message(
-    run: tuple[Path, Recorder], arguments: list[str], expected: str, capsys: pytest.CaptureFixture[str]
+    run: tuple[Path, Recorder],
+    arguments: list[str],
+    expected: str,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     assert main(["charts", str(run[0]), *arguments]) == 2
     assert expected in capsys.readouterr().err
 
 
-def test_the_command_refuses_a_folder_without_a_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_refuses_a_folder_without_a_run(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["charts", str(tmp_path), "--out", str(tmp_path / "a.csv")]) == 2
     assert "not the folder of a run" in capsys.readouterr().err
 
 
 @pytest.mark.figures
-def test_the_command_draws_in_the_style_of_the_user_on_request(run: tuple[Path, Recorder], tmp_path: Path) -> None:
+def test_the_command_draws_in_the_style_of_the_user_on_request(
+    run: tuple[Path, Recorder], tmp_path: Path
+) -> None:
     target = tmp_path / "a.svg"
     with matplotlib.rc_context({"figure.facecolor": "#123456"}):
         for style, is_used in (([], False), (["--user-style"], True)):
@@ -258,7 +287,9 @@ def test_the_command_draws_in_the_style_of_the_user_on_request(run: tuple[Path, 
 
 @pytest.mark.subprocess
 def test_the_command_imports_no_qt() -> None:
-    assert not {"PySide6", "torch"} & modules_imported_by("import augenmerk.viz_app.extensions.train.charts_command")
+    assert not {"PySide6", "torch"} & modules_imported_by(
+        "import augenmerk.viz_app.extensions.train.charts_command"
+    )
 
 
 def test_a_run_whose_steps_were_not_recorded_exports_its_validations(
@@ -288,7 +319,9 @@ def test_a_film_keeps_what_it_was_given(page: TrainPage, run: tuple[Path, Record
         assert shot.drawings[0].column_labels == frame.translation.source_tokens
 
 
-def test_a_film_of_all_heads_has_the_map_of_each(page: TrainPage, run: tuple[Path, Recorder]) -> None:
+def test_a_film_of_all_heads_has_the_map_of_each(
+    page: TrainPage, run: tuple[Path, Recorder]
+) -> None:
     source = page.export_source().run
     assert source is not None
     head = page.state.playback.maps.selection.head
@@ -300,7 +333,10 @@ def test_a_film_of_all_heads_has_the_map_of_each(page: TrainPage, run: tuple[Pat
             maps = frame.translation.maps.of_kind(head.kind)
             expected = maps[head.layer] if heads == "layer" else maps.reshape(-1, *maps.shape[2:])
             assert len(film.panels) == len(shot.drawings) == len(expected)
-            assert all((shown.values == weights).all() for shown, weights in zip(shot.drawings, expected, strict=True))
+            assert all(
+                (shown.values == weights).all()
+                for shown, weights in zip(shot.drawings, expected, strict=True)
+            )
             assert shot.drawings[0].column_labels == frame.translation.source_tokens
         assert source.film_name(heads) != source.film_name("head")
 
@@ -325,7 +361,8 @@ def test_colours_on_paper_are_those_of_the_light_theme() -> None:
 def click_through(window: MainWindow, qtbot: QtBot, entry: str, target: Path, ending: str) -> None:
     """As a user does: the menu, its entry, the format, a name typed into the dialog, its button.
 
-    The dialog begins in the folder of the last export; a whole path is not typed: it might follow that.
+    The dialog begins in the folder of the last export; a whole path is not typed: it might follow
+    that.
     """
     button = window.top_bar.menu_button
     exports_of(window).folder = target.parent
@@ -345,12 +382,15 @@ def click_through(window: MainWindow, qtbot: QtBot, entry: str, target: Path, en
             qtbot.keyClick(formats_box, Qt.Key.Key_Down)
     field = dialog.findChild(QLineEdit, "fileNameEdit")
     assert field is not None
-    field.setCompleter(None)  # the list of names that it opens while one types would take the click on the button
+    # the list of names that it opens while one types would take the click on the button
+    field.setCompleter(None)
     field.clear()
     qtbot.keyClicks(field, target.name)
     buttons = dialog.findChild(QDialogButtonBox)
     assert buttons is not None
-    qtbot.mouseClick(buttons.button(QDialogButtonBox.StandardButton.Save), Qt.MouseButton.LeftButton)
+    qtbot.mouseClick(
+        buttons.button(QDialogButtonBox.StandardButton.Save), Qt.MouseButton.LeftButton
+    )
 
 
 @pytest.mark.figures
@@ -372,7 +412,8 @@ def click_through(window: MainWindow, qtbot: QtBot, entry: str, target: Path, en
 def test_charts_metrics_and_film_are_exported_by_clicks_from_the_menu_to_the_file(
     window: MainWindow, tmp_path: Path, qtbot: QtBot, choices: tuple[tuple[str, str, bytes], ...]
 ) -> None:
-    """The name is typed without an ending, so that the format that is chosen in the dialog counts."""
+    """The name is typed without an ending, so that the format that is chosen in the dialog
+    counts."""
     for entry, ending, magic in choices:
         if ending == "mp4" and "mp4" not in formats():
             pytest.skip("no ffmpeg")
@@ -383,5 +424,7 @@ def test_charts_metrics_and_film_are_exported_by_clicks_from_the_menu_to_the_fil
         target = folder / f"exported.{ending}"
         assert window.top_bar.status.text() == f"saved exported.{ending}"
         assert target.read_bytes().startswith(magic)
-        assert [file.name for file in folder.iterdir()] == [target.name], "nothing half-written beside it"
+        assert [file.name for file in folder.iterdir()] == [target.name], (
+            "nothing half-written beside it"
+        )
     qtbot.waitUntil(lambda: exports_of(window).writing_dialog is None)

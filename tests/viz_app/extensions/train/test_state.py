@@ -10,7 +10,13 @@ from augenmerk.core.checkpoint.history import EpochRecord
 from augenmerk.core.extensions.training.events import CheckpointSaved, PhaseStarted
 from augenmerk.viz_app.extensions.train.curves import RunCurves
 from augenmerk.viz_app.extensions.train.state import Run, Status, TrainState
-from tests.viz_app.extensions.train.scripted import epoch_done, finished, request, started, step_done
+from tests.viz_app.extensions.train.scripted import (
+    epoch_done,
+    finished,
+    request,
+    started,
+    step_done,
+)
 
 FOLDER = Path("runs") / "notebook-1"
 
@@ -27,8 +33,13 @@ def state() -> TrainState:
 @pytest.mark.subprocess
 def test_state_needs_no_qt() -> None:
     modules = "state curves run_files run.status_text run.settings run.choices charts.picture"
-    imports = "; ".join(f"import augenmerk.viz_app.extensions.train.{name}" for name in modules.split())
-    code = f"import sys; {imports}; assert 'PySide6' not in sys.modules; assert 'torch' not in sys.modules"
+    imports = "; ".join(
+        f"import augenmerk.viz_app.extensions.train.{name}" for name in modules.split()
+    )
+    code = (
+        f"import sys; {imports}; assert 'PySide6' not in sys.modules; assert 'torch' not in "
+        "sys.modules"
+    )
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
@@ -62,10 +73,14 @@ def test_steps_become_curves(state: TrainState) -> None:
     assert state.run.fraction_done == pytest.approx(4 / 15)
 
 
-def test_events_that_arrive_together_are_published_once_with_their_result(state: TrainState) -> None:
+def test_events_that_arrive_together_are_published_once_with_their_result(
+    state: TrainState,
+) -> None:
     published: list[Run] = []
     state.run_changed.connect(published.append)
-    state.apply(step_done(1), step_done(2), CheckpointSaved(FOLDER / "last.safetensors", "last", 1, 2))
+    state.apply(
+        step_done(1), step_done(2), CheckpointSaved(FOLDER / "last.safetensors", "last", 1, 2)
+    )
     (run,) = published
     assert run is state.run
     assert (run.curves.last_step, run.last_checkpoint) == (2, FOLDER / "last.safetensors")
@@ -222,7 +237,10 @@ def test_step_axis_of_a_run_to_resume_holds_what_is_known_of_it() -> None:
 
 def test_earlier_run_is_offered_with_its_history() -> None:
     state = TrainState()
-    history = [EpochRecord(1, 5, 3.0, 2.9, 2.9, 1e-3, 10.0), EpochRecord(2, 10, 2.0, 2.2, 2.2, 1e-3, 10.0)]
+    history = [
+        EpochRecord(1, 5, 3.0, 2.9, 2.9, 1e-3, 10.0),
+        EpochRecord(2, 10, 2.0, 2.2, 2.2, 1e-3, 10.0),
+    ]
     state.show_run(unfinished(history))
     assert state.run.status is Status.IDLE
     assert state.run.can_resume
@@ -232,9 +250,10 @@ def test_earlier_run_is_offered_with_its_history() -> None:
 
 def test_both_means_of_a_validation_are_known(state: TrainState) -> None:
     state.apply(replace(epoch_done(1, 2.5), validation_loss_batch_mean=2.4))
-    assert [(point.validation_loss, point.validation_loss_batch_mean) for point in state.run.curves.validations] == [
-        (2.5, 2.4)
-    ]
+    assert [
+        (point.validation_loss, point.validation_loss_batch_mean)
+        for point in state.run.curves.validations
+    ] == [(2.5, 2.4)]
 
 
 @pytest.mark.slow

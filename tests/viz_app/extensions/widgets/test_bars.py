@@ -11,7 +11,11 @@ from pytestqt.qtbot import QtBot
 from augenmerk.viz_app.extensions.widgets.bars import Bar, BarList
 from augenmerk.viz_app.theme import Theme
 
-BARS = (Bar("more", 3.0, "+3.00"), Bar("less", -1.0, "−1.00", "off +0.90", before=-2.0), Bar("nothing", 0.0, "+0.00"))
+BARS = (
+    Bar("more", 3.0, "+3.00"),
+    Bar("less", -1.0, "−1.00", "off +0.90", before=-2.0),
+    Bar("nothing", 0.0, "+0.00"),
+)
 
 
 def _shown(qtbot: QtBot, *, is_signed: bool) -> BarList:
@@ -27,17 +31,26 @@ def test_signed_bars_share_one_scale_around_one_zero_line(qtbot: QtBot, theme: T
     bars = _shown(qtbot, is_signed=True)
     room = bars.bar_place(0)
     zero, most, least = (bars.x_of(0, value) for value in (0.0, 3.0, -2.0))
-    assert (most, least) == pytest.approx((room.right(), room.left())), "the original's value counts too"
+    assert (most, least) == pytest.approx((room.right(), room.left())), (
+        "the original's value counts too"
+    )
     assert zero - least == pytest.approx((most - least) * 2 / 5)
     assert [bars.x_of(index, 0.0) for index in range(3)] == [zero] * 3
     assert bars.tick_place(1).left() == pytest.approx(least)
     image = bars.grab().toImage()
     colors = [
-        {image.pixelColor(round(x), round(bars.bar_place(index).center().y())).name() for x in places}
-        for index, places in enumerate([(zero + 4, most - 4), (zero - 4, bars.x_of(1, -1.0) + 4), (zero - 4, zero + 4)])
+        {
+            image.pixelColor(round(x), round(bars.bar_place(index).center().y())).name()
+            for x in places
+        }
+        for index, places in enumerate(
+            [(zero + 4, most - 4), (zero - 4, bars.x_of(1, -1.0) + 4), (zero - 4, zero + 4)]
+        )
     ]
     assert all(len(color) == 1 for color in colors), "each bar is filled from zero to its value"
-    assert colors[:2] == [{theme.palette.warm}, {theme.palette.accent}], "orange above 0, blue below"
+    assert colors[:2] == [{theme.palette.warm}, {theme.palette.accent}], (
+        "orange above 0, blue below"
+    )
     assert colors[2].isdisjoint(colors[0] | colors[1])
 
 
@@ -49,7 +62,11 @@ def test_presented_bars_move_together_where_there_is_little_room(
     replace(theme, is_presented=True).apply(qapp)
     letters = QFontMetrics(theme.font("body")).height()
     assert bars.minimumSizeHint().height() == 3 * letters
-    for height, expected in ((1000, bars.sizeHint().height() / 3), (3 * letters + 5, letters + 1), (10, letters)):
+    for height, expected in (
+        (1000, bars.sizeHint().height() / 3),
+        (3 * letters + 5, letters + 1),
+        (10, letters),
+    ):
         bars.resize(400, height)
         assert bars.label_place(1).top() == expected
     theme.apply(qapp)
@@ -70,7 +87,10 @@ def test_bars_grow_with_the_letters(qtbot: QtBot, qapp: QApplication, theme: The
         bars = _shown(qtbot, is_signed=True)
         room, x = bars.bar_place(0), round(bars.x_of(0, 1.5))
         column = bars.grab(bars.rect()).toImage()
-        is_warm = [column.pixelColor(x, y).name() == theme.palette.warm for y in range(round(room.height()))]
+        is_warm = [
+            column.pixelColor(x, y).name() == theme.palette.warm
+            for y in range(round(room.height()))
+        ]
         heights.append(sum(is_warm))
     theme.apply(qapp)
     assert heights[1] >= 2 * heights[0] > 8, "edges between pixels are blended"

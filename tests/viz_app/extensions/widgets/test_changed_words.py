@@ -16,12 +16,24 @@ def test_words_that_were_replaced_are_new_and_the_rest_is_the_same() -> None:
 
 
 def test_words_that_only_went_missing_are_put_back_as_gone() -> None:
-    assert _marks("a very old man", "a man") == [("A", "same"), ("very old", "gone"), ("man", "same")]
-    assert _marks("a man .", "a man . today") == [("A", "same"), ("man", "same"), (".", "same"), ("today", "new")]
+    assert _marks("a very old man", "a man") == [
+        ("A", "same"),
+        ("very old", "gone"),
+        ("man", "same"),
+    ]
+    assert _marks("a man .", "a man . today") == [
+        ("A", "same"),
+        ("man", "same"),
+        (".", "same"),
+        ("today", "new"),
+    ]
 
 
 def test_the_pieces_that_are_there_spell_the_sentence() -> None:
-    before, after = make_translation("x", "a dog runs ."), make_translation("x", "two dogs run , too .")
+    before, after = (
+        make_translation("x", "a dog runs ."),
+        make_translation("x", "two dogs run , too ."),
+    )
     pieces = changed_pieces(before, after)
     assert "".join(piece.text for piece in pieces if piece.mark != "gone") == after.text
 

@@ -26,7 +26,9 @@ from augenmerk.viz_app.theme import Theme
         (3, 17, [5, 7.5, 10, 12.5, 15]),
     ],
 )
-def test_ticks_are_round_and_within_the_range(low: float, high: float, expected: list[float]) -> None:
+def test_ticks_are_round_and_within_the_range(
+    low: float, high: float, expected: list[float]
+) -> None:
     assert ticks(low, high) == pytest.approx(expected)
 
 
@@ -42,7 +44,12 @@ def chart(qtbot: QtBot, theme: Theme) -> LineChart:
 
 
 def test_numbers_of_an_axis_are_written_alike() -> None:
-    assert [shown_value(value) for value in (0, 5_000, 10_000, 15_000)] == ["0", "5,000", "10,000", "15,000"]
+    assert [shown_value(value) for value in (0, 5_000, 10_000, 15_000)] == [
+        "0",
+        "5,000",
+        "10,000",
+        "15,000",
+    ]
     assert [shown_value(value) for value in (0.00125, -0.5, 2e-6)] == ["0.00125", "−0.5", "2.0e−06"]
 
 
@@ -77,7 +84,9 @@ def test_the_mouse_tells_the_values_there(qtbot: QtBot, chart: LineChart) -> Non
 
 
 @pytest.mark.parametrize("width", [260, 420, 900])
-def test_the_legend_has_room_for_values_next_to_the_title_of_the_axis(qtbot: QtBot, theme: Theme, width: int) -> None:
+def test_the_legend_has_room_for_values_next_to_the_title_of_the_axis(
+    qtbot: QtBot, theme: Theme, width: int
+) -> None:
     chart = LineChart("waves", "position", "value")
     qtbot.addWidget(chart)
     chart.resize(width, 200)
@@ -89,7 +98,10 @@ def test_the_legend_has_room_for_values_next_to_the_title_of_the_axis(qtbot: QtB
     assert (len(lines) > 1) == (width < 900)
     for line in lines:
         widths = [metrics.horizontalAdvance(f"{names[index]} −0.1234") for index in line]
-        assert sum(widths) + len(line) * 16 + metrics.horizontalAdvance("value") <= chart.area.right() or len(line) == 1
+        assert (
+            sum(widths) + len(line) * 16 + metrics.horizontalAdvance("value") <= chart.area.right()
+            or len(line) == 1
+        )
     assert chart.area.top() >= len(lines) * 16
 
 
@@ -116,7 +128,12 @@ def test_a_curve_of_many_points_is_drawn_with_the_ends_and_extremes_of_each_pixe
     assert shown.size <= 4 * 50
     for column in range(50):
         inside = np.flatnonzero(np.floor(across) == column)
-        expected = {inside[0], inside[-1], inside[down[inside].argmin()], inside[down[inside].argmax()]}
+        expected = {
+            inside[0],
+            inside[-1],
+            inside[down[inside].argmin()],
+            inside[down[inside].argmax()],
+        }
         assert expected <= set(shown)
 
 
@@ -129,10 +146,14 @@ def test_a_curve_of_few_points_is_drawn_whole() -> None:
 def test_numbers_of_a_low_chart_do_not_overlap(qtbot: QtBot, theme: Theme, top: float) -> None:
     chart = LineChart("Chart", "x", "y")
     qtbot.addWidget(chart)
-    chart.show_curves([Curve("curve", np.arange(3.0), np.array([0.0, top, 0.5]))], y_range=(0.0, top))
+    chart.show_curves(
+        [Curve("curve", np.arange(3.0), np.array([0.0, top, 0.5]))], y_range=(0.0, top)
+    )
     for height in range(100, 300, 8):
         chart.resize(300, height)
         values = np.array(chart.ticks[1])
         down = chart.places(np.zeros(len(values)), values)[1]
         assert (-np.diff(down) >= QFontMetrics(theme.font("body")).ascent()).all()
-        assert len(values) >= 2 or chart.area.height() < 2 * QFontMetrics(theme.font("body")).height()
+        assert (
+            len(values) >= 2 or chart.area.height() < 2 * QFontMetrics(theme.font("body")).height()
+        )

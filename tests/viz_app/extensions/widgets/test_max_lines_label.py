@@ -15,7 +15,9 @@ LARGE = 'QLabel[role="sentence"] { font-size: 20px; }'
 
 
 @pytest.mark.parametrize("width", [180, 300, 620])
-def test_long_text_is_cut_between_lines_and_scrolls_by_lines(qtbot: QtBot, theme: Theme, width: int) -> None:
+def test_long_text_is_cut_between_lines_and_scrolls_by_lines(
+    qtbot: QtBot, theme: Theme, width: int
+) -> None:
     text = MaxLinesLabel("sentence", 3)
     text.setStyleSheet(LARGE)
     qtbot.addWidget(text)
@@ -38,7 +40,9 @@ def test_long_text_is_cut_between_lines_and_scrolls_by_lines(qtbot: QtBot, theme
 
 @pytest.mark.parametrize("scale", [1.0, 1.25, 1.5, 2.0])
 @pytest.mark.parametrize("role", ["", "heading", "sentence"])
-def test_as_many_lines_as_allowed_do_not_scroll(qapp: QApplication, qtbot: QtBot, role: str, scale: float) -> None:
+def test_as_many_lines_as_allowed_do_not_scroll(
+    qapp: QApplication, qtbot: QtBot, role: str, scale: float
+) -> None:
     Theme.light(scale).apply(qapp)
     text = MaxLinesLabel(role, 3)
     qtbot.addWidget(text)
@@ -53,7 +57,9 @@ def test_as_many_lines_as_allowed_do_not_scroll(qapp: QApplication, qtbot: QtBot
 
 @pytest.mark.parametrize(("width", "height"), [(560, 320), (640, 340), (900, 420)])
 @pytest.mark.heavy
-def test_heads_keep_their_room_below_a_long_translation(qtbot: QtBot, theme: Theme, width: int, height: int) -> None:
+def test_heads_keep_their_room_below_a_long_translation(
+    qtbot: QtBot, theme: Theme, width: int, height: int
+) -> None:
     state = TrainState()
     for epoch, said in enumerate((". .", LONG)):
         state.apply(probe(epoch, said))

@@ -1,4 +1,6 @@
-"""Figures of attention weights: the map of a head, the three kinds, the causal mask, and one query in all heads."""
+"""Figures of attention weights: the map of a head, the three kinds, the causal mask, and one query
+in all heads.
+"""
 
 from collections.abc import Mapping
 from functools import partial
@@ -29,7 +31,8 @@ MIN_HEIGHT = 170
 class MapFigure(ChapterFigure):
     """One large map; with the option `grid`, all heads above it as thumbnails to choose from.
 
-    With `unnamed`, the title does not name the head, for chapters before layers and heads are explained.
+    With `unnamed`, the title does not name the head, for chapters before layers and heads are
+    explained.
 
     Attributes:
         grid: the thumbnails; None without the option.
@@ -41,7 +44,9 @@ class MapFigure(ChapterFigure):
     takes_height = True
     options_known = frozenset({"grid", "unnamed"})
 
-    def __init__(self, context: LearnContext, options: Mapping[str, str], parent: QWidget | None = None) -> None:
+    def __init__(
+        self, context: LearnContext, options: Mapping[str, str], parent: QWidget | None = None
+    ) -> None:
         super().__init__(context, options, parent)
         self.grid = HeadGrid(self.state) if "grid" in options else None
         if self.grid is not None:
@@ -56,9 +61,13 @@ class MapFigure(ChapterFigure):
         self.state.selection.events.hovered.connect(self._show_value, max_args=0)
 
     def redraw(self) -> None:
-        """Names the head in the caption, and leaves room for all labels, and for all heads if they are presented."""
+        """Names the head in the caption, and leaves room for all labels, and for all heads if they
+        are presented.
+        """
         if self.grid is not None and self.translation is not None:
-            self._grid_area.setMinimumHeight(self.grid.least_height() if self.theme.is_presented else 0)
+            self._grid_area.setMinimumHeight(
+                self.grid.least_height() if self.theme.is_presented else 0
+            )
         self.map.setMinimumHeight(max(scaled(MIN_HEIGHT), least_height(self.state.maps.view())))
         self._show_value()
         if self.translation is not None:
@@ -69,7 +78,11 @@ class MapFigure(ChapterFigure):
     def _show_value(self) -> None:
         selection = self.state.selection
         pair = selection.hovered or selection.pinned
-        value = map_text.describe(self.state, pair) if pair is not None and self.translation is not None else None
+        value = (
+            map_text.describe(self.state, pair)
+            if pair is not None and self.translation is not None
+            else None
+        )
         self.value.setText(": ".join(value) if value is not None else " ")
 
 
@@ -92,7 +105,9 @@ class KindsFigure(ChapterFigure):
 
     caption = "Three kinds of attention"
 
-    def __init__(self, context: LearnContext, options: Mapping[str, str], parent: QWidget | None = None) -> None:
+    def __init__(
+        self, context: LearnContext, options: Mapping[str, str], parent: QWidget | None = None
+    ) -> None:
         super().__init__(context, options, parent)
         self.buttons = {kind: QPushButton(KIND_TITLES[kind]) for kind in ATTENTION_KINDS}
         self.shapes = {kind: label("number") for kind in ATTENTION_KINDS}
@@ -129,11 +144,14 @@ class KindsFigure(ChapterFigure):
 
 
 NUM_PUBLISHED = 20
-PUBLISHED_TIP = "Show the mask of 20 positions from The Annotated Transformer instead of your sentence's"
+PUBLISHED_TIP = (
+    "Show the mask of 20 positions from The Annotated Transformer instead of your sentence's"
+)
 
 
 class MaskFigure(MatrixFigure):
-    """A row for each predicted token, a column for each token that is visible to the decoder, or hidden.
+    """A row for each predicted token, a column for each token that is visible to the decoder, or
+    hidden.
 
     Attributes:
         published: shows the mask of 20 positions instead, as The Annotated Transformer prints it.
@@ -143,10 +161,15 @@ class MaskFigure(MatrixFigure):
     caption = "The mask of the decoder"
     name = "Causal mask"
     matrix_style = MatrixStyle(
-        colors="sequential", cell_heights=(7, 26), aimed_height=230, legend=lambda top: ("hidden", "", "seen")
+        colors="sequential",
+        cell_heights=(7, 26),
+        aimed_height=230,
+        legend=lambda top: ("hidden", "", "seen"),
     )
 
-    def __init__(self, context: LearnContext, options: Mapping[str, str], parent: QWidget | None = None) -> None:
+    def __init__(
+        self, context: LearnContext, options: Mapping[str, str], parent: QWidget | None = None
+    ) -> None:
         super().__init__(context, options, parent)
         self.matrix.hovered.connect(self._say)
         self.says = label("muted", wraps=True)
@@ -183,18 +206,27 @@ class MaskFigure(MatrixFigure):
         translation = self.translation
         if self.published.isChecked():
             if cell is None:
-                self.says.setText("Rows: the position that is read. Columns: the positions it may look at.")
+                self.says.setText(
+                    "Rows: the position that is read. Columns: the positions it may look at."
+                )
             else:
                 may = "may" if cell.column <= cell.row else "may not"
-                self.says.setText(f"Position {cell.row + 1} {may} look at position {cell.column + 1}.")
+                self.says.setText(
+                    f"Position {cell.row + 1} {may} look at position {cell.column + 1}."
+                )
         elif cell is None or translation is None:
-            self.says.setText("Each row: what the decoder may look at while it predicts that token. Point at a cell.")
+            self.says.setText(
+                "Each row: what the decoder may look at while it predicts that token. Point at a "
+                "cell."
+            )
         else:
             predicted, read = pair_tokens(translation, "decoder")
-            may = "may" if cell.column <= cell.row or translation.experiment.lifts_mask else "may not"
+            may = (
+                "may" if cell.column <= cell.row or translation.experiment.lifts_mask else "may not"
+            )
             self.says.setText(
-                f"Having read “{read[cell.row]}”, to predict “{predicted[cell.row]}”, the decoder {may} look at "
-                f"“{read[cell.column]}”."
+                f"Having read “{read[cell.row]}”, to predict “{predicted[cell.row]}”, the "
+                f"decoder {may} look at “{read[cell.column]}”."
             )
 
 
@@ -203,9 +235,12 @@ SHARP = 0.5
 
 
 class OneQueryFigure(MatrixFigure):
-    """A row for each head of the chosen head's layer, and their mean below; a click on a row chooses its head.
+    """A row for each head of the chosen head's layer, and their mean below.
 
-    The query is the pinned one. If nothing is pinned, it is the query for which the heads differ most.
+    A click on a row chooses its head.
+
+    The query is the pinned one. If nothing is pinned, it is the query for which the heads differ
+    most.
 
     Attributes:
         query: its position, counted from 0.
@@ -221,7 +256,9 @@ class OneQueryFigure(MatrixFigure):
         legend=None,  # that of the map above
     )
 
-    def __init__(self, context: LearnContext, options: Mapping[str, str], parent: QWidget | None = None) -> None:
+    def __init__(
+        self, context: LearnContext, options: Mapping[str, str], parent: QWidget | None = None
+    ) -> None:
         super().__init__(context, options, parent)
         self.query = 0
         self.matrix.tip_of = self._tip_of
@@ -246,10 +283,14 @@ class OneQueryFigure(MatrixFigure):
         queries, keys = pair_tokens(translation, head.kind)
         verb = "reads" if head.kind == "encoder" else "predicts"
         kind = KIND_TITLES[head.kind]
-        self.title.setText(f"{kind}, layer {head.layer + 1}, where it {verb} “{queries[self.query]}”: {why}")
+        self.title.setText(
+            f"{kind}, layer {head.layer + 1}, where it {verb} “{queries[self.query]}”: {why}"
+        )
         weights = layer[:, self.query]
         values = np.concatenate([weights, weights.mean(axis=0, keepdims=True)])
-        self.show_matrix(values, [*(f"head {index + 1}" for index in range(num_heads)), "mean"], keys)
+        self.show_matrix(
+            values, [*(f"head {index + 1}" for index in range(num_heads)), "mean"], keys
+        )
         self.matrix.mark([MatrixCell(0, head.head, int(weights[head.head].argmax()))])
 
     def _tip_of(self, cell: MatrixCell) -> str:
@@ -264,11 +305,14 @@ class OneQueryFigure(MatrixFigure):
 
 
 def most_different(layer: FloatArray, first: int) -> int:
-    """The query for which heads look sharply at the most keys; of several, that with the flattest mean.
+    """The query for which heads look sharply at the most keys.
+
+    Of several, that with the flattest mean.
 
     Args:
         layer: [H, Q, M].
-        first: the first query of a word, 1 in an encoder. The last query, of the end, belongs to no word.
+        first: the first query of a word, 1 in an encoder. The last query, of the end, belongs to no
+            word.
     """
 
     def difference(query: int) -> tuple[int, float]:

@@ -24,8 +24,14 @@ X_TITLE = "clarity (0: points at nothing, 1: points clearly)"
 Y_TITLE = "change without the head (log-probability, nats)"
 RADIUS, NEAR = 5, 14
 LEAST_EFFECT = 0.1
-"""The axis extends at least this far to both sides. If no head matters, the points are near the line."""
-CLARITY = "Clarity = mean of the rows’ largest weights × number of different tokens they point at / number of rows"
+"""The axis extends at least this far to both sides.
+
+If no head matters, the points are near the line.
+"""
+CLARITY = (
+    "Clarity = mean of the rows’ largest weights × number of different tokens they point at / "
+    "number of rows"
+)
 COLORS: dict[AttentionKind, str] = {"encoder": "muted", "decoder": "warm", "cross": "accent"}
 
 
@@ -42,7 +48,9 @@ class ClarityVsImportanceFigure(ChapterFigure):
     takes_height = True
     answer: tuple[HeadPoint, ...] | None
 
-    def __init__(self, context: LearnContext, options: Mapping[str, str], parent: QWidget | None = None) -> None:
+    def __init__(
+        self, context: LearnContext, options: Mapping[str, str], parent: QWidget | None = None
+    ) -> None:
         super().__init__(context, options, parent)
         self.plot = HeadPlot()
         self.plot.chosen.connect(self.state.intents.choose_head)
@@ -54,7 +62,9 @@ class ClarityVsImportanceFigure(ChapterFigure):
 
     def job(self) -> Job | None:
         """The points of the sentence without interventions."""
-        return HeadPointsJob(self.state.current.original) if self.state.current is not None else None
+        return (
+            HeadPointsJob(self.state.current.original) if self.state.current is not None else None
+        )
 
     def redraw(self) -> None:
         """Shows the points and the chosen head."""
@@ -65,12 +75,14 @@ class ClarityVsImportanceFigure(ChapterFigure):
 
     def _say(self, point: HeadPoint | None) -> None:
         chosen = self.state.selection.head
-        shown = point or next((plotted for plotted in self.plot.points if plotted.head == chosen), None)
+        shown = point or next(
+            (plotted for plotted in self.plot.points if plotted.head == chosen), None
+        )
         if shown is not None:
             change = number(shown.effect, signed=True)
             self.says.setText(
-                f"{display_text(shown.head.title)}: clarity {shown.clarity:.2f}. Without it, the translation's "
-                f"log-probability changes by {change}."
+                f"{display_text(shown.head.title)}: clarity {shown.clarity:.2f}. Without it, the "
+                f"translation's log-probability changes by {change}."
             )
 
 
@@ -101,7 +113,10 @@ class HeadPlot(LineChart):
         self.points, self._head = points, chosen
         needed = sorted(points, key=lambda point: point.effect)[:3]
         self.setAccessibleDescription(
-            ", ".join(f"{display_text(point.head.short_name)} {number(point.effect, signed=True)}" for point in needed)
+            ", ".join(
+                f"{display_text(point.head.short_name)} {number(point.effect, signed=True)}"
+                for point in needed
+            )
         )
         self.update()
 
@@ -170,7 +185,9 @@ class HeadPlot(LineChart):
     def _point_at(self, point: HeadPoint | None) -> None:
         if point is not self._under:
             self._under = point
-            self.setCursor(Qt.CursorShape.PointingHandCursor if point else Qt.CursorShape.ArrowCursor)
+            self.setCursor(
+                Qt.CursorShape.PointingHandCursor if point else Qt.CursorShape.ArrowCursor
+            )
             self.pointed.emit(point)
             self.update()
 
@@ -184,7 +201,10 @@ class HeadPlot(LineChart):
 
 
 def rank_correlation(x: Sequence[float], y: Sequence[float]) -> float:
-    """Spearman's: 1 if both have the same order, −1 if they have opposite ones; NaN if one has no order."""
+    """Spearman's: 1 if both have the same order, −1 if they have opposite ones.
+
+    NaN if one has no order.
+    """
     ranks: list[NDArray[np.float64]] = []
     for values in (x, y):  # equal values share the mean of their ranks
         _, places, counts = np.unique(values, return_inverse=True, return_counts=True)
@@ -199,12 +219,16 @@ def correlations_in_words(points: Sequence[HeadPoint]) -> str:
 
     def correlation(*kinds: AttentionKind) -> str:
         chosen = [point for point in points if point.head.kind in kinds]
-        coefficient = rank_correlation([point.clarity for point in chosen], [point.effect for point in chosen])
+        coefficient = rank_correlation(
+            [point.clarity for point in chosen], [point.effect for point in chosen]
+        )
         return "–" if np.isnan(coefficient) else number(coefficient, signed=True)
 
-    of_kinds = ", ".join(f"{KIND_TITLES[kind].lower()} {correlation(kind)}" for kind in ATTENTION_KINDS)
+    of_kinds = ", ".join(
+        f"{KIND_TITLES[kind].lower()} {correlation(kind)}" for kind in ATTENTION_KINDS
+    )
     return (
-        f"Rank correlation of clarity and change: {of_kinds}; "
-        f"all heads together {correlation(*ATTENTION_KINDS)} (−1: the clearer, the more is lost; 0: no relation). "
-        "A head is clear if each row of its map has one strong cell, at different tokens."
+        f"Rank correlation of clarity and change: {of_kinds}; all heads together "
+        f"{correlation(*ATTENTION_KINDS)} (−1: the clearer, the more is lost; 0: no relation). A "
+        "head is clear if each row of its map has one strong cell, at different tokens."
     )

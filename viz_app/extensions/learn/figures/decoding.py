@@ -71,7 +71,9 @@ class ChipFigure(ChapterFigure):
     name: ClassVar[str]
     """Of the drawing, for screen readers."""
 
-    def __init__(self, context: LearnContext, options: Mapping[str, str], parent: QWidget | None = None) -> None:
+    def __init__(
+        self, context: LearnContext, options: Mapping[str, str], parent: QWidget | None = None
+    ) -> None:
         super().__init__(context, options, parent)
         self.drawing = ChipDrawing(self.name)
         self.says = label("muted", wraps=True)
@@ -104,7 +106,9 @@ class DecodingFigure(ChipFigure):
     caption = "Greedy decoding: at each step the most probable token is taken. Click another one"
     name = "Candidates of each decoding step"
 
-    def __init__(self, context: LearnContext, options: Mapping[str, str], parent: QWidget | None = None) -> None:
+    def __init__(
+        self, context: LearnContext, options: Mapping[str, str], parent: QWidget | None = None
+    ) -> None:
         super().__init__(context, options, parent)
         self.drawing.header, self.drawing.num_ranks_needed = HEADER, NUM_CANDIDATES
         self.drawing.setCursor(Qt.CursorShape.PointingHandCursor)
@@ -130,11 +134,15 @@ class DecodingFigure(ChipFigure):
     def _force(self, chip: Chip) -> None:
         translation = self.translation
         if self.state.current is not None and translation is not None and not translation.is_given:
-            self.state.submit(force(chip.step, translation.alternatives[chip.step][chip.rank].entry))
+            self.state.submit(
+                force(chip.step, translation.alternatives[chip.step][chip.rank].entry)
+            )
 
 
 class BeamFigure(ChipFigure):
-    """The hypotheses that a beam of four kept, step by step, with the paths of beam search and greedy decoding."""
+    """The hypotheses that a beam of four kept, step by step, with the paths of beam search and
+    greedy decoding.
+    """
 
     caption = "Beam search: four partial translations are kept at each step"
     name = "Tree of the beam search"
@@ -142,7 +150,11 @@ class BeamFigure(ChipFigure):
 
     def job(self) -> Job | None:
         """The search in this sentence, without interventions."""
-        return BeamTreeJob(self.state.current.original.source_text, BEAM) if self.state.current is not None else None
+        return (
+            BeamTreeJob(self.state.current.original.source_text, BEAM)
+            if self.state.current is not None
+            else None
+        )
 
     def redraw(self) -> None:
         """Shows the tree, and both translations with their probabilities."""
@@ -165,14 +177,18 @@ class BeamFigure(ChipFigure):
         if by_beam == by_greedy:
             outcome = f"Both find the same translation: “{by_greedy}”"
         else:
-            outcome = f"Blue, beam: “{by_beam}” ({first}). Orange, greedy: “{by_greedy}” ({second})."
+            outcome = (
+                f"Blue, beam: “{by_beam}” ({first}). Orange, greedy: “{by_greedy}” ({second})."
+            )
         if self.state.result is not None and self.state.result.is_changed:
             outcome = UNCHANGED + outcome
         self.show_chips(chips, f"Beam: {by_beam} Greedy: {by_greedy}", outcome)
 
 
 class ChipDrawing(QWidget):
-    """Chips in columns. They are larger where there is space, and wrap into lines where there is not enough.
+    """Chips in columns.
+
+    They are larger where there is space, and wrap into lines where there is not enough.
 
     Attributes:
         chips: ordered by step.
@@ -210,11 +226,19 @@ class ChipDrawing(QWidget):
             if chip.step == len(sizes):
                 sizes.append(QSize(theme.scaled(MIN_CELL), 0))
             is_needed = chip.rank < self.num_ranks_needed
-            width = metrics.horizontalAdvance(_shown(chip.token)) + theme.scaled(CELL_PADDING) if is_needed else 0
-            bottom = theme.scaled(self.header) + (chip.rank + 1) * theme.scaled(CELL_HEIGHT + ROW_GAP)
+            width = (
+                metrics.horizontalAdvance(_shown(chip.token)) + theme.scaled(CELL_PADDING)
+                if is_needed
+                else 0
+            )
+            bottom = theme.scaled(self.header) + (chip.rank + 1) * theme.scaled(
+                CELL_HEIGHT + ROW_GAP
+            )
             sizes[-1] = sizes[-1].expandedTo(QSize(min(width, theme.scaled(MAX_CELL)), bottom))
         gap = theme.scaled(GAP if self.header else GAP + EDGE)
-        self._columns = flow(sizes, self._line_width, spacing=gap, line_spacing=theme.scaled(LINE_GAP))
+        self._columns = flow(
+            sizes, self._line_width, spacing=gap, line_spacing=theme.scaled(LINE_GAP)
+        )
         right = max((column.right() for column in self._columns), default=0)
         return QSize(right + 1, max((column.bottom() for column in self._columns), default=0) + 1)
 
@@ -262,7 +286,9 @@ class ChipDrawing(QWidget):
             painter.setPen(theme.color("muted"))
             for step, column in enumerate(self._columns):
                 bottom = column.top() + theme.scaled(self.header) - 4
-                painter.drawText(QPointF(column.left() + 2, bottom), str(step + 1) if step else "step 1")
+                painter.drawText(
+                    QPointF(column.left() + 2, bottom), str(step + 1) if step else "step 1"
+                )
         for chip, box in zip(self.shown, boxes, strict=True):
             painter.setPen(QPen(theme.color("border" if chip.color == "text" else chip.color), 1))
             painter.setBrush(theme.color("raised"))
@@ -276,8 +302,16 @@ class ChipDrawing(QWidget):
                 painter.fillRect(bar, theme.color("muted" if chip.color == "text" else chip.color))
 
     def _paint_edge(self, painter: QPainter, begin: QRectF, end: QRectF, color: str) -> None:
-        painter.setPen(QPen(self.theme.color("border" if color == "text" else color), 1 if color == "text" else 2))
-        leaves, arrives = QPointF(begin.right(), begin.center().y()), QPointF(end.left(), end.center().y())
+        painter.setPen(
+            QPen(
+                self.theme.color("border" if color == "text" else color),
+                1 if color == "text" else 2,
+            )
+        )
+        leaves, arrives = (
+            QPointF(begin.right(), begin.center().y()),
+            QPointF(end.left(), end.center().y()),
+        )
         if end.left() > begin.left():
             painter.drawLine(leaves, arrives)
         else:  # in the next line
@@ -287,9 +321,13 @@ class ChipDrawing(QWidget):
 
 
 def chip_text(theme: Theme, token: str, width: int, *, is_bold: bool) -> str:
-    """The text of a chip of this width: the token, shortened unless the column is as wide as its widest token."""
+    """The text of a chip of this width: the token, shortened unless the column is as wide as its
+    widest token.
+    """
     metrics = QFontMetrics(theme.font("body", bold=is_bold))
-    return metrics.elidedText(_shown(token), Qt.TextElideMode.ElideRight, width - theme.scaled(CELL_PADDING) + 1)
+    return metrics.elidedText(
+        _shown(token), Qt.TextElideMode.ElideRight, width - theme.scaled(CELL_PADDING) + 1
+    )
 
 
 def _shown(token: str) -> str:

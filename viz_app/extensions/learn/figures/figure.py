@@ -55,12 +55,14 @@ class ChapterFigure(LivePanel):
         caption: the line above it.
         takes_height: whether it grows with the page.
         options_known: the names of its options, besides `question`.
-        question: the check of a question about the figure, which comes into sight with an answer; empty for none. A
-            subclass that names one hides its answer until then. Others get theirs from an option of this name.
+        question: the check of a question about the figure, which comes into sight with an answer;
+            empty for none. A subclass that names one hides its answer until then. Others get theirs
+            from an option of this name.
         job_type: the job about the displayed translation; None if no job is needed.
         context, options: as given; options come from the chapter's text.
         answer: the result of the last job; None before the first.
-        available_height: pixels for the figure. It becomes larger or smaller accordingly, if it can.
+        available_height: pixels for the figure. It becomes larger or smaller accordingly, if it
+            can.
         waiting: shown while `request` takes long.
     """
 
@@ -70,7 +72,9 @@ class ChapterFigure(LivePanel):
     question: str = ""
     job_type: ClassVar[type[Any] | None] = None
 
-    def __init__(self, context: LearnContext, options: Mapping[str, str], parent: QWidget | None = None) -> None:
+    def __init__(
+        self, context: LearnContext, options: Mapping[str, str], parent: QWidget | None = None
+    ) -> None:
         self.title = label("heading", self.caption, wraps=True)
         super().__init__(context.state, context.controller, self.title, parent)
         self.context, self.options = context, options
@@ -94,9 +98,16 @@ class ChapterFigure(LivePanel):
         return self.state.translation
 
     def job(self) -> Job | None:
-        """The job for `answer`; None if none is needed or possible. Jobs about the same subject are equal."""
+        """The job for `answer`; None if none is needed or possible.
+
+        Jobs about the same subject are equal.
+        """
         translation = self.translation_to_ask_about
-        return self.job_type(translation) if self.job_type is not None and translation is not None else None
+        return (
+            self.job_type(translation)
+            if self.job_type is not None and translation is not None
+            else None
+        )
 
     @property
     def has_answer(self) -> bool:
@@ -141,13 +152,16 @@ class ChapterFigure(LivePanel):
     def _show_waiting(self) -> None:
         """Shows `waiting` only after a noticeable delay."""
         if self.request.is_running:
-            QTimer.singleShot(WAITING_DELAY_MS, self, lambda: self.waiting.setVisible(self.request.is_running))
+            QTimer.singleShot(
+                WAITING_DELAY_MS, self, lambda: self.waiting.setVisible(self.request.is_running)
+            )
         else:
             self.waiting.setVisible(False)
 
 
 class MatrixFigure(ChapterFigure):
-    """A figure with a matrix, whose cells are lower on a low page, down to the height of their labels.
+    """A figure with a matrix, whose cells are lower on a low page, down to the height of their
+    labels.
 
     Attributes:
         name: of the matrix, for screen readers.
@@ -158,15 +172,23 @@ class MatrixFigure(ChapterFigure):
     name: ClassVar[str]
     matrix_style: ClassVar[MatrixStyle]
 
-    def __init__(self, context: LearnContext, options: Mapping[str, str], parent: QWidget | None = None) -> None:
+    def __init__(
+        self, context: LearnContext, options: Mapping[str, str], parent: QWidget | None = None
+    ) -> None:
         super().__init__(context, options, parent)
         self.matrix = LabelledMatrix(self.name, self.matrix_style)
 
     def show_matrix(
-        self, values: FloatArray, row_labels: Sequence[str], column_labels: Sequence[str], top: float = 1.0
+        self,
+        values: FloatArray,
+        row_labels: Sequence[str],
+        column_labels: Sequence[str],
+        top: float = 1.0,
     ) -> None:
         """Shows these numbers; `top` is the value of the last colour."""
-        self.matrix.show_matrices((Matrix(values, tuple(row_labels), tuple(column_labels)),), top=top)
+        self.matrix.show_matrices(
+            (Matrix(values, tuple(row_labels), tuple(column_labels)),), top=top
+        )
         self.fit()
 
     def fit(self) -> None:

@@ -34,10 +34,12 @@ WAITING_FOR_ANSWER = f"Answer the question to see the earlier layers. {POINT_AT_
 
 
 class LayersFigure(MatrixFigure):
-    """A row for each depth, a column for each predicted token; a cell is the probability of the token there.
+    """A row for each depth, a column for each predicted token.
 
-    A frame marks the depth from which on the token stays the most probable. The chapter asks where that is. Until the
-    reader has answered, only the last row, the translation itself, has cells.
+    A cell is the probability of the token there.
+
+    A frame marks the depth from which on the token stays the most probable. The chapter asks where
+    that is. Until the reader has answered, only the last row, the translation itself, has cells.
 
     Attributes:
         has_sublayers: whether there is a row after each sublayer; else after each layer.
@@ -58,7 +60,9 @@ class LayersFigure(MatrixFigure):
     has_sublayers: ClassVar[bool] = False
     answer: "LogitLens | None"
 
-    def __init__(self, context: LearnContext, options: Mapping[str, str], parent: QWidget | None = None) -> None:
+    def __init__(
+        self, context: LearnContext, options: Mapping[str, str], parent: QWidget | None = None
+    ) -> None:
         super().__init__(context, options, parent)
         self.matrix.tip_of = self._tip_of
         self.says = label("muted", wraps=True)
@@ -78,10 +82,14 @@ class LayersFigure(MatrixFigure):
         if not self._is_answered:
             values[:-1] = np.nan
         self._show_candidates(None)
-        self.show_matrix(values, list(map(self._row_name, lens.depths)), plain(lens.translation.predicted_tokens))
+        self.show_matrix(
+            values, list(map(self._row_name, lens.depths)), plain(lens.translation.predicted_tokens)
+        )
         if self._is_answered:
             decided = map(lens.decided_at, range(values.shape[1]))
-            self.matrix.mark([MatrixCell(0, row, step) for step, row in enumerate(decided) if row is not None])
+            self.matrix.mark(
+                [MatrixCell(0, row, step) for step, row in enumerate(decided) if row is not None]
+            )
 
     def _row_name(self, depth: "Depth") -> str:
         if depth.layer is None:
@@ -91,7 +99,9 @@ class LayersFigure(MatrixFigure):
     @property
     def _is_answered(self) -> bool:
         lens, question = self.answer, self.question
-        return lens is not None and (not question or self.context.answers.has(question, lens.translation.source_text))
+        return lens is not None and (
+            not question or self.context.answers.has(question, lens.translation.source_text)
+        )
 
     def _show_candidates(self, cell: MatrixCell | None) -> None:
         if cell is None:
@@ -135,7 +145,9 @@ class WordPartsFigure(ChapterFigure):
     job_type = LogitPartsJob
     answer: tuple[WordParts, ...] | None
 
-    def __init__(self, context: LearnContext, options: Mapping[str, str], parent: QWidget | None = None) -> None:
+    def __init__(
+        self, context: LearnContext, options: Mapping[str, str], parent: QWidget | None = None
+    ) -> None:
         super().__init__(context, options, parent)
         self._unchanged: tuple[WordParts, ...] | None = None
         self.step = 0
@@ -165,7 +177,11 @@ class WordPartsFigure(ChapterFigure):
         before = parts_before(parts, self._unchanged)
         for step, button in enumerate(self.words):
             button.setChecked(step == self.step)
-        without = f" Without changes: {number(before.difference, signed=True)}." if before is not None else ""
+        without = (
+            f" Without changes: {number(before.difference, signed=True)}."
+            if before is not None
+            else ""
+        )
         self.says.setText(f"{lead_text(parts)}{without}")
         self.sums.setText(sums_text(parts))
         self.bars.show_parts(parts, before=before)
@@ -186,7 +202,10 @@ class WordPartsFigure(ChapterFigure):
 
 
 def parts_before(parts: WordParts, unchanged: tuple[WordParts, ...] | None) -> WordParts | None:
-    """The parts of the same word and rival without changes; None if there are no changes or no such parts."""
+    """The parts of the same word and rival without changes.
+
+    None if there are no changes or no such parts.
+    """
     now = parts.translation
     if unchanged is None or not now.experiment.interventions:
         return None
@@ -203,7 +222,9 @@ def sums_text(parts: WordParts) -> str:
     for component, value in zip(parts.components, parts.values.tolist(), strict=True):
         kind = _kind_of(component)
         sums[kind] = sums.get(kind, 0.0) + value
-    text = ", ".join(f"{kind} {number(value, signed=True)}" for kind, value in sorted(sums.items(), key=_by_size))
+    text = ", ".join(
+        f"{kind} {number(value, signed=True)}" for kind, value in sorted(sums.items(), key=_by_size)
+    )
     return f"Together: {text}."
 
 

@@ -20,15 +20,18 @@ from ..job import NetworksOffJob
 from ..values import plain
 from .figure import LearnContext, MatrixFigure
 
-NONE_DEPENDS = "No choice depends on a single network: in every row, each token stays the most probable."
+NONE_DEPENDS = (
+    "No choice depends on a single network: in every row, each token stays the most probable."
+)
 SOME_DEPEND = "Framed: without the network, another token takes the lead"
 
 
 class NetworksFigure(MatrixFigure):
     """A row for each network that is off, a column for each token of the original translation.
 
-    A cell is the probability of the token. It is framed if another token is the most probable there, although with all
-    networks the token itself is. A click on a row switches its network off or on.
+    A cell is the probability of the token. It is framed if another token is the most probable
+    there, although with all networks the token itself is. A click on a row switches its network off
+    or on.
 
     Attributes:
         networks: of the rows; None for the first, in which all are on.
@@ -47,7 +50,9 @@ class NetworksFigure(MatrixFigure):
     )
     answer: Mapping[Network | None, Translation] | None
 
-    def __init__(self, context: LearnContext, options: Mapping[str, str], parent: QWidget | None = None) -> None:
+    def __init__(
+        self, context: LearnContext, options: Mapping[str, str], parent: QWidget | None = None
+    ) -> None:
         super().__init__(context, options, parent)
         self.networks: tuple[Network | None, ...] = ()
         self.matrix.tip_of = self._tip_of
@@ -71,7 +76,10 @@ class NetworksFigure(MatrixFigure):
         self.networks = tuple(translations)
         off = self.state.experiment.networks_off
         names = [_row_name(network, is_off=network in off) for network in translations]
-        values = np.exp([translation.log_probabilities for translation in translations.values()], dtype=np.float32)
+        values = np.exp(
+            [translation.log_probabilities for translation in translations.values()],
+            dtype=np.float32,
+        )
         self._say(None)
         self.show_matrix(values, names, plain(translations[None].predicted_tokens))
         self.matrix.mark(self.dependent)
@@ -81,7 +89,10 @@ class NetworksFigure(MatrixFigure):
         """The cells whose token loses the lead without the network of the row."""
         assert self.answer is not None
         ranks = np.array([self.answer[network].ranks for network in self.networks])
-        return [MatrixCell(0, int(row), int(step)) for row, step in np.argwhere((ranks > 1) & (ranks[0] == 1))]
+        return [
+            MatrixCell(0, int(row), int(step))
+            for row, step in np.argwhere((ranks > 1) & (ranks[0] == 1))
+        ]
 
     def _say(self, cell: MatrixCell | None) -> None:
         if cell is not None:
@@ -95,7 +106,9 @@ class NetworksFigure(MatrixFigure):
         assert self.answer is not None
         network = self.networks[cell.row]
         without = self.answer[network]
-        now, before = plain((without.alternatives[cell.column][0].token, without.predicted_tokens[cell.column]))
+        now, before = plain(
+            (without.alternatives[cell.column][0].token, without.predicted_tokens[cell.column])
+        )
         return f"{_row_name(network)}: “{now}” instead of “{before}”"
 
     def _tip_of(self, cell: MatrixCell) -> str:
@@ -104,7 +117,9 @@ class NetworksFigure(MatrixFigure):
         candidates = self.answer[network].alternatives[cell.column]
         tokens = plain(candidate.token for candidate in candidates)
         chances = [percent_in_words(candidate.probability) for candidate in candidates]
-        title = f"Without the {display_text(network)}" if network is not None else "With all networks"
+        title = (
+            f"Without the {display_text(network)}" if network is not None else "With all networks"
+        )
         return "\n".join((title, *map(" ".join, zip(tokens, chances, strict=True))))
 
     def _toggle(self, cell: MatrixCell) -> None:

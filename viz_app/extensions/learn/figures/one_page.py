@@ -24,13 +24,17 @@ class OnePageFigure(ChapterFigure):
     caption = "The model. Read it from the bottom"
     takes_height = True
 
-    def __init__(self, context: LearnContext, options: Mapping[str, str], parent: QWidget | None = None) -> None:
+    def __init__(
+        self, context: LearnContext, options: Mapping[str, str], parent: QWidget | None = None
+    ) -> None:
         super().__init__(context, options, parent)
         self.stack = StackDrawing("plain")
         self.stack.chosen.connect(self._explain)
         self.says = label("", CLICK, wraps=True)
         self.chapter_button = QPushButton("Open its chapter")
-        self.chapter_button.clicked.connect(lambda: self.stack.module and context.open_part(self.stack.module))
+        self.chapter_button.clicked.connect(
+            lambda: self.stack.module and context.open_part(self.stack.module)
+        )
         self.chapter_button.setEnabled(False)
         add_parts(self.column, (self.stack, 1), row_of((self.says, 1), self.chapter_button))
 

@@ -1,4 +1,6 @@
-"""One weight end to end: query, keys, scores, softmax, and the sum of weighted values, with the real numbers."""
+"""One weight end to end: query, keys, scores, softmax, and the sum of weighted values, with the
+real numbers.
+"""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -84,20 +86,27 @@ def weight_steps(trace: Trace, head: Head, query: int) -> WeightSteps:
     keys = heads.keys[layer, head_index]
     values = heads.values[layer, head_index]
     temperature = float(heads.temperatures[layer, head_index])
-    scores = keys.astype(np.float64) @ vector.astype(np.float64) / np.sqrt(len(vector)) / temperature
+    scores = (
+        keys.astype(np.float64) @ vector.astype(np.float64) / np.sqrt(len(vector)) / temperature
+    )
     if head.kind == "decoder" and not trace.lifts_mask:
         scores[query + 1 :] = -np.inf
     weighted = weights[:, None] * values
-    return WeightSteps(vector, keys, scores, weights, values, weighted, weighted.sum(axis=0), temperature)
+    return WeightSteps(
+        vector, keys, scores, weights, values, weighted, weighted.sum(axis=0), temperature
+    )
 
 
 class OneWeightFigure(ChapterFigure):
-    """A line for each key: its vector, its score, its weight, and its value times the weight; and a temperature.
+    """A line for each key: its vector, its score, its weight, and its value times the weight.
+
+    And a temperature.
 
     It shows the pinned query; a click on a line pins its key.
 
     Attributes:
-        numbers: a table of query, key, their products and the value of the pinned pair; the tool tip has all of them.
+        numbers: a table of query, key, their products and the value of the pinned pair; the tool
+            tip has all of them.
         equation: from the products to the weight.
         table: the lines.
         temperature: a slider over `TEMPERATURES`.
@@ -108,7 +117,9 @@ class OneWeightFigure(ChapterFigure):
     job_type = TraceJob
     answer: Trace
 
-    def __init__(self, context: LearnContext, options: Mapping[str, str], parent: QWidget | None = None) -> None:
+    def __init__(
+        self, context: LearnContext, options: Mapping[str, str], parent: QWidget | None = None
+    ) -> None:
         super().__init__(context, options, parent)
         self.numbers = QLabel()
         self.numbers.setAccessibleName("Query, key and value of the pinned pair in numbers")
@@ -122,12 +133,21 @@ class OneWeightFigure(ChapterFigure):
         self.temperature.setPageStep(1)
         self.temperature.setProperty("role", "film")
         self.temperature.setAccessibleName("Softmax temperature")
-        self.temperature.valueChanged.connect(lambda index: set_temperature(self.state, str(TEMPERATURES[index])))
+        self.temperature.valueChanged.connect(
+            lambda index: set_temperature(self.state, str(TEMPERATURES[index]))
+        )
         self._temperature_text = label("muted")
         self.move_button = QPushButton("Move the whole row here")
-        self.move_button.setToolTip("Give all weight of this row to the pinned key, and translate again")
+        self.move_button.setToolTip(
+            "Give all weight of this row to the pinned key, and translate again"
+        )
         self.move_button.clicked.connect(lambda: move_row(self.state, "pinned"))
-        row = row_of(label("muted", "temperature"), (self.temperature, 1), self._temperature_text, self.move_button)
+        row = row_of(
+            label("muted", "temperature"),
+            (self.temperature, 1),
+            self._temperature_text,
+            self.move_button,
+        )
         add_parts(self.column, self.numbers, self.equation, self.table, row)
 
     def fit(self) -> None:
@@ -189,7 +209,10 @@ class OneWeightFigure(ChapterFigure):
         head = self.state.selection.head
         changes = self.state.experiment.temperatures
         temperature = next((change.temperature for change in changes if change.head == head), 1.0)
-        nearest = min(range(len(TEMPERATURES)), key=lambda index: abs(math.log(TEMPERATURES[index] / temperature)))
+        nearest = min(
+            range(len(TEMPERATURES)),
+            key=lambda index: abs(math.log(TEMPERATURES[index] / temperature)),
+        )
         with QSignalBlocker(self.temperature):
             self.temperature.setValue(nearest)
         self._temperature_text.setText(f"{temperature:g}")
@@ -210,7 +233,9 @@ def numbers_in_html(rows: Mapping[str, FloatArray], num_shown: int) -> str:
     gap = f'style="padding-left: {scaled(8)}px"'
     lines = ""
     for index, (name, vector) in enumerate(rows.items()):
-        cells = "".join(f'<td align="right" {gap}>{number(float(value))}</td>' for value in vector[:num_shown])
+        cells = "".join(
+            f'<td align="right" {gap}>{number(float(value))}</td>' for value in vector[:num_shown]
+        )
         rest = ""
         if len(vector) > num_shown:
             rest = "…" if index else f"… {len(vector)} in all"
@@ -225,9 +250,17 @@ def equation_of(steps: WeightSteps, key: int, *, is_set: bool = False) -> str:
     """
     products = steps.products(key)
     score = float(steps.scores[key])
-    first = " + ".join(number(value) if value >= 0 else f"({number(value)})" for value in map(float, products[:2]))
-    divisor = f"√{len(products)}" if steps.temperature == 1 else f"(√{len(products)} · {steps.temperature:g})"
-    equation = f"q·k = {first} + … = {number(float(products.sum()))};  attention score q·k / {divisor} = "
+    first = " + ".join(
+        number(value) if value >= 0 else f"({number(value)})" for value in map(float, products[:2])
+    )
+    divisor = (
+        f"√{len(products)}"
+        if steps.temperature == 1
+        else f"(√{len(products)} · {steps.temperature:g})"
+    )
+    equation = (
+        f"q·k = {first} + … = {number(float(products.sum()))};  attention score q·k / {divisor} = "
+    )
     if math.isinf(score):
         return f"{equation}… hidden by the mask: −∞ → softmax → 0"
     if is_set:
@@ -243,7 +276,8 @@ def all_numbers(name: str, vector: Sequence[float] | FloatArray) -> str:
 
 
 class WeightTable(QWidget):
-    """Draws `WeightSteps`: a line for the query, one for each key, and one for the sum of the weighted values.
+    """Draws `WeightSteps`: a line for the query, one for each key, and one for the sum of the
+    weighted values.
 
     Signals:
         key_clicked(int): the line of a key was clicked.
@@ -302,7 +336,9 @@ class WeightTable(QWidget):
         last = len(self._tokens)
         x = position.x()
         cells = self._cells(key)
-        column = next((index for index, cell in enumerate(cells) if cell.left() <= x < cell.right()), None)
+        column = next(
+            (index for index, cell in enumerate(cells) if cell.left() <= x < cell.right()), None
+        )
         if steps is not None and column == 1 and -1 <= key < last:
             if key < 0:
                 return all_numbers(f"q of {self._query}", steps.query)
@@ -349,7 +385,9 @@ class WeightTable(QWidget):
                 text, color = (self._query, "accent") if key < 0 else (self._tokens[key], "text")
                 painter.setFont(theme.font("body", bold=key in (-1, self._key)))
                 self._paint_text(painter, name, text, color)
-                self._paint_strip(painter, key_strip, steps.query if key < 0 else steps.keys[key], key_reach)
+                self._paint_strip(
+                    painter, key_strip, steps.query if key < 0 else steps.keys[key], key_reach
+                )
             painter.setFont(theme.font("body"))
             if 0 <= key < last:
                 self._paint_score(painter, score, float(steps.scores[key]), score_reach)
@@ -370,7 +408,9 @@ class WeightTable(QWidget):
         side: Qt.AlignmentFlag = Qt.AlignmentFlag.AlignRight,
     ) -> None:
         painter.setPen(current_theme().color(color))
-        elided = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, int(cell.width()))
+        elided = painter.fontMetrics().elidedText(
+            text, Qt.TextElideMode.ElideRight, int(cell.width())
+        )
         painter.drawText(cell, side | Qt.AlignmentFlag.AlignVCenter, elided)
 
     def _paint_strip(self, painter: QPainter, cell: QRectF, vector: FloatArray, top: float) -> None:
@@ -382,30 +422,46 @@ class WeightTable(QWidget):
         bar = self._bar(cell)
         if math.isfinite(score):
             half = bar.width() / 2
-            filled = QRectF(bar.left() + half, bar.top(), half * score / reach, bar.height()).normalized()
+            filled = QRectF(
+                bar.left() + half, bar.top(), half * score / reach, bar.height()
+            ).normalized()
             painter.fillRect(filled, theme.color("warm" if score > 0 else "accent", 0.75))
-            painter.fillRect(QRectF(bar.left() + half, cell.top() + 3, 1, self._line - 6), theme.color("border"))
+            painter.fillRect(
+                QRectF(bar.left() + half, cell.top() + 3, 1, self._line - 6), theme.color("border")
+            )
         self._paint_text(painter, cell, number(score) if math.isfinite(score) else "hidden", "text")
 
     def _paint_weight(self, painter: QPainter, cell: QRectF, weight: float) -> None:
         theme = current_theme()
         bar = self._bar(cell)
         painter.fillRect(bar, theme.color("raised"))
-        painter.fillRect(QRectF(bar.left(), bar.top(), bar.width() * weight, bar.height()), theme.color("accent"))
+        painter.fillRect(
+            QRectF(bar.left(), bar.top(), bar.width() * weight, bar.height()), theme.color("accent")
+        )
         self._paint_text(painter, cell, percent(weight), "text")
 
     def _bar(self, cell: QRectF) -> QRectF:
-        return QRectF(cell.left(), cell.top() + self._line / 3, cell.width() - scaled(NUMBER_WIDTH), self._line * 0.4)
+        return QRectF(
+            cell.left(),
+            cell.top() + self._line / 3,
+            cell.width() - scaled(NUMBER_WIDTH),
+            self._line * 0.4,
+        )
 
     def _line_at(self, position: QPointF) -> int:
         """−1 for the query, then keys, then the sum."""
         return int((position.y() - scaled(HEADER)) // self._line) - 1
 
     def _cells(self, key: int) -> list[QRectF]:
-        """The cells of a line: token, key vector, score, weight, weighted value. Key −2 is the line of headings."""
+        """The cells of a line: token, key vector, score, weight, weighted value.
+
+        Key −2 is the line of headings.
+        """
         line = self.line_of(key) if key >= -1 else QRectF(0, 0, self.width(), scaled(HEADER))
         metrics = QFontMetrics(current_theme().font("body"))
-        token = min(max(map(metrics.horizontalAdvance, self._tokens), default=0) + 8, scaled(MAX_TOKEN))
+        token = min(
+            max(map(metrics.horizontalAdvance, self._tokens), default=0) + 8, scaled(MAX_TOKEN)
+        )
         left_over = self.width() - token - 4 * scaled(GAP)
         bars = max(left_over * 0.23, scaled(NUMBER_WIDTH) + scaled(LEAST_BAR))
         strip = min(max((left_over - 2 * bars) / 2, 20), scaled(MAX_STRIP))

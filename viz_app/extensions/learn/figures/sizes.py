@@ -22,7 +22,12 @@ from .stack import MeasuredModel, StackDrawing, about
 
 Group = Literal["embeddings and positions", "attention", "feed-forward", "norms", "output"]
 GROUPS: Final[dict[Group, tuple[Module, ...]]] = {
-    "embeddings and positions": ("source embedding", "source positions", "target embedding", "target positions"),
+    "embeddings and positions": (
+        "source embedding",
+        "source positions",
+        "target embedding",
+        "target positions",
+    ),
     "attention": ("encoder self-attention", "decoder self-attention", "cross-attention"),
     "feed-forward": ("encoder feed-forward", "decoder feed-forward"),
     "norms": ("encoder norms", "decoder norms"),
@@ -38,7 +43,8 @@ HEADINGS = ("", "parameters", "", "FLOPs", "")
 
 
 class SizesFigure(ChapterFigure):
-    """Boxes to click, a table about the chosen one, sliders for the lengths, and a choice of models.
+    """Boxes to click, a table about the chosen one, sliders for the lengths, and a choice of
+    models.
 
     The sliders follow the reader's sentence until the reader moves them.
 
@@ -46,7 +52,8 @@ class SizesFigure(ChapterFigure):
         menu: the choice of models.
         sliders: the numbers of source and target tokens.
         stack: the boxes.
-        lines: the texts of the table: the parts of the chosen module, or groups of modules, and their sum.
+        lines: the texts of the table: the parts of the chosen module, or groups of modules, and
+            their sum.
         says: explains the chosen module.
         measured: the model drawn; None while no model is open.
     """
@@ -54,7 +61,9 @@ class SizesFigure(ChapterFigure):
     caption = "Parameters and FLOPs. Click a box; click it again for the whole"
     takes_height = True
 
-    def __init__(self, context: LearnContext, options: Mapping[str, str], parent: QWidget | None = None) -> None:
+    def __init__(
+        self, context: LearnContext, options: Mapping[str, str], parent: QWidget | None = None
+    ) -> None:
         super().__init__(context, options, parent)
         self.measured: MeasuredModel | None = None
         self.lines: list[tuple[str, ...]] = []
@@ -100,9 +109,16 @@ class SizesFigure(ChapterFigure):
         opened = self.context.window_state.model if self.context.window_state is not None else None
         if opened is not None and own is not None and opened.digest == own.digest:
             opened = None
-        for name, info, where in ((OWN, own, "of this page"), (OPEN, opened, "that is open in Translate")):
+        for name, info, where in (
+            (OWN, own, "of this page"),
+            (OPEN, opened, "that is open in Translate"),
+        ):
             if info is not None:
-                models[name] = info.title, f"{info.title}: the model {where}", MeasuredModel.of(info)
+                models[name] = (
+                    info.title,
+                    f"{info.title}: the model {where}",
+                    MeasuredModel.of(info),
+                )
         for name, run in PRESETS.items():
             if (sizes := preset_vocabulary_sizes(run)) is not None:
                 models[name] = name, f"{name}: {run.description}", MeasuredModel(run.model, sizes)
@@ -118,7 +134,10 @@ class SizesFigure(ChapterFigure):
         return slider
 
     def _fit_sliders(self, config: ModelConfig) -> None:
-        """Limits the sliders to the model's positions. Until they are moved, they have the sentence's lengths."""
+        """Limits the sliders to the model's positions.
+
+        Until they are moved, they have the sentence's lengths.
+        """
         lengths = [slider.value() for slider in self.sliders]
         if self.translation is not None and not self._has_moved:
             lengths = [len(self.translation.source_tokens), len(self.translation.predicted_tokens)]
@@ -143,10 +162,12 @@ class SizesFigure(ChapterFigure):
         module = self.stack.module
         whole = total(rows)
         if module is None:
-            sizes = {name: total(rows, *modules) for name, modules in GROUPS.items()} | {"all": whole}
+            sizes = {name: total(rows, *modules) for name, modules in GROUPS.items()} | {
+                "all": whole
+            }
             self.says.setText(
-                "FLOPs: of one pass over S source and T target tokens. Products of matrices count, a multiplication "
-                "with its addition as two."
+                "FLOPs: of one pass over S source and T target tokens. Products of matrices "
+                "count, a multiplication with its addition as two."
             )
         else:
             sizes = {
@@ -173,7 +194,12 @@ class SizesFigure(ChapterFigure):
             tag = "th" if line is self.lines[-1] else "td"
             name, *numbers = (f"{text}</{tag}>" for text in line)
             html += f'<tr><{tag} align="left">{name}'
-            html += "".join(f'<{tag} align="right" style="padding-left: 12px">{text}' for text in numbers) + "</tr>"
+            html += (
+                "".join(
+                    f'<{tag} align="right" style="padding-left: 12px">{text}' for text in numbers
+                )
+                + "</tr>"
+            )
         self._table.setText(f'<table cellspacing="0">{html}</table>')
 
 
@@ -181,7 +207,8 @@ PART_NAMES = {"tokens": "tables", "attention": "attention", "feed-forward": "net
 
 
 class PartSizesFigure(ChapterFigure):
-    """Bars for the parameters of three parts: of this page's model, and, once the reader has answered, of a preset.
+    """Bars for the parameters of three parts: of this page's model, and, once the reader has
+    answered, of a preset.
 
     The option `preset` names it.
 
@@ -193,9 +220,13 @@ class PartSizesFigure(ChapterFigure):
     question = "largest-part"
     options_known = frozenset({"preset"})
 
-    def __init__(self, context: LearnContext, options: Mapping[str, str], parent: QWidget | None = None) -> None:
+    def __init__(
+        self, context: LearnContext, options: Mapping[str, str], parent: QWidget | None = None
+    ) -> None:
         super().__init__(context, options, parent)
-        self.own, self.asked = (BarList(name, "Share of the parameters") for name in ("This page's model", "Preset"))
+        self.own, self.asked = (
+            BarList(name, "Share of the parameters") for name in ("This page's model", "Preset")
+        )
         self._below = label("", wraps=True)
         add_parts(self.column, self.own, self._below, self.asked)
 
@@ -220,6 +251,12 @@ def _part_bars(measured: MeasuredModel) -> list[Bar]:
     parts = part_sizes(measured.rows)
     largest = max(parts.values())
     return [
-        Bar(PART_NAMES[name], size / whole, f"{size:,}", percent(size / whole, 1), is_lit=size == largest)
+        Bar(
+            PART_NAMES[name],
+            size / whole,
+            f"{size:,}",
+            percent(size / whole, 1),
+            is_lit=size == largest,
+        )
         for name, size in parts.items()
     ]

@@ -1,4 +1,6 @@
-"""The model as a drawing: encoder and decoder as boxes, large with sizes or small with chapters' parts marked."""
+"""The model as a drawing: encoder and decoder as boxes, large with sizes or small with chapters'
+parts marked.
+"""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -6,7 +8,15 @@ from functools import cached_property
 from typing import Final, Literal
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QHelpEvent, QKeyEvent, QMouseEvent, QPainter, QPainterPath, QPaintEvent, QPen
+from PySide6.QtGui import (
+    QHelpEvent,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPainterPath,
+    QPaintEvent,
+    QPen,
+)
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from augenmerk.core.config import ModelConfig
@@ -59,18 +69,26 @@ def boxes_of(config: ModelConfig, side: Side, num_tokens: int) -> tuple[Box, ...
         feed_forward, norms = "encoder feed-forward", "encoder norms"
     else:
         heads, inner_width = config.decoder_heads, config.decoder_inner_width
-        attentions = (("decoder self-attention", "masked self-attention"), ("cross-attention", "cross-attention"))
+        attentions = (
+            ("decoder self-attention", "masked self-attention"),
+            ("cross-attention", "cross-attention"),
+        )
         embedding, positions = "target embedding", "target positions"
         feed_forward, norms = "decoder feed-forward", "decoder norms"
     sublayers = [(module, f"{name} · {counted(heads, 'head')}") for module, name in attentions]
     sublayers.append((feed_forward, f"feed-forward · {inner_width:,}"))
-    boxes = [Box(embedding, f"embedding · {num_tokens:,} tokens"), Box(positions, f"positions · {config.positions}")]
+    boxes = [
+        Box(embedding, f"embedding · {num_tokens:,} tokens"),
+        Box(positions, f"positions · {config.positions}"),
+    ]
     for module, text in sublayers:
         if config.norm_position == "pre":
             boxes.append(Box(norms, NORM, is_in_layer=True, begins_residual=True))
             boxes.append(Box(module, text, is_in_layer=True, ends_residual=True))
         else:
-            boxes.append(Box(module, text, is_in_layer=True, begins_residual=True, ends_residual=True))
+            boxes.append(
+                Box(module, text, is_in_layer=True, begins_residual=True, ends_residual=True)
+            )
             boxes.append(Box(norms, NORM, is_in_layer=True))
     if config.final_norm:
         boxes.append(Box(norms, NORM))
@@ -81,39 +99,71 @@ def boxes_of(config: ModelConfig, side: Side, num_tokens: int) -> tuple[Box, ...
 
 def about(module: Module, config: ModelConfig, rows: tuple[SizeRow, ...]) -> str:
     """A description of a module and of the settings that determine its size."""
-    shared = next((row.shared_with for row in rows if row.module == module and row.shared_with is not None), None)
+    shared = next(
+        (row.shared_with for row in rows if row.module == module and row.shared_with is not None),
+        None,
+    )
     match module:
         case "source embedding" | "target embedding":
-            text = f"A vector of {config.width:,} numbers for each token, looked up in a table without any product."
+            text = (
+                f"A vector of {config.width:,} numbers for each token, looked up in a table "
+                "without any product."
+            )
         case "source positions" | "target positions" if config.positions == "learned":
-            text = f"A learned vector for each of {config.max_positions:,} positions, added to the embedding."
+            text = (
+                f"A learned vector for each of {config.max_positions:,} positions, added to the "
+                "embedding."
+            )
         case "source positions" | "target positions":
-            text = "Waves that depend only on the position, added to the embedding. They are computed, not learned."
+            text = (
+                "Waves that depend only on the position, added to the embedding. They are "
+                "computed, not learned."
+            )
         case "encoder self-attention":
             text = (
-                "Every source token looks at all source tokens. The scores grow with the square of the source length."
+                "Every source token looks at all source tokens. The scores grow with the square "
+                "of the source length."
             )
         case "decoder self-attention":
             text = (
-                "Every target token looks at those before it. The mask hides the others, but their scores count here."
+                "Every target token looks at those before it. The mask hides the others, but "
+                "their scores count here."
             )
         case "cross-attention":
-            text = "Every target token looks at all source tokens. The scores grow with both lengths multiplied."
+            text = (
+                "Every target token looks at all source tokens. The scores grow with both "
+                "lengths multiplied."
+            )
         case "encoder feed-forward" | "decoder feed-forward":
-            text = f"Two matrices with {_activation(config)} between, applied to each position separately."
+            text = (
+                f"Two matrices with {_activation(config)} between, applied to each position "
+                "separately."
+            )
         case "encoder norms" | "decoder norms":
-            position = "before each sublayer" if config.norm_position == "pre" else "after each sublayer"
+            position = (
+                "before each sublayer" if config.norm_position == "pre" else "after each sublayer"
+            )
             kind = f"{config.norm_position}-norm"
-            text = f"They are {position} ({kind}), each with two numbers for each of {config.width:,} columns."
+            text = (
+                f"They are {position} ({kind}), each with two numbers for each of "
+                f"{config.width:,} columns."
+            )
         case "output":
-            text = "A product with a vector for each token of the vocabulary, at every position of the target."
+            text = (
+                "A product with a vector for each token of the vocabulary, at every position of "
+                "the target."
+            )
     return (
-        text if shared is None else f"{text} The matrix is shared with the {shared}, where its parameters are counted."
+        text
+        if shared is None
+        else f"{text} The matrix is shared with the {shared}, where its parameters are counted."
     )
 
 
 def _activation(config: ModelConfig) -> str:
-    return {"relu": "ReLU", "gelu": "GELU", "gelu-tanh": "GELU by tanh", "swish": "Swish"}[config.activation]
+    return {"relu": "ReLU", "gelu": "GELU", "gelu-tanh": "GELU by tanh", "swish": "Swish"}[
+        config.activation
+    ]
 
 
 @dataclass(frozen=True)
@@ -146,9 +196,11 @@ class StackLengths:
     """Lengths of a drawing of both stacks, in pixels.
 
     Attributes:
-        edge, between: widths outside the stacks (of a large drawing: for the number of layers) and between them.
+        edge, between: widths outside the stacks (of a large drawing: for the number of layers) and
+            between them.
         frame_side: from a box to the side of its layer's frame.
-        gap, add_gap, frame: heights between boxes, where a residual is added, and from a box to its layer's frame.
+        gap, add_gap, frame: heights between boxes, where a residual is added, and from a box to its
+            layer's frame.
         text: height of a line above and below the boxes.
         boxes: least and greatest height of a box.
     """
@@ -170,16 +222,25 @@ class StackLengths:
         between = scaled(52)
         side = scaled(9)
         boxes = body + scaled(8), body + scaled(44)
-        return cls(edge, between, side, scaled(5), scaled(12), scaled(5), text=body + 6, boxes=boxes)
+        return cls(
+            edge, between, side, scaled(5), scaled(12), scaled(5), text=body + 6, boxes=boxes
+        )
 
     @classmethod
     def small(cls, width: int) -> "StackLengths":
         """Lengths for a drawing of this width."""
         spacing = 1 if width < scaled(100) else scaled(3)
-        return cls(2, max(6, width // 12), 2, spacing, 2 * spacing, spacing, text=0, boxes=(3, scaled(24)))
+        return cls(
+            2, max(6, width // 12), 2, spacing, 2 * spacing, spacing, text=0, boxes=(3, scaled(24))
+        )
 
-    def height_of(self, boxes: tuple[Box, ...], box_height: float, number: int | None = None) -> float:
-        """Height of the lowest boxes of a stack with the gaps above them; of all if there is no `number`."""
+    def height_of(
+        self, boxes: tuple[Box, ...], box_height: float, number: int | None = None
+    ) -> float:
+        """Height of the lowest boxes of a stack with the gaps above them.
+
+        Of all if there is no `number`.
+        """
         gaps = 0
         for box, above in zip(boxes[:number], [*boxes[1:], None], strict=False):
             gaps += self.add_gap if box.ends_residual else self.gap
@@ -218,12 +279,17 @@ class StackPicture:
     def boxes(self) -> dict[Side, tuple[Box, ...]]:
         """The boxes of both sides."""
         sizes = self.measured.vocabulary_sizes
-        return {side: boxes_of(self.measured.config, side, size) for side, size in zip(SIDES, sizes, strict=True)}
+        return {
+            side: boxes_of(self.measured.config, side, size)
+            for side, size in zip(SIDES, sizes, strict=True)
+        }
 
     @cached_property
     def lengths(self) -> StackLengths:
         """Lengths for the kind and the width."""
-        return StackLengths.small(self.size.width()) if self.kind == "small" else StackLengths.large()
+        return (
+            StackLengths.small(self.size.width()) if self.kind == "small" else StackLengths.large()
+        )
 
     def height_with(self, box_height: float) -> int:
         """The height of the whole drawing with boxes of this height."""
@@ -238,11 +304,20 @@ class StackPicture:
         least, most = lengths.boxes
         height = min(max((self.size.height() - self.height_with(0)) / num_boxes, least), most)
         width = min(
-            scaled(MAX_BOX), (self.size.width() - 2 * (lengths.edge + lengths.frame_side) - lengths.between) / 2
+            scaled(MAX_BOX),
+            (self.size.width() - 2 * (lengths.edge + lengths.frame_side) - lengths.between) / 2,
         )
-        left = (self.size.width() + (lengths.between if side == "decoder" else -lengths.between - 2 * width)) / 2
+        left = (
+            self.size.width()
+            + (lengths.between if side == "decoder" else -lengths.between - 2 * width)
+        ) / 2
         bottom = min(self.size.height(), self.height_with(height)) - lengths.text
-        return QRectF(left, bottom - lengths.height_of(self.boxes[side], height, index) - height, width, height)
+        return QRectF(
+            left,
+            bottom - lengths.height_of(self.boxes[side], height, index) - height,
+            width,
+            height,
+        )
 
     def module_at(self, point: QPointF) -> Module | None:
         """The module at a point; None if there is none."""
@@ -263,7 +338,9 @@ class StackPicture:
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setFont(current_theme().font("small" if self.kind == "small" else "body"))
         config = self.measured.config
-        for side, num_layers in zip(SIDES, (config.num_encoder_layers, config.num_decoder_layers), strict=True):
+        for side, num_layers in zip(
+            SIDES, (config.num_encoder_layers, config.num_decoder_layers), strict=True
+        ):
             self._paint_frame(painter, side, num_layers)
             self._paint_residuals(painter, side)
         self._paint_memory(painter)
@@ -271,11 +348,15 @@ class StackPicture:
         whole = total(rows)
         for side in SIDES:
             for index, box in enumerate(self.boxes[side]):
-                self._paint_box(painter, self.place_of(side, index), box, total(rows, box.module), whole)
+                self._paint_box(
+                    painter, self.place_of(side, index), box, total(rows, box.module), whole
+                )
         if self.kind != "small":
             self._paint_ends(painter)
 
-    def _paint_box(self, painter: QPainter, area: QRectF, box: Box, size: Size, whole: Size) -> None:
+    def _paint_box(
+        self, painter: QPainter, area: QRectF, box: Box, size: Size, whole: Size
+    ) -> None:
         theme = current_theme()
         is_chosen = box.module == self.chosen
         is_marked = box.module in self.marked
@@ -290,9 +371,16 @@ class StackPicture:
         if self.kind == "sizes" and box.text != NORM:  # there are several boxes for one share
             painter.save()
             painter.setClipPath(outline)
-            filled = QRectF(area.left(), area.top(), area.width() * size.num_parameters / whole.num_parameters, 99)
+            filled = QRectF(
+                area.left(),
+                area.top(),
+                area.width() * size.num_parameters / whole.num_parameters,
+                99,
+            )
             painter.fillRect(filled, theme.color("faint_accent"))
-            line = QRectF(area.left(), area.bottom() - 4, area.width() * size.num_flops / whole.num_flops, 4)
+            line = QRectF(
+                area.left(), area.bottom() - 4, area.width() * size.num_flops / whole.num_flops, 4
+            )
             painter.fillRect(line, theme.color("warm"))
             painter.restore()
         painter.setBrush(Qt.BrushStyle.NoBrush)
@@ -307,7 +395,9 @@ class StackPicture:
         name = box.text.partition(" · ")[0]
         shorter = name, name.split()[-1], name.split()[0]
         forms = (box.text, *shorter) if self.kind != "small" else shorter
-        text = next((form for form in forms if metrics.horizontalAdvance(form) <= area.width() - 6), "")
+        text = next(
+            (form for form in forms if metrics.horizontalAdvance(form) <= area.width() - 6), ""
+        )
         if metrics.ascent() <= area.height():
             painter.drawText(area, int(Qt.AlignmentFlag.AlignCenter), text)
 
@@ -366,13 +456,22 @@ class StackPicture:
     def _paint_memory(self, painter: QPainter) -> None:
         """Paints the line from the top of the encoder into cross-attention."""
         encoder = self.place_of("encoder", len(self.boxes["encoder"]) - 1)
-        into = next(index for index, box in enumerate(self.boxes["decoder"]) if box.module == "cross-attention")
+        into = next(
+            index
+            for index, box in enumerate(self.boxes["decoder"])
+            if box.module == "cross-attention"
+        )
         cross = self.place_of("decoder", into)
         above = encoder.top() - self.lengths.add_gap
         end = cross.center().y()
         between = (encoder.right() + cross.left()) / 2
         path = QPainterPath(QPointF(encoder.center().x(), encoder.top()))
-        for x, y in ((encoder.center().x(), above), (between, above), (between, end), (cross.left(), end)):
+        for x, y in (
+            (encoder.center().x(), above),
+            (between, above),
+            (between, end),
+            (cross.left(), end),
+        ):
             path.lineTo(x, y)
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.setPen(QPen(current_theme().color("muted"), 1))
@@ -394,25 +493,40 @@ class StackPicture:
             SIDES, ("source", "target"), ("S", "T"), self.measured.lengths, strict=True
         ):
             below = self.place_of(side, 0)
-            area = QRectF(below.left() - aside, below.bottom() + 2, below.width() + 2 * aside, height)
-            painter.drawText(area, int(Qt.AlignmentFlag.AlignHCenter), f"{name}: {letter} = {length:,} tokens")
+            area = QRectF(
+                below.left() - aside, below.bottom() + 2, below.width() + 2 * aside, height
+            )
+            painter.drawText(
+                area, int(Qt.AlignmentFlag.AlignHCenter), f"{name}: {letter} = {length:,} tokens"
+            )
         top = self.place_of("decoder", len(self.boxes["decoder"]) - 1)
-        area = QRectF(top.left() - aside, top.top() - lengths.gap - height + 2, top.width() + 2 * aside, height)
+        area = QRectF(
+            top.left() - aside,
+            top.top() - lengths.gap - height + 2,
+            top.width() + 2 * aside,
+            height,
+        )
         painter.drawText(area, int(Qt.AlignmentFlag.AlignHCenter), "logits of the next token")
         if self.kind != "sizes":
             return
         legend = 1.0
         for name, thickness, text in (("faint_accent", 10, "parameters"), ("warm", 4, "FLOPs")):
-            painter.fillRect(QRectF(legend, height / 2 - thickness / 2, 14, thickness), theme.color(name))
-            painter.drawText(QPointF(legend + 19, height / 2 + painter.fontMetrics().ascent() / 2 - 1), text)
+            painter.fillRect(
+                QRectF(legend, height / 2 - thickness / 2, 14, thickness), theme.color(name)
+            )
+            painter.drawText(
+                QPointF(legend + 19, height / 2 + painter.fontMetrics().ascent() / 2 - 1), text
+            )
             legend += 32.0 + painter.fontMetrics().horizontalAdvance(text)
 
 
 class StackDrawing(QWidget):
-    """Draws encoder and decoder, from their inputs up, each layer once; higher boxes where there is room.
+    """Draws encoder and decoder, from their inputs up, each layer once.
 
-    With sizes, the filled part of a box is its module's share of all parameters; a line at its bottom is its share of
-    all FLOPs.
+    Higher boxes where there is room.
+
+    With sizes, the filled part of a box is its module's share of all parameters; a line at its
+    bottom is its share of all FLOPs.
 
     Attributes:
         module: the chosen one; None for none.
@@ -439,7 +553,9 @@ class StackDrawing(QWidget):
     def show_model(self, measured: MeasuredModel) -> None:
         """Shows a model."""
         self._measured = measured
-        self.setAccessibleDescription(", ".join(box.text for side in SIDES for box in self.boxes[side]))
+        self.setAccessibleDescription(
+            ", ".join(box.text for side in SIDES for box in self.boxes[side])
+        )
         self.updateGeometry()
         self.update()
 
@@ -448,7 +564,9 @@ class StackDrawing(QWidget):
         """The boxes and their places; None before there is a model."""
         if self._measured is None:
             return None
-        return StackPicture(self._measured, self._kind, self.size(), self.marked, self.module, self._under)
+        return StackPicture(
+            self._measured, self._kind, self.size(), self.marked, self.module, self._under
+        )
 
     @property
     def boxes(self) -> dict[Side, tuple[Box, ...]]:
@@ -466,7 +584,10 @@ class StackDrawing(QWidget):
         self.update()
 
     def minimumSizeHint(self) -> QSize:
-        """Room for the least height of all boxes. A small drawing is left out where it does not fit."""
+        """Room for the least height of all boxes.
+
+        A small drawing is left out where it does not fit.
+        """
         picture = self.picture
         if picture is None or self._kind == "small":
             return QSize(0, 0)
@@ -484,7 +605,11 @@ class StackDrawing(QWidget):
 
     def event(self, event: QEvent) -> bool:
         """Names the module under the mouse in a small drawing, where it may have no room."""
-        if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent) and self._kind == "small":
+        if (
+            event.type() == QEvent.Type.ToolTip
+            and isinstance(event, QHelpEvent)
+            and self._kind == "small"
+        ):
             QToolTip.showText(event.globalPos(), self._module_at(QPointF(event.pos())) or "", self)
             return True
         return super().event(event)
@@ -498,7 +623,10 @@ class StackDrawing(QWidget):
         self._hover(None)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """A click on a box chooses its module. A click on the chosen one or elsewhere chooses none."""
+        """A click on a box chooses its module.
+
+        A click on the chosen one or elsewhere chooses none.
+        """
         if event.button() == Qt.MouseButton.LeftButton:
             module = self._module_at(event.position())
             self.choose(None if module == self.module else module)
@@ -527,15 +655,25 @@ class StackDrawing(QWidget):
     def _hover(self, module: Module | None) -> None:
         if module != self._under:
             self._under = module
-            self.setCursor(Qt.CursorShape.PointingHandCursor if module else Qt.CursorShape.ArrowCursor)
+            self.setCursor(
+                Qt.CursorShape.PointingHandCursor if module else Qt.CursorShape.ArrowCursor
+            )
             self.update()
 
 
 _GROUP, _LINE = "Learn: the model on one page", "Next and previous module"
 STACK_COMMANDS = (
-    Command[StackDrawing]("Next module", lambda stack: stack.step(1), local_keys=("Up",), group=_GROUP, line=_LINE),
     Command[StackDrawing](
-        "Previous module", lambda stack: stack.step(-1), local_keys=("Down",), group=_GROUP, line=_LINE
+        "Next module", lambda stack: stack.step(1), local_keys=("Up",), group=_GROUP, line=_LINE
     ),
-    Command[StackDrawing]("Deselect module", StackDrawing.choose_none, local_keys=("Esc",), group=_GROUP),
+    Command[StackDrawing](
+        "Previous module",
+        lambda stack: stack.step(-1),
+        local_keys=("Down",),
+        group=_GROUP,
+        line=_LINE,
+    ),
+    Command[StackDrawing](
+        "Deselect module", StackDrawing.choose_none, local_keys=("Esc",), group=_GROUP
+    ),
 )

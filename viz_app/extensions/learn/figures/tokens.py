@@ -24,7 +24,9 @@ AROUND_SIDES = 80
 
 
 class TokensFigure(ChapterFigure):
-    """Both sentences, word by word; below each word its tokens and their ids. Letters are larger on a large page.
+    """Both sentences, word by word; below each word its tokens and their ids.
+
+    Letters are larger on a large page.
 
     Attributes:
         sides: a widget for each sentence.
@@ -33,7 +35,9 @@ class TokensFigure(ChapterFigure):
     caption = "Input and output of the model: words, tokens, ids"
     follows_style = True
 
-    def __init__(self, context: LearnContext, options: Mapping[str, str], parent: QWidget | None = None) -> None:
+    def __init__(
+        self, context: LearnContext, options: Mapping[str, str], parent: QWidget | None = None
+    ) -> None:
         super().__init__(context, options, parent)
         self.sides: list[QWidget] = []
         self._fitted_to = (0, 0)
@@ -78,7 +82,10 @@ class TokensFigure(ChapterFigure):
                 flow = side.layout()
                 assert isinstance(flow, FlowLayout)
                 flow.setSpacing(round(scaled(WORD_GAP) * gap))
-            if sum(side.heightForWidth(width) for side in self.sides) + scaled(AROUND_SIDES) <= self.available_height:
+            if (
+                sum(side.heightForWidth(width) for side in self.sides) + scaled(AROUND_SIDES)
+                <= self.available_height
+            ):
                 return
 
 
@@ -89,17 +96,24 @@ def _letters(factor: float) -> str:
     theme = current_theme()
     body = theme.pixel_size("body")
     sizes = {"muted": body, "sentence": theme.pixel_size("large"), "accent": body}
-    return " ".join(f'QLabel[role="{role}"] {{ font-size: {round(size * factor)}px }}' for role, size in sizes.items())
+    return " ".join(
+        f'QLabel[role="{role}"] {{ font-size: {round(size * factor)}px }}'
+        for role, size in sizes.items()
+    )
 
 
-def _columns(words: tuple[Word, ...], tokens: tuple[str, ...], ids: tuple[int, ...]) -> list[QWidget]:
+def _columns(
+    words: tuple[Word, ...], tokens: tuple[str, ...], ids: tuple[int, ...]
+) -> list[QWidget]:
     """One for each word, and for each token that belongs to none."""
     columns = []
     start = 0
     while start < len(tokens):
         word = next((word for word in words if word.start == start), None)
         end = word.end if word is not None else start + 1
-        columns.append(_column(word.text if word is not None else "", tokens[start:end], ids[start:end]))
+        columns.append(
+            _column(word.text if word is not None else "", tokens[start:end], ids[start:end])
+        )
         start = end
     return columns
 
@@ -143,7 +157,9 @@ class PositionsFigure(MatrixFigure):
     )
     answer: tuple[FloatArray, FloatArray] | None
 
-    def __init__(self, context: LearnContext, options: Mapping[str, str], parent: QWidget | None = None) -> None:
+    def __init__(
+        self, context: LearnContext, options: Mapping[str, str], parent: QWidget | None = None
+    ) -> None:
         super().__init__(context, options, parent)
         self.chart = LineChart("Sinusoidal positions", "position", "value")
         self._of_model = label("heading", wraps=True)
@@ -170,16 +186,24 @@ class PositionsFigure(MatrixFigure):
         small, own = answer
         positions = np.arange(len(small), dtype=np.float64)
         self.chart.show_curves(
-            [Curve(f"dimension {index}", positions, small[:, index].astype(np.float64)) for index in DIMENSIONS],
+            [
+                Curve(f"dimension {index}", positions, small[:, index].astype(np.float64))
+                for index in DIMENSIONS
+            ],
             x_range=(0, len(small)),
             y_range=(-1, 1),  # of a sine, even if no position meets its ends
         )
         num_tokens = min(len(translation.source_tokens), len(own))
         values = own[:num_tokens, :NUM_DIMENSIONS]
         self._of_model.setText(
-            f"This model's own: a row for each of your {num_tokens} tokens, the first {values.shape[1]} of "
-            f"{own.shape[1]} dimensions"
+            f"This model's own: a row for each of your {num_tokens} tokens, the first "
+            f"{values.shape[1]} of {own.shape[1]} dimensions"
         )
-        rows = [f"{position} {token}" for position, token in enumerate(translation.source_tokens[:num_tokens])]
-        columns = [str(dimension) if dimension % 8 == 0 else "" for dimension in range(values.shape[1])]
+        rows = [
+            f"{position} {token}"
+            for position, token in enumerate(translation.source_tokens[:num_tokens])
+        ]
+        columns = [
+            str(dimension) if dimension % 8 == 0 else "" for dimension in range(values.shape[1])
+        ]
         self.show_matrix(values, rows, columns, top=float(np.abs(values).max()))

@@ -1,4 +1,6 @@
-"""Training: learning rates, label smoothing, and a small Transformer that learns to copy on this page."""
+"""Training: learning rates, label smoothing, and a small Transformer that learns to copy on this
+page.
+"""
 
 import tempfile
 from collections.abc import Mapping
@@ -38,8 +40,8 @@ SETTINGS = ((512, 4000), (512, 8000), (256, 4000))
 """Width and warm-up steps: the three curves of The Annotated Transformer."""
 NUM_STEPS, STRIDE = 20_000, 50
 LOSS_OF_ODDS = (
-    "The loss, when the model gives the right word these odds against each of the others. Its smallest possible value "
-    "is subtracted, so 0 is the best."
+    "The loss, when the model gives the right word these odds against each of the others. Its "
+    "smallest possible value is subtracted, so 0 is the best."
 )
 WAITING_FOR_ANSWER = "Answer the question to see the curve with smoothing."
 LEAST_ODDS = 8
@@ -55,7 +57,9 @@ class RatesFigure(ChapterFigure):
 
     caption = "The learning rate over the steps (names: width of the model, warm-up steps)"
 
-    def __init__(self, context: LearnContext, options: Mapping[str, str], parent: QWidget | None = None) -> None:
+    def __init__(
+        self, context: LearnContext, options: Mapping[str, str], parent: QWidget | None = None
+    ) -> None:
         super().__init__(context, options, parent)
         self.chart = LineChart("Learning rates", "step", "rate")
         scales(self.chart.setMinimumHeight, 170)
@@ -68,20 +72,28 @@ class RatesFigure(ChapterFigure):
             return
         steps = np.arange(1, NUM_STEPS + 1, STRIDE, dtype=np.float64)
         curves = [
-            Curve(f"{width}, {warmup:,}", steps, np.array([noam_rate(int(step), width, 1.0, warmup) for step in steps]))
+            Curve(
+                f"{width}, {warmup:,}",
+                steps,
+                np.array([noam_rate(int(step), width, 1.0, warmup) for step in steps]),
+            )
             for width, warmup in SETTINGS
         ]
         rates = rates_of_run(model.history, model.run.model, model.run.training)
         if rates.size:
-            curves.append(Curve("this model", np.arange(1, rates.size + 1, dtype=np.float64), rates))
+            curves.append(
+                Curve("this model", np.arange(1, rates.size + 1, dtype=np.float64), rates)
+            )
         top = max(float(curve.y.max()) for curve in curves)
         self.chart.show_curves(curves, x_range=(0, max(NUM_STEPS, rates.size)), y_range=(0, top))
 
 
 class SmoothingFigure(ChapterFigure):
-    """A smoothed target distribution, and the loss of a model that becomes more and more certain of the right word.
+    """A smoothed target distribution, and the loss of a model that becomes more and more certain of
+    the right word.
 
-    The chapter asks for the effect of smoothing on this loss. Its curve is drawn once the reader has answered.
+    The chapter asks for the effect of smoothing on this loss. Its curve is drawn once the reader
+    has answered.
 
     Attributes:
         bars: the distribution.
@@ -92,7 +104,9 @@ class SmoothingFigure(ChapterFigure):
     question = "smoothing"
     answer: Smoothing | None
 
-    def __init__(self, context: LearnContext, options: Mapping[str, str], parent: QWidget | None = None) -> None:
+    def __init__(
+        self, context: LearnContext, options: Mapping[str, str], parent: QWidget | None = None
+    ) -> None:
         super().__init__(context, options, parent)
         self.bars = BarList("Target distribution", "What the loss asks for")
         self._below = label("muted", wraps=True)
@@ -149,9 +163,14 @@ class TrainHereFigure(ChapterFigure):
         run: the training; None before the first.
     """
 
-    caption = "A small Transformer learns to copy. Below each map: how much of its weight is on the diagonal"
+    caption = (
+        "A small Transformer learns to copy. Below each map: how much of its weight is on the "
+        "diagonal"
+    )
 
-    def __init__(self, context: LearnContext, options: Mapping[str, str], parent: QWidget | None = None) -> None:
+    def __init__(
+        self, context: LearnContext, options: Mapping[str, str], parent: QWidget | None = None
+    ) -> None:
         super().__init__(context, options, parent)
         self.run: TrainingRun | None = None
         self._folder: tempfile.TemporaryDirectory[str] | None = None
@@ -165,16 +184,24 @@ class TrainHereFigure(ChapterFigure):
         self.button.clicked.connect(self._start_or_stop)
         self.progress = label("muted")
         self.verdict = label("accent", wraps=True)
-        self.pictures = [EpochPicture(epoch) for epoch in range(self._settings.training.num_epochs + 1)]
+        self.pictures = [
+            EpochPicture(epoch) for epoch in range(self._settings.training.num_epochs + 1)
+        ]
         criterion = label(
             "muted",
-            f"The diagonal counts as present once a head gives it {percent_in_words(APPEARED)} of its weight, "
-            "averaged over the steps.",
+            f"The diagonal counts as present once a head gives it {percent_in_words(APPEARED)} "
+            "of its weight, averaged over the steps.",
             wraps=True,
         )
         question = label("muted", "The diagonal appears in epoch")
         row = row_of(question, self.guess, self.button, (self.progress, 1))
-        add_parts(self.column, criterion, row, self.verdict, wrapping_row(self.pictures, spacing=scaled(GAP)))
+        add_parts(
+            self.column,
+            criterion,
+            row,
+            self.verdict,
+            wrapping_row(self.pictures, spacing=scaled(GAP)),
+        )
 
     @property
     def appeared_in(self) -> int | None:
@@ -195,12 +222,16 @@ class TrainHereFigure(ChapterFigure):
             self.run.stop("keep")
             return
         self.shutdown()
-        self._folder = tempfile.TemporaryDirectory(prefix="augenmerk-learn-", ignore_cleanup_errors=True)
+        self._folder = tempfile.TemporaryDirectory(
+            prefix="augenmerk-learn-", ignore_cleanup_errors=True
+        )
         for picture in self.pictures:
             picture.show_map(None, 0.0)
         self.verdict.setText("")
         self.problem.setVisible(False)
-        request = TrainingRequest(self._settings, "copy", Path(self._folder.name) / "run", device="cpu")
+        request = TrainingRequest(
+            self._settings, "copy", Path(self._folder.name) / "run", device="cpu"
+        )
         self.run = TrainingRun(request, self)
         self.run.events.connect(self._on_events)
         self.run.finished.connect(self._on_finished)
@@ -225,7 +256,11 @@ class TrainHereFigure(ChapterFigure):
         appeared = self.appeared_in
         guess = self.guess.value()
         if appeared is not None and not self.verdict.text():
-            outcome = f"It appeared in epoch {appeared}." if appeared else "It was there before the first step."
+            outcome = (
+                f"It appeared in epoch {appeared}."
+                if appeared
+                else "It was there before the first step."
+            )
             answer = "Your guess was right." if guess == appeared else f"Your guess was {guess}."
             self.verdict.setText(f"{outcome} {answer}")
 
@@ -243,7 +278,9 @@ class TrainHereFigure(ChapterFigure):
 
 
 class EpochPicture(QWidget):
-    """The map after an epoch, with the share of its weight on the diagonal; an empty frame if there is none yet.
+    """The map after an epoch, with the share of its weight on the diagonal.
+
+    An empty frame if there is none yet.
 
     Attributes:
         epoch: 0 is before the first step.
@@ -279,11 +316,14 @@ class EpochPicture(QWidget):
         painter.drawRect(frame)
         painter.setFont(theme.font("body"))
         painter.setPen(theme.color("muted" if self.weights is None else "text"))
-        painter.drawText(QRectF(0, side + 2, side, self.height() - side), Qt.AlignmentFlag.AlignLeft, self._text)
+        painter.drawText(
+            QRectF(0, side + 2, side, self.height() - side), Qt.AlignmentFlag.AlignLeft, self._text
+        )
 
 
 def best_copier(translation: Translation) -> tuple[FloatArray, float]:
-    """The cross-attention map with the largest mean weight on the symbol to copy next, and this weight.
+    """The cross-attention map with the largest mean weight on the symbol to copy next, and this
+    weight.
 
     Step t copies the symbol after the one that it reads: source position t + 1.
     """

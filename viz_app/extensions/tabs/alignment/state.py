@@ -1,4 +1,6 @@
-"""Links between the words of a sentence and those of its translation, and which maps give the best ones. No Qt."""
+"""Links between the words of a sentence and those of its translation, and which maps give the best
+ones. No Qt.
+"""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -16,7 +18,11 @@ from ....state.map_source import hides_nothing
 from ....state.tab_contents import content
 
 if TYPE_CHECKING:  # these import torch, which is of the worker's thread
-    from augenmerk.core.extensions.analyses.alignment_ranking import Aligner, AlignerRanking, AlignerScore
+    from augenmerk.core.extensions.analyses.alignment_ranking import (
+        Aligner,
+        AlignerRanking,
+        AlignerScore,
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,10 +44,14 @@ class Links:
     new_targets: frozenset[int] = frozenset()
 
     def shown(self, threshold: float) -> list[tuple[int, int, float]]:
-        """Target, source and strength of all links of at least `threshold`, and of each target's strongest one."""
+        """Target, source and strength of all links of at least `threshold`, and of each target's
+        strongest one.
+        """
         targets, sources = np.nonzero(self.strengths >= threshold)
         pairs = {*zip(targets.tolist(), sources.tolist(), strict=True), *enumerate(self.best)}
-        return sorted((target, source, float(self.strengths[target, source])) for target, source in pairs)
+        return sorted(
+            (target, source, float(self.strengths[target, source])) for target, source in pairs
+        )
 
 
 class AlignmentState:
@@ -60,10 +70,12 @@ class AlignmentState:
         self.ranking: AlignerRanking | None = None
 
     def links(self) -> Links | None:
-        """The links of the large map; None if it does not go from target to source, or no word is left.
+        """The links of the large map.
 
-        Words are always whole and only start and end are left out, independent of the settings of the large map.
-        While a difference is shown, the links are those of the changed maps.
+        None if it does not go from target to source, or no word is left.
+
+        Words are always whole and only start and end are left out, independent of the settings of
+        the large map. While a difference is shown, the links are those of the changed maps.
         """
         shown = self.state.maps.shown
         if self.state.result is None or self.state.selection.head.kind != "cross":
@@ -103,10 +115,15 @@ class AlignmentState:
         """Aligners and baselines by error rate on the choosing half; empty until known."""
         if self.ranking is None:
             return []
-        return sorted((*self.ranking.scores, *self.ranking.baselines), key=lambda score: score.choosing.aer)
+        return sorted(
+            (*self.ranking.scores, *self.ranking.baselines), key=lambda score: score.choosing.aer
+        )
 
     def show(self, aligner: "Aligner") -> None:
-        """Show the map that an aligner reads: its head, or the mean of several; its label mode and its measure."""
+        """Show the map that an aligner reads: its head, or the mean of several.
+
+        Its label mode and its measure.
+        """
         settings = self.state.settings
         self.state.intents.choose_head(Head("cross", aligner.layer or 0, aligner.head or 0))
         settings.label_mode = aligner.label_mode
@@ -135,11 +152,14 @@ def summary(ranking: "AlignerRanking") -> str:
     if ranking.best is None:
         return ""
     best = percent(ranking.best.reporting.aer, 1)
-    others = ", ".join(f"{baseline.name} {percent(baseline.reporting.aer, 1)}" for baseline in ranking.baselines)
+    others = ", ".join(
+        f"{baseline.name} {percent(baseline.reporting.aer, 1)}" for baseline in ranking.baselines
+    )
     pairs = "1 pair was" if ranking.num_skipped == 1 else f"{ranking.num_skipped} pairs were"
     skipped = f" {pairs} skipped: the model splits other words." if ranking.num_skipped else ""
     text = (
-        f"Best alignment error rate: {best}; {others}. Chosen on {counted(ranking.num_choosing, 'pair')} "
-        f"aligned by hand, reported on {counted(ranking.num_reporting, 'other')}.{skipped} Click a row to show it."
+        f"Best alignment error rate: {best}; {others}. Chosen on "
+        f"{counted(ranking.num_choosing, 'pair')} aligned by hand, reported on "
+        f"{counted(ranking.num_reporting, 'other')}.{skipped} Click a row to show it."
     )
     return "\n".join((text, *map(display_text, ranking.notes)))

@@ -5,7 +5,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import QFontMetrics, QMouseEvent, QPainter, QPainterPath, QPaintEvent, QPen, QResizeEvent
+from PySide6.QtGui import (
+    QFontMetrics,
+    QMouseEvent,
+    QPainter,
+    QPainterPath,
+    QPaintEvent,
+    QPen,
+    QResizeEvent,
+)
 from PySide6.QtWidgets import QSizePolicy, QSlider, QWidget
 
 from augenmerk.core.errors import AnalysisError
@@ -34,16 +42,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class RankAlignersJob(Job):
-    """Ranks every layer × head × label mode × measure on the shipped gold pairs. Starts again if stopped.
+    """Ranks every layer × head × label mode × measure on the shipped gold pairs.
+
+    Starts again if stopped.
 
     Attributes:
-        target_code: the token `>>xx<<` of the target language, for a model of several; None if none is chosen.
+        target_code: the token `>>xx<<` of the target language, for a model of several; None if none
+            is chosen.
     """
 
     target_code: str | None = None
     scope: ClassVar[JobScope] = "model"
 
-    def run(self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop) -> "AlignerRanking":
+    def run(
+        self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop
+    ) -> "AlignerRanking":
         """See `Job.run`."""
         advice = "Rank its heads on your own pairs in a terminal: augenmerk align --gold FILE."
         require_languages_of_sample(translator, advice, CHOOSE_TARGET, target_code=self.target_code)
@@ -77,7 +90,9 @@ MAX_PEN = 4.5
 
 
 class WordLinks(Canvas):
-    """Source words at the left, target words at the right. The word under the mouse keeps its links, others pale.
+    """Source words at the left, target words at the right.
+
+    The word under the mouse keeps its links, others pale.
 
     Words that the original does not have use the colour of changed words.
     """
@@ -91,7 +106,10 @@ class WordLinks(Canvas):
         self.setAccessibleName("Word links")
 
     def rebuild(self) -> None:
-        """Adapts to other words or another font. The gaps between words yield to a low tab before it scrolls."""
+        """Adapts to other words or another font.
+
+        The gaps between words yield to a low tab before it scrolls.
+        """
         line = QFontMetrics(current_theme().font("body")).height()
         self.setMinimumHeight(self._num_lines * line + 4)
         self.setMaximumHeight(self._num_lines * (line + scaled(LINE_GAP)) + 4)
@@ -104,7 +122,8 @@ class WordLinks(Canvas):
         self.hovered = None
         if links is not None:
             pairs = ", ".join(
-                f"{target} – {links.sources[best]}" for target, best in zip(links.targets, links.best, strict=True)
+                f"{target} – {links.sources[best]}"
+                for target, best in zip(links.targets, links.best, strict=True)
             )
             self.setAccessibleDescription(pairs)
         self.rebuild()
@@ -152,11 +171,21 @@ class WordLinks(Canvas):
         shown = links.shown(self._threshold)
         for target, source, strength in sorted(shown, key=lambda link: link[2]):
             self._paint_link(painter, target, source, strength)
-        lit = {("target", target) for target, source, _ in shown if self.hovered == ("source", source)}
-        lit |= {("source", source) for target, source, _ in shown if self.hovered == ("target", target)}
+        lit = {
+            ("target", target) for target, source, _ in shown if self.hovered == ("source", source)
+        }
+        lit |= {
+            ("source", source) for target, source, _ in shown if self.hovered == ("target", target)
+        }
         for side, words in (("source", links.sources), ("target", links.targets)):
             for index, word in enumerate(words):
-                self._paint_word(painter, side, index, word, (side, index) == self.hovered or (side, index) in lit)
+                self._paint_word(
+                    painter,
+                    side,
+                    index,
+                    word,
+                    (side, index) == self.hovered or (side, index) in lit,
+                )
 
     def _paint_link(self, painter: QPainter, target: int, source: int, strength: float) -> None:
         assert self._links is not None
@@ -166,11 +195,16 @@ class WordLinks(Canvas):
         finish = QPointF(end.left() - scaled(WORD_GAP), end.center().y())
         bend = (finish.x() - begin.x()) / 2
         path = QPainterPath(begin)
-        path.cubicTo(QPointF(begin.x() + bend, begin.y()), QPointF(finish.x() - bend, finish.y()), finish)
+        path.cubicTo(
+            QPointF(begin.x() + bend, begin.y()), QPointF(finish.x() - bend, finish.y()), finish
+        )
         is_best = self._links.best[target] == source
         is_meant = self.hovered in (None, ("source", source), ("target", target))
         alpha = (0.35 + 0.65 * strength) if is_meant else 0.1
-        pen = QPen(current_theme().color("accent" if is_best else "muted", alpha), max(1.0, MAX_PEN * strength))
+        pen = QPen(
+            current_theme().color("accent" if is_best else "muted", alpha),
+            max(1.0, MAX_PEN * strength),
+        )
         if not is_best:
             pen.setStyle(Qt.PenStyle.DashLine)
         pen.setCapStyle(Qt.PenCapStyle.FlatCap)
@@ -178,10 +212,14 @@ class WordLinks(Canvas):
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.drawPath(path)
 
-    def _paint_word(self, painter: QPainter, side: str, index: int, word: str, is_lit: bool) -> None:
+    def _paint_word(
+        self, painter: QPainter, side: str, index: int, word: str, is_lit: bool
+    ) -> None:
         box = self.place_of(side, index)
         align = Qt.AlignmentFlag.AlignRight if side == "source" else Qt.AlignmentFlag.AlignLeft
-        text = QFontMetrics(painter.font()).elidedText(visible(word), Qt.TextElideMode.ElideRight, int(box.width()))
+        text = QFontMetrics(painter.font()).elidedText(
+            visible(word), Qt.TextElideMode.ElideRight, int(box.width())
+        )
         assert self._links is not None
         is_new = index in (self._links.new_sources if side == "source" else self._links.new_targets)
         color = "warm" if is_new else "text"
@@ -218,7 +256,12 @@ class WordLinks(Canvas):
     def _word_width(self) -> int:
         assert self._links is not None
         metrics = QFontMetrics(current_theme().font("body"))
-        widest = max(map(metrics.horizontalAdvance, map(visible, (*self._links.sources, *self._links.targets))))
+        widest = max(
+            map(
+                metrics.horizontalAdvance,
+                map(visible, (*self._links.sources, *self._links.targets)),
+            )
+        )
         return min(widest + 2, scaled(MAX_WORD), self.width() // 3)
 
 
@@ -308,7 +351,10 @@ class AlignmentTab(ComputingTab):
         self.redraw_in_sight()
 
     def _on_start(self) -> None:
-        self.ask(RankAlignersJob(target_code(self.state.model, self.state.experiment.source_text)), self._take)
+        self.ask(
+            RankAlignersJob(target_code(self.state.model, self.state.experiment.source_text)),
+            self._take,
+        )
 
     def _on_row(self, index: int) -> None:
         aligner = self.alignment.ranked()[index].aligner

@@ -11,7 +11,12 @@ from augenmerk.core.maps.comparing import MapDifference, NothingInCommonError, d
 from augenmerk.core.maps.selection import LabelledMap
 from augenmerk.core.quantities import counted, percent
 from augenmerk.core.resources import bundled_model_path
-from augenmerk.core.translation.experiment import Experiment, GivenTarget, Greedy, SourceWordReplaced
+from augenmerk.core.translation.experiment import (
+    Experiment,
+    GivenTarget,
+    Greedy,
+    SourceWordReplaced,
+)
 from augenmerk.core.translation.result import ExperimentResult, Translation
 
 from ....state.experiment_editor import open_experiment
@@ -26,7 +31,8 @@ if TYPE_CHECKING:
 
 
 class SecondModel:
-    """A second checkpoint, opened in the worker thread at its first use, and freed when it is closed.
+    """A second checkpoint, opened in the worker thread at its first use, and freed when it is
+    closed.
 
     Attributes:
         path: the file; None for the bundled model.
@@ -84,7 +90,8 @@ class Comparison:
     Attributes:
         first: the current result.
         second: that of the second sentence, or by the second checkpoint.
-        forced: the second sentence, or model, with the words of the first translation; None if that is impossible.
+        forced: the second sentence, or model, with the words of the first translation; None if that
+            is impossible.
         forced_problem: the reason if that is impossible; else empty.
         log_probability: of the words of the first translation there, natural log; None if unknown.
         is_same_vocabulary: whether both cut sentences into the same tokens.
@@ -103,7 +110,8 @@ class ComparedMaps:
     """The chosen head in both, and the difference.
 
     Attributes:
-        first, second: labelled maps [Q, M], each of its own size; `second` is None if it has no such head.
+        first, second: labelled maps [Q, M], each of its own size; `second` is None if it has no
+            such head.
         change: second minus first where both have queries and keys; None if there is none.
         problem: the reason if there is no difference; else empty.
         notes: further remarks for the reader, one sentence each.
@@ -118,7 +126,11 @@ class ComparedMaps:
     @property
     def top(self) -> float:
         """The weight of the last colour, the same in both maps."""
-        both = [labelled.weights.max(initial=0.0) for labelled in (self.first, self.second) if labelled is not None]
+        both = [
+            labelled.weights.max(initial=0.0)
+            for labelled in (self.first, self.second)
+            if labelled is not None
+        ]
         return float(max(both)) or 1.0
 
     @property
@@ -169,7 +181,11 @@ class CompareState:
     @property
     def has_second(self) -> bool:
         """Whether there is something to compare with."""
-        return bool(self.text.strip()) if self.question == "sentence" else self.chosen_model is not None
+        return (
+            bool(self.text.strip())
+            if self.question == "sentence"
+            else self.chosen_model is not None
+        )
 
     @property
     def chosen_model(self) -> SecondModel | None:
@@ -179,15 +195,17 @@ class CompareState:
     def second_experiment(self) -> Experiment:
         """The second experiment: the same interventions, and the same output unless that is given.
 
-        A given translation and removed or replaced words belong to their sentence. Another sentence is read as typed,
-        and translated by the model.
+        A given translation and removed or replaced words belong to their sentence. Another sentence
+        is read as typed, and translated by the model.
         """
         assert self.first.result is not None
         experiment = self.first.result.experiment  # never a refused one
         if self.question == "checkpoint":
             return experiment
         output = Greedy() if isinstance(experiment.output, GivenTarget) else experiment.output
-        return Experiment(self.text, output, experiment.without(*experiment.source_edits).interventions)
+        return Experiment(
+            self.text, output, experiment.without(*experiment.source_edits).interventions
+        )
 
     def try_model(self, model: SecondModel) -> None:
         """Open another checkpoint; the previous one stays until that has succeeded."""
@@ -218,7 +236,10 @@ class CompareState:
         self._show_second()
 
     def fail(self) -> None:
-        """Handle a failure. A checkpoint that could be read is kept: the sentence may be the cause."""
+        """Handle a failure.
+
+        A checkpoint that could be read is kept: the sentence may be the cause.
+        """
         if self.candidate is not None and self.candidate.is_open:
             self._adopt()
             self.forget_result()
@@ -245,7 +266,10 @@ class CompareState:
 
     @property
     def change_of_log_probability(self) -> float | None:
-        """The change for the words of the first translation, from the first to the second; None if unknown."""
+        """The change for the words of the first translation, from the first to the second.
+
+        None if unknown.
+        """
         if self.comparison is None or self.comparison.log_probability is None:
             return None
         return self.comparison.log_probability - self.comparison.first.changed.log_probability
@@ -259,7 +283,10 @@ class CompareState:
         second = self.comparison.second
         considered = (*second.dropped, *second.experiment.interventions)
         parts = [
-            (", which is read as typed", [edit for edit in first.source_edits if edit not in considered]),
+            (
+                ", which is read as typed",
+                [edit for edit in first.source_edits if edit not in considered],
+            ),
             (", because it does not fit", second.dropped),
         ]
         return " ".join(
@@ -269,23 +296,36 @@ class CompareState:
         )
 
     def maps(self) -> ComparedMaps | None:
-        """The chosen head, or the heads that are combined in the large map, in both; None before the first answer."""
+        """The chosen head, or the heads that are combined in the large map, in both.
+
+        None before the first answer.
+        """
         comparison = self.comparison
         if comparison is None or self.second.result is None:
             return None
         must_merge = not (self.first.settings.merges_words or comparison.is_same_vocabulary)
         notes = [_meaning(self.first)]
         if must_merge:
-            notes.append("Pieces are merged into words, because the two models split words differently.")
+            notes.append(
+                "Pieces are merged into words, because the two models split words differently."
+            )
         if self.first.maps.shown_measure(self.first.selection.head.kind) != "weight":
             notes.append("This compares the weights, not the measure of the large map.")
         if self.first.maps.shown == "difference":
-            notes.append("This compares the changed maps, not their difference from the original maps.")
+            notes.append(
+                "This compares the changed maps, not their difference from the original maps."
+            )
         first = _labelled(self.first, comparison.first, merges=must_merge)
         assert first is not None
         second = _labelled(self.first, self.second.result, merges=must_merge)
         if second is None:
-            return ComparedMaps(first, None, None, _no_such_head(self.first, self.second.result.changed), tuple(notes))
+            return ComparedMaps(
+                first,
+                None,
+                None,
+                _no_such_head(self.first, self.second.result.changed),
+                tuple(notes),
+            )
         try:
             change = difference(first, second)
         except NothingInCommonError as error:
@@ -295,12 +335,19 @@ class CompareState:
         return ComparedMaps(first, second, change, "", (*notes, *_left_out(change)))
 
     def _nothing_in_common(self, error: NothingInCommonError) -> str:
-        """The message for maps without a common token. For two checkpoints it adds advice: only translations differ."""
+        """The message for maps without a common token.
+
+        For two checkpoints it adds advice: only translations differ.
+        """
         if self.question == "sentence":
             return display_text(error)
         advice = []
         if self.first.selection.head.kind != "encoder":
-            if self.comparison is not None and self.comparison.forced is not None and not self.reads_first:
+            if (
+                self.comparison is not None
+                and self.comparison.forced is not None
+                and not self.reads_first
+            ):
                 advice.append(f"Tick “{READS_FIRST}”, or choose")
             else:
                 advice.append("Choose")
@@ -308,7 +355,9 @@ class CompareState:
         return " ".join((error.reason, *advice))
 
 
-def _labelled(page: ExperimentState, result: ExperimentResult, *, merges: bool) -> LabelledMap | None:
+def _labelled(
+    page: ExperimentState, result: ExperimentResult, *, merges: bool
+) -> LabelledMap | None:
     """The large map of a result; None if its model has no such head."""
     maps = page.maps.with_settings(
         measure="weight",
@@ -324,7 +373,10 @@ def _labelled(page: ExperimentState, result: ExperimentResult, *, merges: bool) 
 
 
 def _needed_heads(page: ExperimentState) -> list[tuple[int, int]]:
-    """Layer and head of the heads that the map requires. A whole layer requires its first head, a whole kind none."""
+    """Layer and head of the heads that the map requires.
+
+    A whole layer requires its first head, a whole kind none.
+    """
     scope = page.settings.scope
     if scope == "all":
         return []
@@ -354,7 +406,10 @@ def _left_out(change: MapDifference) -> tuple[str, ...]:
     first, second = change.mass_left_out.reshape(2, -1).mean(axis=-1).tolist()
     if max(first, second) < MUCH_LEFT_OUT:
         return (change.note,)
-    weight = f"The omitted columns have {percent(first)} of the first and {percent(second)} of the second map's weight."
+    weight = (
+        f"The omitted columns have {percent(first)} of the first and {percent(second)} of the "
+        "second map's weight."
+    )
     return change.note, weight
 
 
@@ -365,12 +420,16 @@ def source_as_read(result: ExperimentResult) -> str:
     edits = {edit.place: edit for edit in result.experiment.source_edits}
     parts: list[str] = []
     position = 0
-    for index, word in zip(result.original.source_places, result.original.source_words, strict=True):
+    for index, word in zip(
+        result.original.source_places, result.original.source_words, strict=True
+    ):
         if index not in edits or word not in ranges:
             continue
         edit = edits[index]
         (start, end) = ranges[word]
         before = text[position:start]
-        parts.append(before + edit.text if isinstance(edit, SourceWordReplaced) else before.rstrip())
+        parts.append(
+            before + edit.text if isinstance(edit, SourceWordReplaced) else before.rstrip()
+        )
         position = end
     return ("".join(parts) + text[position:]).strip()

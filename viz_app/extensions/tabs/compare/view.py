@@ -57,7 +57,8 @@ class CompareJob(Job):
 
     Attributes:
         first: the current result.
-        experiment: the second one. Interventions that do not fit sentence or model are left out and reported.
+        experiment: the second one. Interventions that do not fit sentence or model are left out and
+            reported.
         model: the second model; None for the current one.
     """
 
@@ -65,7 +66,9 @@ class CompareJob(Job):
     experiment: Experiment
     model: SecondModel | None = None
 
-    def run(self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop) -> Comparison:
+    def run(
+        self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop
+    ) -> Comparison:
         """See `Job.run`. Raises `AnalysisError` if the two models translate other languages."""
         other = translator if self.model is None else self.model.translator(translator.device.name)
         _check_languages(translator.run_config, other.run_config, other.name)
@@ -74,11 +77,15 @@ class CompareJob(Job):
         forced = None
         problem = ""
         try:
-            forced = other.compare(reading(second.experiment, first), own=second.original, should_stop=should_stop)
-        except AugenmerkError as error:  # the translation is empty, or too long for the second model
+            forced = other.compare(
+                reading(second.experiment, first), own=second.original, should_stop=should_stop
+            )
+        # the translation is empty, or too long for the second model
+        except AugenmerkError as error:
             problem = display_text(error)
         is_same_vocabulary = other is translator or (
-            other.checkpoint.codecs.vocabulary_digest == translator.checkpoint.codecs.vocabulary_digest
+            other.checkpoint.codecs.vocabulary_digest
+            == translator.checkpoint.codecs.vocabulary_digest
         )
         scored: float | None = None
         if is_same_vocabulary and len(first.read_ids) <= other.run_config.model.max_positions:
@@ -92,7 +99,9 @@ class CompareJob(Job):
 
 def reading(experiment: Experiment, first: Translation) -> Experiment:
     """The experiment with the first translation as its target, which has all forced tokens."""
-    others = tuple(change for change in experiment.interventions if not isinstance(change, ForcedToken))
+    others = tuple(
+        change for change in experiment.interventions if not isinstance(change, ForcedToken)
+    )
     return Experiment(experiment.source_text, GivenTarget(first.text), others)
 
 
@@ -100,8 +109,8 @@ def _check_languages(one: RunConfig, other: RunConfig, name: str) -> None:
     first, second = _languages(one), _languages(other)
     if first != second:
         raise AnalysisError(
-            f"{name} translates {second}, but the current model translates {first}. Choose a checkpoint for the same "
-            "languages."
+            f"{name} translates {second}, but the current model translates {first}. Choose a "
+            "checkpoint for the same languages."
         )
 
 
@@ -126,7 +135,8 @@ CHANGE = MatrixStyle(
 PRESENTED_HEIGHTS, LARGEST_PRESENTED_CELL = (90, 420), 26
 """Of a presented map, and of its cells, in pixels at 100%."""
 SLANTED_LIMITS = *range(MAX_SLANTED, MIN_COLUMN_LABEL - 1, -12), MAX_SLANTED
-"""Of the column labels of a presented map: the first that leaves all rows their labels, else the last."""
+"""Of the column labels of a presented map: the first that leaves all rows their labels, else the
+last."""
 
 
 class CompareMaps(QWidget):
@@ -134,7 +144,8 @@ class CompareMaps(QWidget):
 
     Attributes:
         first, second, change: the three maps.
-        value: the values under the mouse; without them, the head of presented maps; the owner places it.
+        value: the values under the mouse; without them, the head of presented maps; the owner
+            places it.
     """
 
     def __init__(self) -> None:
@@ -169,7 +180,9 @@ class CompareMaps(QWidget):
             self.change.show_matrices([matrix], maps.change_top)
             largest = f"{change.largest:.2f}"
             whole = f"second − first. Largest difference: {largest}, where a whole row is 1."
-            self._change_name.setText(f"second − first, {largest} at most" if self._is_presented else whole)
+            self._change_name.setText(
+                f"second − first, {largest} at most" if self._is_presented else whole
+            )
         for part in (self.change, self._change_name):
             part.setVisible(change is not None)
         self._title.setText(title)
@@ -180,18 +193,27 @@ class CompareMaps(QWidget):
         self._show_hovered()
 
     def set_presented(self, is_presented: bool) -> None:
-        """Shows all maps in one row, with few words; or the difference above the others, in the usual heights."""
+        """Shows all maps in one row, with few words.
+
+        Or the difference above the others, in the usual heights.
+        """
         self._is_presented = is_presented
         directions = QBoxLayout.Direction
         self._parts.setDirection(directions.RightToLeft if is_presented else directions.TopToBottom)
         self._parts.setStretch(0, 1 if is_presented else 0)
         self._parts.setStretch(1, 2 if is_presented else 0)
         if not is_presented:
-            for matrix, style in ((self.first, WEIGHTS), (self.second, WEIGHTS), (self.change, CHANGE)):
+            for matrix, style in (
+                (self.first, WEIGHTS),
+                (self.second, WEIGHTS),
+                (self.change, CHANGE),
+            ):
                 matrix.set_heights(style.aimed_height, style.cell_heights[1])
 
     def set_presented_height(self, height: int, slanted_limit: int) -> None:
-        """Another height of all cells of a presented map together, and another largest length of column labels."""
+        """Another height of all cells of a presented map together, and another largest length of
+        column labels.
+        """
         for matrix in self._matrices:
             matrix.set_heights(height, LARGEST_PRESENTED_CELL, slanted_limit)
 
@@ -209,10 +231,19 @@ class CompareMaps(QWidget):
         cells: list[Cell | None] = [None, None, None]
         cells[which] = cell
         if change is not None:
-            row = next((index for index, pair in enumerate(change.query_pairs) if pair[which] == cell[0]), None)
-            column = next((index for index, pair in enumerate(change.key_pairs) if pair[which] == cell[1]), None)
+            row = next(
+                (index for index, pair in enumerate(change.query_pairs) if pair[which] == cell[0]),
+                None,
+            )
+            column = next(
+                (index for index, pair in enumerate(change.key_pairs) if pair[which] == cell[1]),
+                None,
+            )
             if row is not None and column is not None:
-                cells[1 - which] = change.query_pairs[row][1 - which], change.key_pairs[column][1 - which]
+                cells[1 - which] = (
+                    change.query_pairs[row][1 - which],
+                    change.key_pairs[column][1 - which],
+                )
                 cells[2] = row, column
         return cells[0], cells[1], cells[2]
 
@@ -225,12 +256,16 @@ class CompareMaps(QWidget):
         self._on_hovered(0, None)
 
     def _on_hovered(self, which: int, cell: MatrixCell | None) -> None:
-        self._show_cells(self._in_all((cell.row, cell.column), which) if cell is not None else NO_CELLS)
+        self._show_cells(
+            self._in_all((cell.row, cell.column), which) if cell is not None else NO_CELLS
+        )
 
     def _show_cells(self, cells: Cells) -> None:
         for widget, cell in zip(self._matrices, cells, strict=True):
             widget.mark([MatrixCell(0, *cell)] if cell is not None else [])
-        self.value.setText(self._in_words(cells) or (self._title.text() if self._is_presented else HINT))
+        self.value.setText(
+            self._in_words(cells) or (self._title.text() if self._is_presented else HINT)
+        )
 
     def _in_words(self, cells: Cells) -> str:
         maps = self._maps
@@ -238,7 +273,10 @@ class CompareMaps(QWidget):
             return ""
         parts = []
         names = ""
-        for name, labelled, cell in (("first", maps.first, cells[0]), ("second", maps.second, cells[1])):
+        for name, labelled, cell in (
+            ("first", maps.first, cells[0]),
+            ("second", maps.second, cells[1]),
+        ):
             if cell is None or labelled is None:
                 continue
             names = names or f"{labelled.queries.labels[cell[0]]} → {labelled.keys.labels[cell[1]]}"
@@ -278,12 +316,12 @@ HINTS: dict[CompareQuestion, str] = {
 }
 CANCELLED = "Comparing was cancelled."
 TEXTS_TIP = (
-    "In brackets: the log-probability of the translation. Δ (difference): the change of the first translation's "
-    "log-probability with the second sentence or checkpoint"
+    "In brackets: the log-probability of the translation. Δ (difference): the change of the "
+    "first translation's log-probability with the second sentence or checkpoint"
 )
 READS_FIRST_TIP = (
-    "The second sentence or checkpoint reads the first translation (teacher forcing) instead of making its own. The "
-    "rows are then equal, and the maps differ only in where the model looks"
+    "The second sentence or checkpoint reads the first translation (teacher forcing) instead of "
+    "making its own. The rows are then equal, and the maps differ only in where the model looks"
 )
 
 
@@ -317,14 +355,17 @@ class CompareTab(ComputingTab):
         self.checkpoint_menu = QMenu(self.checkpoint_button)
         self.checkpoint_menu.aboutToShow.connect(self._fill_menu)
         self.checkpoint_button.setMenu(self.checkpoint_menu)
-        self.close_button = flat_button("close it", "Close the second checkpoint and free its memory")
+        self.close_button = flat_button(
+            "close it", "Close the second checkpoint and free its memory"
+        )
         self.reads_first = QCheckBox(READS_FIRST)
         self.reads_first.setToolTip(READS_FIRST_TIP)
         self.texts = QLabel()
         self.texts.setToolTip(TEXTS_TIP)
         self.texts.setTextFormat(Qt.TextFormat.RichText)
         self.texts.setWordWrap(True)
-        self.texts.setMinimumHeight(1)  # of the scrolled content: the height at the actual width is enough
+        # of the scrolled content: the height at the actual width is enough
+        self.texts.setMinimumHeight(1)
         self._dropped = label("warm", wraps=True)
         self.maps = CompareMaps()
         self._fit_timer = QTimer(self, singleShot=True, interval=0)
@@ -353,7 +394,11 @@ class CompareTab(ComputingTab):
         if translation is not None and not self.sentence.text() and not self.sentence.isModified():
             self.sentence.setText(translation.source_text)
             self.sentence.setCursorPosition(0)
-        is_lacking = self.comparing.comparison is None and not self.request.is_running and not self.request.problem
+        is_lacking = (
+            self.comparing.comparison is None
+            and not self.request.is_running
+            and not self.request.problem
+        )
         if is_lacking and self.comparing.has_second:
             self._ask()
         self.redraw()
@@ -372,10 +417,19 @@ class CompareTab(ComputingTab):
     def choose_file(self) -> None:
         """Opens a dialog to choose a checkpoint."""
         folder = self.preferences.recent_models.folder
-        ask_what_to_open(self, "Choose a checkpoint to compare with", folder, self.use_checkpoint, CHECKPOINT_FILTER)
+        ask_what_to_open(
+            self,
+            "Choose a checkpoint to compare with",
+            folder,
+            self.use_checkpoint,
+            CHECKPOINT_FILTER,
+        )
 
     def use_checkpoint(self, path: Path | None) -> None:
-        """Compares with a checkpoint, None for the bundled one; the previous one stays until this one is open."""
+        """Compares with a checkpoint, None for the bundled one.
+
+        The previous one stays until this one is open.
+        """
         if self.translation_to_ask_about is None:
             return
         self.comparing.try_model(SecondModel(path))
@@ -400,7 +454,9 @@ class CompareTab(ComputingTab):
         for part in (self.sentence, self.compare):
             set_visible(part, is_sentence and has_room, focus_to=chosen)
         model = comparing.chosen_model
-        self.checkpoint_button.setText(f"{model.name} ▾" if model is not None else "choose a checkpoint ▾")
+        self.checkpoint_button.setText(
+            f"{model.name} ▾" if model is not None else "choose a checkpoint ▾"
+        )
         set_visible(self.checkpoint_button, not is_sentence and has_room, focus_to=chosen)
         has_second = not is_sentence and has_room and model is not None
         set_visible(self.close_button, has_second, focus_to=self.checkpoint_button)
@@ -408,15 +464,23 @@ class CompareTab(ComputingTab):
         doing = f"opening {model.name}…" if is_opening and model else "translating…"
         self._waiting.describe(doing, offers_start=not is_sentence)
         self._hint.setText(HINTS[comparing.question])
-        self._hint.setVisible(not is_running and comparing.comparison is None and not self.request.problem)
+        self._hint.setVisible(
+            not is_running and comparing.comparison is None and not self.request.problem
+        )
         maps = comparing.maps()
         comparison = comparing.comparison
-        set_visible(self._area, maps is not None, focus_to=self.compare if is_sentence else self.checkpoint_button)
+        set_visible(
+            self._area,
+            maps is not None,
+            focus_to=self.compare if is_sentence else self.checkpoint_button,
+        )
         self.maps.value.setVisible(maps is not None)
         if maps is None or comparison is None:
             return
         self.reads_first.setEnabled(comparison.forced is not None)
-        self.reads_first.setToolTip(READS_FIRST_TIP if comparison.forced is not None else comparison.forced_problem)
+        self.reads_first.setToolTip(
+            READS_FIRST_TIP if comparison.forced is not None else comparison.forced_problem
+        )
         self.reads_first.setChecked(comparing.reads_first)
         self.texts.setText(self._in_words(comparison))
         show_text(self._dropped, comparing.dropped)
@@ -429,8 +493,13 @@ class CompareTab(ComputingTab):
         self._fit_timer.start()  # then the texts have their heights
 
     def _fit_maps(self) -> None:
-        """Makes presented maps as high as there is room; column labels are short if rows would lose theirs."""
-        for slanted_limit in SLANTED_LIMITS if self.is_presented and self.comparing.comparison is not None else ():
+        """Makes presented maps as high as there is room.
+
+        Column labels are short if rows would lose theirs.
+        """
+        for slanted_limit in (
+            SLANTED_LIMITS if self.is_presented and self.comparing.comparison is not None else ()
+        ):
             self._fit_heights(slanted_limit)
             if self.maps.labels_all_rows:
                 break
@@ -459,26 +528,41 @@ class CompareTab(ComputingTab):
         if self.comparing.question == "checkpoint":
             own = self.state.shown.model.title if self.state.shown.model is not None else ""
             other = self.comparing.model.name if self.comparing.model is not None else ""
-            rows = [(f"first: {html.escape(breakable(own))}", f"second: {html.escape(breakable(other))}")]
+            rows = [
+                (
+                    f"first: {html.escape(breakable(own))}",
+                    f"second: {html.escape(breakable(other))}",
+                )
+            ]
         cells = [tuple(f"{muted}{name}</span>" for name in rows[0])]
         if self.comparing.question == "sentence":
             cells = [] if self.is_presented else cells  # the maps are named first and second, too
-            before, after = ([word.text for word in translation.source_words] for translation in (first, second))
+            before, after = (
+                [word.text for word in translation.source_words] for translation in (first, second)
+            )
             source = styled(pieces_of(before, after, second.source_text), colors)
             cells.append((html.escape(breakable(source_as_read(comparison.first))), source))
-        words = styled(changed_pieces(first, second), colors) if second.target_words else "nothing: it ends at once"
-        facts = [f"{muted}({number(translation.log_probability)}" for translation in (first, second)]
+        words = (
+            styled(changed_pieces(first, second), colors)
+            if second.target_words
+            else "nothing: it ends at once"
+        )
+        facts = [
+            f"{muted}({number(translation.log_probability)}" for translation in (first, second)
+        ]
         reads = ", reads the first" if self.comparing.reads_first else ", given"
         notes = [", given" if first.is_given else "", reads if second.is_given else ""]
         old = html.escape(breakable(first.text)) or "nothing"
-        cells.append((f"{old} {facts[0]}{notes[0]})</span>", f"{words} {facts[1]}{notes[1]})</span>"))
+        cells.append(
+            (f"{old} {facts[0]}{notes[0]})</span>", f"{words} {facts[1]}{notes[1]})</span>")
+        )
         between = "</td><td width='3%'></td><td width='49%'>"
         table = "".join(f"<tr><td width='48%'>{between.join(row)}</td></tr>" for row in cells)
         change = self.comparing.change_of_log_probability
         tokens = "" if comparison.is_same_vocabulary else " (cut into other pieces)"
         outcome = (
-            f"<p style='margin:4px 0 0 0'>{muted}Δ log-probability of the first translation there{tokens}:</span> "
-            f"{number(change, signed=True)}</p>"
+            f"<p style='margin:4px 0 0 0'>{muted}Δ log-probability of the first translation "
+            f"there{tokens}:</span> {number(change, signed=True)}</p>"
             if change is not None and not self.is_presented
             else ""
         )
@@ -487,7 +571,9 @@ class CompareTab(ComputingTab):
     def _ask(self) -> None:
         if self.translation_to_ask_about is not None and self.state.result is not None:
             experiment = self.comparing.second_experiment()
-            self.ask(CompareJob(self.state.result, experiment, self.comparing.chosen_model), self._take)
+            self.ask(
+                CompareJob(self.state.result, experiment, self.comparing.chosen_model), self._take
+            )
 
     def _take(self, comparison: Comparison) -> None:
         candidate = self.comparing.candidate
@@ -534,7 +620,11 @@ class CompareTab(ComputingTab):
         if recent:
             menu.addSeparator()
             menu.addAction("Opened before").setEnabled(False)
-        add_files(menu, {path: f"{path.stem}    {path.parent.name}" for path in recent}, self.use_checkpoint)
+        add_files(
+            menu,
+            {path: f"{path.stem}    {path.parent.name}" for path in recent},
+            self.use_checkpoint,
+        )
 
     def _connect(self) -> None:
         self.compare.clicked.connect(self._on_compare)
@@ -547,7 +637,15 @@ class CompareTab(ComputingTab):
 
     def _lay_out(self) -> None:
         self._content = QWidget()
-        column_of(self.texts, self._dropped, self.reads_first, self.maps, 1, spacing=8, within=self._content)
+        column_of(
+            self.texts,
+            self._dropped,
+            self.reads_first,
+            self.maps,
+            1,
+            spacing=8,
+            within=self._content,
+        )
         self._area = VerticalScrollArea(self._content)
         self.column.insertLayout(0, row_of(*self.question_buttons.values(), 1, spacing=2))
         add_parts(

@@ -9,12 +9,13 @@ SampleKind = Literal["gold", "examples", "multi30k", "file"]
 
 MEANINGS: Mapping[HeadsQuestion, str] = {
     "importance": (
-        "How much worse the model predicts a sample of translations with one head or feed-forward network off at a "
-        "time: above 0, it helps. This is the immediate effect. It does not show what others could take over, or what "
-        "the head does."
+        "How much worse the model predicts a sample of translations with one head or "
+        "feed-forward network off at a time: above 0, it helps. This is the immediate effect. It "
+        "does not show what others could take over, or what the head does."
     ),
     "behaviour": (
-        "What each head does on average over a sample: entropy (nats), largest weight, share on the end token, "
-        "distances from 3 back to 3 ahead, role. This shows where heads look, not whether it matters."
+        "What each head does on average over a sample: entropy (nats), largest weight, share on "
+        "the end token, distances from 3 back to 3 ahead, role. This shows where heads look, not "
+        "whether it matters."
     ),
 }

@@ -40,8 +40,8 @@ class SampleChoice:
     """A choice of sentences.
 
     Attributes:
-        kind: "gold": the shipped pairs of the validation split; "examples": the shipped examples; "multi30k": the
-            validation split in the user's cache; "file": a text file.
+        kind: "gold": the shipped pairs of the validation split; "examples": the shipped examples;
+            "multi30k": the validation split in the user's cache; "file": a text file.
         path: of the file.
     """
 
@@ -115,14 +115,17 @@ class HeadsState:
             importance = self.importance
             skipped = f", {importance.num_skipped} left out" if importance.num_skipped else ""
             return (
-                f"Loss {importance.before:.3f} nats per token over {counted(importance.num_sentences, 'sentence')} ("
-                f"{counted(importance.num_tokens, 'token')}{skipped}), {in_words(importance.changes)}. Cells: the loss "
-                "without each head or network minus this loss, in thousandths of a nat. Click a cell to switch it off."
+                f"Loss {importance.before:.3f} nats per token over "
+                f"{counted(importance.num_sentences, 'sentence')} ("
+                f"{counted(importance.num_tokens, 'token')}{skipped}), "
+                f"{in_words(importance.changes)}. Cells: the loss without each head or network "
+                "minus this loss, in thousandths of a nat. Click a cell to switch it off."
             )
         if self.question == "behaviour" and self.behaviour is not None:
             return (
                 f"Means over {counted(self.behaviour.num_sentences, 'sentence')}, "
-                f"{in_words(self.behaviour.changes)}; the thumbnails use these roles. Click a row to show the head."
+                f"{in_words(self.behaviour.changes)}; the thumbnails use these roles. Click a "
+                "row to show the head."
             )
         return ""
 
@@ -131,7 +134,9 @@ class HeadsState:
         answer = self.importance if self.question == "importance" else self.behaviour
         notes = map(display_text, answer.notes) if answer is not None else ()
         changes = in_words(self.state.experiment.general).removeprefix("with ")
-        return "\n".join((*notes, *([f"The experiment now has {changes}."] if self.is_outdated else [])))
+        return "\n".join(
+            (*notes, *([f"The experiment now has {changes}."] if self.is_outdated else []))
+        )
 
     def rows(self) -> list[tuple[Head, tuple[str, ...]]]:
         """The statistics of every head as a line of texts."""
@@ -162,7 +167,10 @@ def in_words(changes: Sequence[General]) -> str:
 
 def blocks(shares: FloatArray) -> str:
     """Shares from 0 to 1 as a row of blocks, a full one for 1."""
-    return "".join(BLOCKS[min(len(BLOCKS) - 1, max(0, round(float(share) * (len(BLOCKS) - 1))))] for share in shares)
+    return "".join(
+        BLOCKS[min(len(BLOCKS) - 1, max(0, round(float(share) * (len(BLOCKS) - 1))))]
+        for share in shares
+    )
 
 
 class Sample(NamedTuple):
@@ -178,7 +186,9 @@ def multi30k_files() -> tuple[Path, Path]:
     return folder / "val.de.gz", folder / "val.en.gz"
 
 
-def check_sample(choice: SampleChoice, translator: "Translator", target_code: str | None = None) -> None:
+def check_sample(
+    choice: SampleChoice, translator: "Translator", target_code: str | None = None
+) -> None:
     """Raises `AnalysisError` unless the sample is of the languages of the model."""
     if choice.kind != "file":
         advice = "Choose your own file as the sample."
@@ -194,7 +204,8 @@ def read_sample(
     target_code: str | None = None,
     languages: tuple[str, str] = ("de", "en"),
 ) -> Sample:
-    """The first sentences of a sample, each with the target language if a code `>>xx<<` is given, or with its own code.
+    """The first sentences of a sample, each with the target language if a code `>>xx<<` is given,
+    or with its own code.
 
     Raises as `_read`.
     """
@@ -214,7 +225,9 @@ def _read(choice: SampleChoice, num_sentences: int, languages: tuple[str, str]) 
         return Sample(example_sentences()[:num_sentences], None)
     if choice.kind == "gold":
         pairs = read_gold()[:num_sentences]
-        return Sample(tuple(pair.source_text for pair in pairs), tuple(pair.target_text for pair in pairs))
+        return Sample(
+            tuple(pair.source_text for pair in pairs), tuple(pair.target_text for pair in pairs)
+        )
     if choice.kind == "multi30k":
         corpus = read_pair(*multi30k_files())
         return Sample(corpus.source[:num_sentences], corpus.target[:num_sentences])

@@ -56,8 +56,8 @@ class SampleJob(Job):
     Attributes:
         choice, num_sentences: the sentences, and their greatest number.
         changes: heads and networks that are scaled or off throughout.
-        target_code: the token `>>xx<<` of the target language, for a model of several; None if none is chosen. A
-            sentence may begin with another.
+        target_code: the token `>>xx<<` of the target language, for a model of several; None if none
+            is chosen. A sentence may begin with another.
     """
 
     choice: SampleChoice
@@ -67,7 +67,10 @@ class SampleJob(Job):
     scope: ClassVar[JobScope] = "model"
 
     def sample(self, translator: OpenTranslator) -> Sample:
-        """The sentences. Raises `AugenmerkError` if they cannot be read, or are of other languages than the model."""
+        """The sentences.
+
+        Raises `AugenmerkError` if they cannot be read, or are of other languages than the model.
+        """
         check_sample(self.choice, translator, self.target_code)
         languages = translator.run_config.data.languages
         return read_sample(self.choice, self.num_sentences, self.target_code, languages)
@@ -83,7 +86,9 @@ class ImportanceJob(SampleJob):
 
     passes: "Iterator[tuple[int, int, HeadImportance | None]] | None" = None
 
-    def run(self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop) -> "HeadImportance":
+    def run(
+        self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop
+    ) -> "HeadImportance":
         """See `Job.run`."""
         job = self if self.passes is not None else self._begun(translator, should_stop)
         assert job.passes is not None
@@ -105,7 +110,8 @@ class ImportanceJob(SampleJob):
         return importance
 
     def _begun(self, translator: OpenTranslator, should_stop: ShouldStop) -> "ImportanceJob":
-        from augenmerk.core.extensions.analyses.importance import importance_by_pass  # torch: only in the thread
+        # torch: only in the thread
+        from augenmerk.core.extensions.analyses.importance import importance_by_pass
 
         sources, targets = self.sample(translator)
         targets = targets or own_translations(translator, sources, self.changes, should_stop)
@@ -114,7 +120,10 @@ class ImportanceJob(SampleJob):
 
 
 def own_translations(
-    translator: "Translator", sources: Sequence[str], changes: tuple[General, ...], should_stop: ShouldStop
+    translator: "Translator",
+    sources: Sequence[str],
+    changes: tuple[General, ...],
+    should_stop: ShouldStop,
 ) -> tuple[str, ...]:
     """The model's translations; empty where it refuses a sentence."""
     compiled = {}
@@ -138,7 +147,9 @@ class StatisticsJob(SampleJob):
 
     profiler: SampleProfiler | None = None
 
-    def run(self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop) -> SampleProfiles:
+    def run(
+        self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop
+    ) -> SampleProfiles:
         """See `Job.run`."""
         sample = self.sample(translator)
         profiler = self.profiler or SampleProfiler(self.changes)
@@ -163,13 +174,18 @@ class KeepRolesJob(Job):
     scope: ClassVar[JobScope] = "model"
 
     def run(self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop) -> Path:
-        """The file. Raises `AugenmerkError` if it cannot be written, or if the model's file holds another model now."""
+        """The file.
+
+        Raises `AugenmerkError` if it cannot be written, or if the model's file holds another model
+        now.
+        """
         from augenmerk.core.checkpoint.file import load_checkpoint, model_digest
 
         assert translator.path is not None
         if model_digest(load_checkpoint(translator.path)) != translator.digest:
             raise AnalysisError(
-                f"{translator.path} has changed since it was opened. Open the file again and repeat the measurement."
+                f"{translator.path} has changed since it was opened. Open the file again and "
+                "repeat the measurement."
             )
         return write_sample_roles(self.roles, translator.path)
 
@@ -179,13 +195,19 @@ QUESTIONS: dict[HeadsQuestion, tuple[str, str]] = {
         "Importance",
         f"<p>The loss without each head or network.</p><p>{MEANINGS['importance']}</p>",
     ),
-    "behaviour": ("Behaviour", f"<p>Entropy, confidence, distances, role.</p><p>{MEANINGS['behaviour']}</p>"),
+    "behaviour": (
+        "Behaviour",
+        f"<p>Entropy, confidence, distances, role.</p><p>{MEANINGS['behaviour']}</p>",
+    ),
 }
 SAMPLES: Mapping[str, tuple[str, str]] = {
     "gold": ("validation pairs", "The shipped sentence pairs of the validation split"),
     "examples": ("examples", "The example sentences, with the model's own translations"),
     "multi30k": ("Multi30k validation", "200 pairs of Multi30k's validation split, if downloaded"),
-    "file": ("a file…", "A text file with a sentence per line, or pairs: sentence, tab, translation; or JSON lines"),
+    "file": (
+        "a file…",
+        "A text file with a sentence per line, or pairs: sentence, tab, translation; or JSON lines",
+    ),
 }
 HEADINGS = {
     "head": "Kind, layer and head",
@@ -193,7 +215,8 @@ HEADINGS = {
     "entropy": "Mean entropy of a row in nats: 0 if one key has all the weight",
     "largest": "Mean of the largest weight in a row",
     "end": "Mean weight on the end token",
-    "distance": "Weight on keys from 3 before to 3 after the row's own position; both ends include all beyond",
+    "distance": "Weight on keys from 3 before to 3 after the row's own position; both ends "
+    "include all beyond",
 }
 CELL_HEIGHT = 21
 MAX_NAME = 24
@@ -214,12 +237,17 @@ class HeadsTab(ComputingTab):
     def __init__(self, context: AnalysisContext, tab: Tab) -> None:
         super().__init__(context, tab)
         self.heads = HeadsState(self.state)
-        self.question_buttons = choice_buttons(self, QUESTIONS, partial(setattr, self.heads, "question"))
+        self.question_buttons = choice_buttons(
+            self, QUESTIONS, partial(setattr, self.heads, "question")
+        )
         self.sample_menu = ChoiceMenu("Which sentences", SAMPLES, "sample: ")
-        self.sample_menu.actions_by_name["multi30k"].setEnabled(all(path.is_file() for path in multi30k_files()))
+        self.sample_menu.actions_by_name["multi30k"].setEnabled(
+            all(path.is_file() for path in multi30k_files())
+        )
         self.job = self.add_job_bar(
             "Measure",
-            "This may take a minute, or several for a large model; partial results appear meanwhile",
+            "This may take a minute, or several for a large model; partial results appear "
+            "meanwhile",
             self._on_start,
         )
         self._keeping, self._measured_sample = RequestState(), SampleChoice()
@@ -271,7 +299,11 @@ class HeadsTab(ComputingTab):
     def set_presented(self, is_presented: bool) -> None:
         """Presented, it measures what is not known yet."""
         super().set_presented(is_presented)
-        is_known = self.translation_to_ask_about is None or self.heads.has_answer or self.request.is_running
+        is_known = (
+            self.translation_to_ask_about is None
+            or self.heads.has_answer
+            or self.request.is_running
+        )
         if is_presented and not is_known:
             self.job.start.click()
 
@@ -294,8 +326,12 @@ class HeadsTab(ComputingTab):
         self.job.start.setText("Measure again" if heads.is_outdated else "Measure")
         set_visible(self.sample_menu, not is_running, focus_to=self.job.stop)
         not_kept = f"Not saved: {self._keeping.problem}" if self._keeping.problem else ""
-        warning = " ".join(filter(None, (heads.warning(), not_kept if question == "behaviour" else "")))
-        saved = " Saved next to the model's file." if self._is_kept and question == "behaviour" else ""
+        warning = " ".join(
+            filter(None, (heads.warning(), not_kept if question == "behaviour" else ""))
+        )
+        saved = (
+            " Saved next to the model's file." if self._is_kept and question == "behaviour" else ""
+        )
         for part, text in ((self._summary, f"{heads.summary()}{saved}"), (self._warning, warning)):
             show_text(part, text)
         has_importance = question == "importance" and heads.has_answer
@@ -308,7 +344,9 @@ class HeadsTab(ComputingTab):
     def choose_file(self) -> None:
         """Opens a dialog to choose a text file."""
         filters = "Text (*.txt *.tsv *.jsonl *.de *.gz);;All files (*)"
-        ask_what_to_open(self, "Choose sentences", None, self.use_file, filters).rejected.connect(self.redraw)
+        ask_what_to_open(self, "Choose sentences", None, self.use_file, filters).rejected.connect(
+            self.redraw
+        )
 
     def use_file(self, path: Path) -> None:
         """Takes the sentences of a file."""
@@ -330,7 +368,9 @@ class HeadsTab(ComputingTab):
             matrices = [
                 Matrix(
                     importance.of_kind(kind),
-                    tuple(f"layer {layer + 1}" for layer in range(importance.of_kind(kind).shape[0])),
+                    tuple(
+                        f"layer {layer + 1}" for layer in range(importance.of_kind(kind).shape[0])
+                    ),
                     tuple(str(head + 1) for head in range(importance.of_kind(kind).shape[1])),
                     KIND_NAMES[kind],
                 )
@@ -339,7 +379,8 @@ class HeadsTab(ComputingTab):
             networks = [importance.of_networks(side) for side in SIDES]
             num_layers = max(map(len, networks))
             values = np.array(
-                [[*network, *[np.nan] * (num_layers - len(network))] for network in networks], dtype=np.float32
+                [[*network, *[np.nan] * (num_layers - len(network))] for network in networks],
+                dtype=np.float32,
             )
             layers = tuple(f"layer {layer + 1}" for layer in range(num_layers))
             matrices.append(Matrix(values, SIDES, layers, "Feed-forward networks"))
@@ -356,16 +397,24 @@ class HeadsTab(ComputingTab):
         self._show_answer()
 
     def _take_whole_behaviour(self, profiles: SampleProfiles) -> None:
-        """Adopts the roles from a sample, and saves them next to the model's file unless it is the bundled one.
+        """Adopts the roles from a sample, and saves them next to the model's file unless it is the
+        bundled one.
 
         Roles from a later sample replace them.
         """
         self._take_behaviour(profiles)
         what = self._measured_sample.what
-        roles = SampleRoles.of(profiles, f"{what}, {in_words(profiles.changes)}" if profiles.changes else what)
+        roles = SampleRoles.of(
+            profiles, f"{what}, {in_words(profiles.changes)}" if profiles.changes else what
+        )
         self.state.take_roles(roles)
         model = self.state.model
-        if model is not None and model.path is not None and not model.is_bundled and not profiles.changes:
+        if (
+            model is not None
+            and model.path is not None
+            and not model.is_bundled
+            and not profiles.changes
+        ):
             self.controller.ask(KeepRolesJob(roles), self._keeping, self._on_kept)
 
     def _on_kept(self, _path: object) -> None:
@@ -379,13 +428,19 @@ class HeadsTab(ComputingTab):
         is_off = head in self.state.experiment.heads_off | self.state.experiment.networks_off
         what = "Switched off: click to switch it on" if is_off else "Click to switch it off"
         change = number(value, 4, signed=True)
-        return f"{display_text(head.title)}\nthe loss changes by {change} nats per token without it\n{what}"
+        return (
+            f"{display_text(head.title)}\n"
+            f"the loss changes by {change} nats per token without it\n"
+            f"{what}"
+        )
 
     def _on_sample(self, name: str) -> None:
         if name == "file":
             self.choose_file()
             return
-        self.heads.sample = SampleChoice(next(kind for kind in get_args(SampleKind) if kind == name))
+        self.heads.sample = SampleChoice(
+            next(kind for kind in get_args(SampleKind) if kind == name)
+        )
         self.redraw()
 
     def _on_start(self) -> None:
@@ -415,7 +470,9 @@ class HeadsTab(ComputingTab):
         choices = wrapping_row((*self.question_buttons.values(), self.sample_menu), spacing=2)
         self._area = VerticalScrollArea(self.cells)
         self.column.insertWidget(0, choices)
-        add_parts(self.column, self.job, self._warning, self._summary, (self._area, 1), (self.table, 1), 0)
+        add_parts(
+            self.column, self.job, self._warning, self._summary, (self._area, 1), (self.table, 1), 0
+        )
 
 
 def shortened(name: str) -> str:

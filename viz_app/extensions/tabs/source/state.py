@@ -1,9 +1,16 @@
-"""The share of the source in each output word, and the change without each source word. No Qt, no torch."""
+"""The share of the source in each output word, and the change without each source word.
+
+No Qt, no torch.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from augenmerk.core.extensions.analyses.contributions import Contributions, ShareWarning, share_warnings
+from augenmerk.core.extensions.analyses.contributions import (
+    Contributions,
+    ShareWarning,
+    share_warnings,
+)
 from augenmerk.core.extensions.analyses.occlusion import SourceChanges
 from augenmerk.core.maps.comparing import common_subsequence
 from augenmerk.core.maps.selection import is_hidden
@@ -32,11 +39,18 @@ class SourceFindings:
 
     def shares(self) -> tuple[tuple[str, ...], list[float]]:
         """The output words, the end last, and the share of the source in each."""
-        return self.contributions.of_source().queries.labels, self.contributions.source_share_of_words().tolist()
+        return (
+            self.contributions.of_source().queries.labels,
+            self.contributions.source_share_of_words().tolist(),
+        )
 
     def mean_share(self) -> float | None:
         """The mean share of the source over all words without the end; None if there is no word."""
-        shares = [share for label, share in zip(*self.shares(), strict=True) if not is_hidden(label, {"end"})]
+        shares = [
+            share
+            for label, share in zip(*self.shares(), strict=True)
+            if not is_hidden(label, {"end"})
+        ]
         return sum(shares) / len(shares) if shares else None
 
 
@@ -49,7 +63,8 @@ class OutputShare:
         source: the share of the source in it, from 0 to 1; the rest comes from the previous words.
         parts: the source words with the largest shares in it.
         warning: set if the word depends on the source very little.
-        before: the share of the source in the original's word; None if the original has no such word.
+        before: the share of the source in the original's word; None if the original has no such
+            word.
         is_new: whether something is changed, and the original has no such word.
     """
 
@@ -69,8 +84,8 @@ class SourceWord:
         place: of the word.
         text: of the word.
         edit: the experiment's change of the word; None if there is none.
-        change: the change of the translation's log-probability without the word or its replacement, in nats; None if
-            the word is removed already, or the change is unknown.
+        change: the change of the translation's log-probability without the word or its replacement,
+            in nats; None if the word is removed already, or the change is unknown.
         without: the translation after that; None if it is unknown.
         before: the change in the original; None if nothing is changed, or it is unknown.
     """
@@ -120,7 +135,11 @@ class SourceState:
     def known_original(self) -> SourceFindings | None:
         """The findings of the original from an earlier answer."""
         known = self._of_original
-        return known if known is not None and known.contributions.translation is self.original else None
+        return (
+            known
+            if known is not None and known.contributions.translation is self.original
+            else None
+        )
 
     def take(self, findings: SourceFindings) -> None:
         """Store findings."""
@@ -136,10 +155,19 @@ class SourceState:
             return []
         edits = {edit.place: edit for edit in translation.experiment.source_edits}
         changes = findings.changes.by_place if findings is not None else {}
-        before = findings.original.changes.by_place if findings is not None and findings.original is not None else {}
+        before = (
+            findings.original.changes.by_place
+            if findings is not None and findings.original is not None
+            else {}
+        )
         return [
             SourceWord(
-                index, word.text, edits.get(index), changes.get(index), self.without.get(index), before.get(index)
+                index,
+                word.text,
+                edits.get(index),
+                changes.get(index),
+                self.without.get(index),
+                before.get(index),
             )
             for index, word in zip(original.source_places, original.source_words, strict=True)
         ]
@@ -152,7 +180,9 @@ class SourceState:
 
     def edit_of(self, index: int) -> SourceEdit | None:
         """The requested change of a source word; None if there is none."""
-        return next((edit for edit in self.state.experiment.source_edits if edit.place == index), None)
+        return next(
+            (edit for edit in self.state.experiment.source_edits if edit.place == index), None
+        )
 
     def toggle(self, index: int) -> None:
         """Remove a source word, or restore one that is removed or replaced."""
@@ -176,7 +206,9 @@ class SourceState:
             return []
         labelled = self.findings.contributions.of_source()
         original = self.findings.original
-        warnings = {warning.steps: warning for warning in share_warnings(self.findings.contributions)}
+        warnings = {
+            warning.steps: warning for warning in share_warnings(self.findings.contributions)
+        }
         labels, shares = self.findings.shares()
         before: dict[int, float] = {}
         if original is not None:
@@ -188,5 +220,7 @@ class SourceState:
             largest = tuple(sorted(parts, key=lambda part: -part[1])[:4])
             warning = warnings.get(labelled.queries.positions[row])
             is_new = original is not None and row not in before
-            output_shares.append(OutputShare(word, share, largest, warning, before.get(row), is_new))
+            output_shares.append(
+                OutputShare(word, share, largest, warning, before.get(row), is_new)
+            )
         return output_shares

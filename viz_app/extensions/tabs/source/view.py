@@ -1,4 +1,6 @@
-"""The tab *Source*: the share of the source in each output word, and the loss without each source word."""
+"""The tab *Source*: the share of the source in each output word, and the loss without each source
+word.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -34,9 +36,11 @@ GROUP_SIZE = 4
 
 @dataclass(frozen=True, eq=False)
 class SourceJob(Job):
-    """The shares of source and prefix in each output word, and the translation's loss without each source word.
+    """The shares of source and prefix in each output word, and the translation's loss without each
+    source word.
 
-    Both are read by teacher forcing in a few passes, under the interventions of the translation's experiment.
+    Both are read by teacher forcing in a few passes, under the interventions of the translation's
+    experiment.
 
     Attributes:
         translation: the translation.
@@ -48,7 +52,9 @@ class SourceJob(Job):
     original: Translation | None = None
     known: SourceFindings | None = None
 
-    def run(self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop) -> SourceFindings:
+    def run(
+        self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop
+    ) -> SourceFindings:
         """See `Job.run`."""
         findings = self._find(self.translation, translator, should_stop)
         if self.original is None:
@@ -56,12 +62,18 @@ class SourceJob(Job):
         original = self.known or self._find(self.original, translator, should_stop)
         return replace(findings, original=original)
 
-    def _find(self, translation: Translation, translator: OpenTranslator, should_stop: ShouldStop) -> SourceFindings:
+    def _find(
+        self, translation: Translation, translator: OpenTranslator, should_stop: ShouldStop
+    ) -> SourceFindings:
         from augenmerk.core.extensions.analyses.alti import contributions_of
 
         contributions = contributions_of(translator, translation, should_stop)
         if translation.num_source_words == 1:
-            return SourceFindings(contributions, SourceChanges({}), "Without its only word, the source would be empty.")
+            return SourceFindings(
+                contributions,
+                SourceChanges({}),
+                "Without its only word, the source would be empty.",
+            )
         try:
             changes = score_without_source_words(translator, translation, should_stop=should_stop)
         except (AnalysisError, ExperimentError) as error:  # too little would be left
@@ -84,33 +96,46 @@ class WithoutWordsJob(Job):
     found: Mapping[int, str] = field(default_factory=dict)
     scope: ClassVar[JobScope] = "details"
 
-    def run(self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop) -> Mapping[int, str]:
+    def run(
+        self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop
+    ) -> Mapping[int, str]:
         """See `Job.run`."""
         translations = dict(self.found)
         left = [index for index in self.places if index not in translations]
         while left:
             group, left = left[:GROUP_SIZE], left[GROUP_SIZE:]
             try:
-                changed = translate_without_source_words(translator, self.translation, group, should_stop=should_stop)
+                changed = translate_without_source_words(
+                    translator, self.translation, group, should_stop=should_stop
+                )
             except TranslationStoppedError:
                 raise JobInterrupted(replace(self, found=translations)) from None
-            translations |= {index: translation.text for index, translation in zip(group, changed, strict=True)}
+            translations |= {
+                index: translation.text for index, translation in zip(group, changed, strict=True)
+            }
             num_found, num_words = len(translations), len(self.places)
-            progress(Progress(num_found, num_words, f"{num_found} of {num_words} words", dict(translations)))
+            progress(
+                Progress(
+                    num_found, num_words, f"{num_found} of {num_words} words", dict(translations)
+                )
+            )
         return translations
 
 
 LEAST_SCALE = 0.5
-"""A full bar of the source words represents at least this change of log-probability, in nats, so a change that rounds
-to 0.00 has no visible bar."""
+"""A full bar of the source words represents at least this change of log-probability, in nats, so a
+change that rounds to 0.00 has no visible bar."""
 WAITING, CANCELLED = "…", "Computing shares and changes was cancelled."
 HOW_TO_CHANGE = "Click a word to remove it from the source; click it again to put it back."
 TICKS = "Ticks on the bars: the original."
 WORDS_TITLE = "Δ log-probability of the\ntranslation without the word"
-ROWS_LEFT_OUT = "Compared without your rows of attention over the source, which do not fit a shorter sentence."
+ROWS_LEFT_OUT = (
+    "Compared without your rows of attention over the source, which do not fit a shorter sentence."
+)
 ALTI_TIP = (
-    "Ferrando et al. 2022, “Towards Opening the Black Box of Neural Machine Translation”. It follows how attention "
-    "mixes vectors through all layers. Feed-forward networks move nothing between words."
+    "Ferrando et al. 2022, “Towards Opening the Black Box of Neural Machine Translation”. It "
+    "follows how attention mixes vectors through all layers. Feed-forward networks move nothing "
+    "between words."
 )
 
 
@@ -120,7 +145,8 @@ class SourceTab(ComputingTab):
     Attributes:
         source: the state.
         shares: output words; the bar is the source's share, the rest the prefix's.
-        words: source words; the bar is the change of log-probability without the word. A click removes it.
+        words: source words; the bar is the change of log-probability without the word. A click
+            removes it.
         replacement: the replacement of the word clicked last; `replace` applies it.
         warnings: output words that depend on the source very little.
     """
@@ -132,7 +158,9 @@ class SourceTab(ComputingTab):
         self.source = SourceState(self.state)
         self.explanation.setToolTip(ALTI_TIP)
         self.shares = BarList(
-            "Share of the source", "Blue: from the source. Pale: from the previous words", rest="faint_accent"
+            "Share of the source",
+            "Blue: from the source. Pale: from the previous words",
+            rest="faint_accent",
         )
         self.words = BarList("Source words", HOW_TO_CHANGE)
         self.replacement = one_line_edit(
@@ -164,13 +192,18 @@ class SourceTab(ComputingTab):
         if translation is not None and not self.request.is_running and not self.request.problem:
             if self.source.findings is None:
                 self._waiting.describe("computing…")
-                self.ask(SourceJob(translation, self.source.original, self.source.known_original), self._take)
+                self.ask(
+                    SourceJob(translation, self.source.original, self.source.known_original),
+                    self._take,
+                )
             else:
                 self._ask_for_translations()
         self.redraw()
 
     def _ask_for_translations(self) -> None:
-        """Requests the translations in the words' tool tips, at the lowest priority: each takes a search."""
+        """Requests the translations in the words' tool tips, at the lowest priority: each takes a
+        search.
+        """
         translation = self.translation_to_ask_about
         places = self.source.places_to_translate
         if translation is not None and places and self.is_in_sight:
@@ -185,7 +218,9 @@ class SourceTab(ComputingTab):
         self._body.setVisible(has_translation)
         self._hint.setVisible(has_translation and not self.is_presented)
         self.explanation.setVisible(not self.is_presented)
-        self._hint.setText(f"{HOW_TO_CHANGE} {TICKS}" if self.source.original is not None else HOW_TO_CHANGE)
+        self._hint.setText(
+            f"{HOW_TO_CHANGE} {TICKS}" if self.source.original is not None else HOW_TO_CHANGE
+        )
         self._show_replacement()
         self._show_shares()
         self._show_words()
@@ -205,7 +240,11 @@ class SourceTab(ComputingTab):
         findings = self.source.findings
         shares = self.source.shares()
         mean = findings.mean_share() if findings is not None else None
-        before = findings.original.mean_share() if findings is not None and findings.original is not None else None
+        before = (
+            findings.original.mean_share()
+            if findings is not None and findings.original is not None
+            else None
+        )
         average = WAITING if findings is None else ""
         if mean is not None:
             average = f"{percent(mean)} on average"
@@ -213,7 +252,9 @@ class SourceTab(ComputingTab):
                 average += f" (original: {percent(before)})"
         self._shares_title.setText(f"share of the source\n{average}")
         if findings is None and translation is not None:
-            self.shares.show_bars([Bar(word.text, 0.0, WAITING) for word in translation.target_words])
+            self.shares.show_bars(
+                [Bar(word.text, 0.0, WAITING) for word in translation.target_words]
+            )
         else:
             self.shares.show_bars([_share_bar(share) for share in shares])
         messages = [share.warning.message for share in shares if share.warning is not None]
@@ -223,13 +264,25 @@ class SourceTab(ComputingTab):
     def _show_words(self) -> None:
         findings = self.source.findings
         words = self.source.words()
-        self._words_title.setText(findings.problem if findings is not None and findings.problem else WORDS_TITLE)
+        self._words_title.setText(
+            findings.problem if findings is not None and findings.problem else WORDS_TITLE
+        )
         self._left_out.setVisible(findings is not None and bool(findings.changes.left_out))
-        changes = [abs(change) for word in words for change in (word.change, word.before) if change is not None]
+        changes = [
+            abs(change)
+            for word in words
+            for change in (word.change, word.before)
+            if change is not None
+        ]
         scale = max([LEAST_SCALE, *changes])
         is_waiting = findings is None
         self.words.show_bars(
-            [_word_bar(word, scale, is_lit=word.place == self.source.place, is_waiting=is_waiting) for word in words]
+            [
+                _word_bar(
+                    word, scale, is_lit=word.place == self.source.place, is_waiting=is_waiting
+                )
+                for word in words
+            ]
         )
 
     def _show_replacement(self) -> None:
@@ -257,7 +310,13 @@ class SourceTab(ComputingTab):
         words = column_of(self._words_title, self.words, self._left_out, 1, spacing=4)
         self._body = QWidget()
         margins = (0, 0, 6, 0)  # numbers keep clear of the scroll bar
-        column_of(row_of((shares, 1), (words, 1), spacing=14), 1, spacing=8, margins=margins, within=self._body)
+        column_of(
+            row_of((shares, 1), (words, 1), spacing=14),
+            1,
+            spacing=8,
+            margins=margins,
+            within=self._body,
+        )
         add_parts(
             self.column,
             (VerticalScrollArea(self._body), 1),
@@ -270,7 +329,10 @@ class SourceTab(ComputingTab):
 
 def _share_bar(share: OutputShare) -> Bar:
     parts = "\n".join(f"{word}  {percent(part)}" for word, part in share.parts)
-    shares = f"{percent(share.source)} from the source, {percent(1 - share.source)} from the words before"
+    shares = (
+        f"{percent(share.source)} from the source, {percent(1 - share.source)} from the words "
+        "before"
+    )
     tip = f"{share.word}: {shares}\n{parts}"
     return Bar(
         share.word,
@@ -297,7 +359,13 @@ def _word_bar(word: SourceWord, scale: float, *, is_lit: bool, is_waiting: bool)
         tip = f"without {word.text}: {without}\nClick to remove it"
     if (word.change or 0.0) > 0:
         tip += "\nOrange: the translation is more probable without it"
-    value = number(word.change, signed=True) if word.change is not None else WAITING if is_waiting else ""
+    value = (
+        number(word.change, signed=True)
+        if word.change is not None
+        else WAITING
+        if is_waiting
+        else ""
+    )
     is_removed = isinstance(word.edit, SourceWordRemoved)
     return Bar(
         text,

@@ -24,7 +24,8 @@ class Candidate:
         rank: 1 for the most probable.
         is_chosen: whether it was chosen.
         is_forced: whether that was forced.
-        before: its probability in the original; None if the original has no such step, or it is unknown.
+        before: its probability in the original; None if the original has no such step, or it is
+            unknown.
     """
 
     token: str
@@ -72,7 +73,11 @@ class StepsState:
     @property
     def num_steps(self) -> int:
         """The number of steps."""
-        return len(self.state.translation.predicted_tokens) if self.state.translation is not None else 0
+        return (
+            len(self.state.translation.predicted_tokens)
+            if self.state.translation is not None
+            else 0
+        )
 
     @property
     def is_at_end(self) -> bool:
@@ -118,7 +123,11 @@ class StepsState:
     @property
     def entropy(self) -> float:
         """The entropy of this step, in nats."""
-        return self.state.translation.entropies[self.position] if self.state.translation is not None else 0.0
+        return (
+            self.state.translation.entropies[self.position]
+            if self.state.translation is not None
+            else 0.0
+        )
 
     def candidates(self) -> list[Candidate]:
         """The candidates, best first; the chosen token is last if it is not among the best."""
@@ -127,7 +136,10 @@ class StepsState:
         if translation is None:
             return []
         forced_tokens = translation.experiment.forced
-        forced = next((forced_token.token for forced_token in forced_tokens if forced_token.step == step), None)
+        forced = next(
+            (forced_token.token for forced_token in forced_tokens if forced_token.step == step),
+            None,
+        )
         token = translation.predicted_tokens[step]
         log_probability = translation.log_probabilities[step]
         candidates = []
@@ -135,20 +147,34 @@ class StepsState:
             if forced is not None:
                 is_chosen = alternative.entry == forced
             else:
-                is_chosen = alternative.token == token and alternative.log_probability == log_probability
+                is_chosen = (
+                    alternative.token == token and alternative.log_probability == log_probability
+                )
             is_forced = is_chosen and bool(forced)
             candidates.append(
-                Candidate(alternative.token, alternative.entry, alternative.probability, rank, is_chosen, is_forced)
+                Candidate(
+                    alternative.token,
+                    alternative.entry,
+                    alternative.probability,
+                    rank,
+                    is_chosen,
+                    is_forced,
+                )
             )
         if not any(candidate.is_chosen for candidate in candidates):
             probability = math.exp(log_probability)
             rank = translation.ranks[step]
-            candidates.append(Candidate(token, forced or "", probability, rank, True, forced is not None))
+            candidates.append(
+                Candidate(token, forced or "", probability, rank, True, forced is not None)
+            )
         return [replace(candidate, before=self._before(candidate)) for candidate in candidates]
 
     @property
     def original(self) -> Translation | None:
-        """The original, if something is changed and it has read the same tokens up to this step; else None."""
+        """The original, if something is changed and it has read the same tokens up to this step.
+
+        Else None.
+        """
         result = self.state.result
         end = self.position + 1
         if result is None or not result.is_changed or end > len(result.original.predicted_tokens):
@@ -159,14 +185,18 @@ class StepsState:
     @property
     def reads_otherwise(self) -> bool:
         """Whether something is changed and the original has no such step after the same tokens."""
-        return self.state.result is not None and self.state.result.is_changed and self.original is None
+        return (
+            self.state.result is not None and self.state.result.is_changed and self.original is None
+        )
 
     def _before(self, candidate: Candidate) -> float | None:
         original, step = self.original, self.position
         if original is None:
             return None
         for alternative in original.alternatives[step]:
-            if alternative.token == candidate.token and (not candidate.entry or alternative.entry == candidate.entry):
+            if alternative.token == candidate.token and (
+                not candidate.entry or alternative.entry == candidate.entry
+            ):
                 return alternative.probability
         if original.predicted_tokens[step] == candidate.token:
             return math.exp(original.log_probabilities[step])
@@ -176,14 +206,19 @@ class StepsState:
         """Force a candidate, or stop forcing it."""
         forced = ForcedToken(self.position, candidate.entry) if candidate.entry else None
         if forced is None:
-            return  # a word of a given translation that is not among the best: its vocabulary entry is unknown
+            # a word of a given translation that is not among the best: its vocabulary entry is
+            # unknown
+            return
         if forced in self.state.experiment.interventions:
             self.state.submit(remove(forced))
         else:
             self.state.submit(force(self.position, candidate.entry))
 
     def row(self) -> StepRow | None:
-        """The row of this step in the chosen head; None for a head of the encoder, which has no steps."""
+        """The row of this step in the chosen head.
+
+        None for a head of the encoder, which has no steps.
+        """
         translation = self.state.translation
         head = self.state.selection.head
         step = self.position
@@ -192,7 +227,11 @@ class StepsState:
         maps = translation.maps.of_kind(head.kind)
         if head.layer >= maps.shape[0] or head.head >= maps.shape[1]:
             return None
-        labels = translation.source_tokens if head.kind == "cross" else translation.read_tokens[: step + 1]
+        labels = (
+            translation.source_tokens
+            if head.kind == "cross"
+            else translation.read_tokens[: step + 1]
+        )
         weights = tuple(maps[head.layer, head.head, step, : len(labels)].tolist())
         rows = translation.experiment.attention_rows
         intervention = next((row for row in rows if row.head == head and row.row == step), None)
@@ -202,4 +241,6 @@ class StepsState:
         original, step = self.original, self.position
         if original is None or (head.kind == "cross" and original.source_tokens != labels):
             return None  # an edited source has other keys
-        return tuple(original.maps.of_kind(head.kind)[head.layer, head.head, step, : len(labels)].tolist())
+        return tuple(
+            original.maps.of_kind(head.kind)[head.layer, head.head, step, : len(labels)].tolist()
+        )

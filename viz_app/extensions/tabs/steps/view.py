@@ -1,4 +1,6 @@
-"""The tab *Steps*: decoding token by token, with tokens to force and rows of attention to set at each step."""
+"""The tab *Steps*: decoding token by token, with tokens to force and rows of attention to set at
+each step.
+"""
 
 import math
 from collections.abc import Sequence
@@ -59,7 +61,9 @@ class ForceWordJob(Job):
     step: int
     text: str
 
-    def run(self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop) -> tuple[ForcedToken, ...]:
+    def run(
+        self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop
+    ) -> tuple[ForcedToken, ...]:
         """See `Job.run`. Raises the reason if the model would refuse the tokens."""
         from augenmerk.core.translation.compilation import forced_word
 
@@ -129,7 +133,10 @@ class TokenLine(Canvas):
 
     def index_at(self, point: QPoint) -> int | None:
         """The chip under a point."""
-        return next((index for index, box in enumerate(self._flow(self.width())) if box.contains(point)), None)
+        return next(
+            (index for index, box in enumerate(self._flow(self.width())) if box.contains(point)),
+            None,
+        )
 
     def hasHeightForWidth(self) -> bool:
         """Chips wrap."""
@@ -153,7 +160,9 @@ class TokenLine(Canvas):
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         """Changes the pointer over clickable chips."""
         is_on_chip = self.index_at(event.position().toPoint()) is not None
-        self.setCursor(Qt.CursorShape.PointingHandCursor if is_on_chip else Qt.CursorShape.ArrowCursor)
+        self.setCursor(
+            Qt.CursorShape.PointingHandCursor if is_on_chip else Qt.CursorShape.ArrowCursor
+        )
 
     def tip_at(self, position: QPointF) -> str:
         """Each chip has its own tool tip."""
@@ -176,7 +185,10 @@ class TokenLine(Canvas):
     def _flow(self, width: int) -> list[QRect]:
         metrics = QFontMetrics(current_theme().font("body"))
         height = self._line()
-        widths = [max(metrics.horizontalAdvance(_short(chip.text)) + 2 * scaled(PADDING), 20) for chip in self.chips]
+        widths = [
+            max(metrics.horizontalAdvance(_short(chip.text)) + 2 * scaled(PADDING), 20)
+            for chip in self.chips
+        ]
         sizes = [QSize(chip_width, height) for chip_width in widths]
         return flow(sizes, width, spacing=scaled(SPACING), line_spacing=scaled(SPACING))
 
@@ -203,7 +215,9 @@ class TokenArea(LinesScrollArea):
         super().fit()
         if self._current < len(self._tokens.chips):
             box = self._tokens.place_of(self._current)
-            self.ensureVisible(box.center().x(), box.center().y(), 0, box.height() // 2 + scaled(SPACING))
+            self.ensureVisible(
+                box.center().x(), box.center().y(), 0, box.height() // 2 + scaled(SPACING)
+            )
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Tokens wrap differently."""
@@ -219,7 +233,9 @@ def _short(text: str) -> str:
 PLAY_INTERVAL_MS = 700
 LEAST_BARS = 130
 """Minimum height of candidates and row, in pixels."""
-OTHER_PREFIX = "At this step the original reads other tokens or has ended, so there is no comparison."
+OTHER_PREFIX = (
+    "At this step the original reads other tokens or has ended, so there is no comparison."
+)
 TICKS = "Ticks on the bars: the original."
 IN_SHORT = "Click a candidate to force it. Click a bar to set the row."
 """The explanation in a low tab."""
@@ -236,7 +252,8 @@ class StepsTab(AnalysisTab):
         unreached: the changes beyond the end.
         candidates: the candidates of this step; a click forces one, another click undoes that.
         word: a field for another word to force here.
-        row: the weights of this step in the chosen head; a click opens them in `editor`, None before the first.
+        row: the weights of this step in the chosen head; a click opens them in `editor`, None
+            before the first.
     """
 
     def __init__(self, context: AnalysisContext, tab: Tab) -> None:
@@ -250,7 +267,9 @@ class StepsTab(AnalysisTab):
         self.timer = QTimer(self, interval=PLAY_INTERVAL_MS)
         self.tokens = TokenLine("Tokens of the translation")
         self.tokens_area = TokenArea(self.tokens)
-        self.candidates = BarList("Candidates", "Click a token to force it here; click a forced token to undo this")
+        self.candidates = BarList(
+            "Candidates", "Click a token to force it here; click a forced token to undo this"
+        )
         self.word = one_line_edit(
             "Another word to force at this step",
             "A word, or an exact token such as <eos>; Enter forces it here",
@@ -295,7 +314,11 @@ class StepsTab(AnalysisTab):
         """Shows the current step."""
         steps = self.steps
         translation = self.state.translation
-        self._place.setText(f"step {steps.position + 1} of {steps.num_steps}" if translation else "no translation yet")
+        self._place.setText(
+            f"step {steps.position + 1} of {steps.num_steps}"
+            if translation
+            else "no translation yet"
+        )
         self.back.setEnabled(steps.position > 0)
         self.forward.setEnabled(not steps.is_at_end)
         self.play.setEnabled(steps.num_steps > 1)
@@ -307,7 +330,9 @@ class StepsTab(AnalysisTab):
         if translation is None:
             return
         new = steps.new_steps
-        self.tokens.show_chips([self._chip(translation, step, new) for step in range(steps.num_steps)])
+        self.tokens.show_chips(
+            [self._chip(translation, step, new) for step in range(steps.num_steps)]
+        )
         self.tokens_area.show_current(steps.position)
         self.unreached.setVisible(bool(translation.unreached))
         self.unreached.setText(" ".join(map(display_text, translation.notes_on_unreached)))
@@ -324,7 +349,9 @@ class StepsTab(AnalysisTab):
         )
         tip += "".join(f"\n{display_text(change)}" for change in changes)
         is_changed = bool(changes) or step in new
-        return TokenChip(translation.predicted_tokens[step], tip, is_changed, step == self.steps.position)
+        return TokenChip(
+            translation.predicted_tokens[step], tip, is_changed, step == self.steps.position
+        )
 
     def _show_candidates(self, translation: Translation) -> None:
         self._shown = self.steps.candidates()
@@ -334,7 +361,9 @@ class StepsTab(AnalysisTab):
             f"after “{visible(read)}”\nentropy {self.steps.entropy:.2f} nats"
             + (f"\nrank {rank} chosen" if rank > 1 else "")
         )
-        self.candidates.show_bars([_candidate_bar(candidate, translation) for candidate in self._shown])
+        self.candidates.show_bars(
+            [_candidate_bar(candidate, translation) for candidate in self._shown]
+        )
 
     def _show_row(self) -> None:
         row = self.steps.row()
@@ -374,7 +403,9 @@ class StepsTab(AnalysisTab):
         if (row := self.steps.row()) is not None:
             self.editor = RowEditor(self.state, row.head, self.steps.position, self)
             self.editor.give(index, share)
-            self.editor.open_at(self.row.mapToGlobal(self.row.label_place(index).bottomLeft().toPoint()))
+            self.editor.open_at(
+                self.row.mapToGlobal(self.row.label_place(index).bottomLeft().toPoint())
+            )
 
     def _on_play(self, is_on: bool) -> None:
         if is_on and self.steps.is_at_end:
@@ -408,14 +439,26 @@ class StepsTab(AnalysisTab):
         bars = QWidget()
         top = Qt.AlignmentFlag.AlignTop
         margins = (0, 0, 6, 0)  # numbers keep clear of the scroll bar
-        titles = row_of((self._candidates_title, 1, top), (self._row_title, 1, top), spacing=14, margins=margins)
-        columns = row_of((column_of(self.candidates, 1), 1), (column_of(self.row, 1), 1), spacing=14)
+        titles = row_of(
+            (self._candidates_title, 1, top), (self._row_title, 1, top), spacing=14, margins=margins
+        )
+        columns = row_of(
+            (column_of(self.candidates, 1), 1), (column_of(self.row, 1), 1), spacing=14
+        )
         column_of(columns, 1, margins=margins, within=bars)
         area = VerticalScrollArea(bars)
         scales(area.setMinimumHeight, LEAST_BARS)
         column_of(titles, (area, 1), spacing=4, within=self._body)
         # notes are below: candidates must not move from under the mouse
-        add_parts(self.column, controls, self.tokens_area, (self._body, 1), self.word, self._beside, self.unreached)
+        add_parts(
+            self.column,
+            controls,
+            self.tokens_area,
+            (self._body, 1),
+            self.word,
+            self._beside,
+            self.unreached,
+        )
 
 
 def _candidate_bar(candidate: Candidate, translation: Translation) -> Bar:

@@ -1,1 +1,3 @@
-"""Why the model chose a word: the parts of its logit, and what it would predict after each sublayer."""
+"""Why the model chose a word: the parts of its logit, and what it would predict after each
+sublayer.
+"""

@@ -34,7 +34,8 @@ class PartsAnswer:
     Attributes:
         parts: of the word.
         measured: the change of the lead without each component; empty before it is measured.
-        parts_of_original: the same comparison in the original; None if nothing is changed, or if it is unknown.
+        parts_of_original: the same comparison in the original; None if nothing is changed, or if it
+            is unknown.
         lead: sentences about the lead.
     """
 

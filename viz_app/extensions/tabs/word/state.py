@@ -13,9 +13,10 @@ class WordState:
     Attributes:
         state: the current experiment.
         step: the decoding step of the explained token.
-        rival: the word that it is compared with, as typed, or an entry of the vocabulary; empty for the next best.
-        view: the view in sight: the parts of the logit, the predictions after each sublayer, or the translations from
-            each encoder layer.
+        rival: the word that it is compared with, as typed, or an entry of the vocabulary; empty for
+            the next best.
+        view: the view in sight: the parts of the logit, the predictions after each sublayer, or the
+            translations from each encoder layer.
     """
 
     rival: str = content("word_rival")
@@ -32,7 +33,10 @@ class WordState:
 
     @property
     def translation(self) -> Translation | None:
-        """The translation whose maps are shown, original or changed; None if the model in use did not make it."""
+        """The translation whose maps are shown, original or changed.
+
+        None if the model in use did not make it.
+        """
         return self.state.maps.translation if self.state.current is not None else None
 
     @property
@@ -72,16 +76,25 @@ class WordState:
             starts = [word.start for word in translation.target_words] or [0]
             self.ask(min(starts, key=lambda step: translation.log_probabilities[step]), "")
         elif tokens[self.step] != previous:
-            self.ask(self.step, next((rival.entry for rival in self.rivals if rival.token == previous), ""))
+            self.ask(
+                self.step,
+                next((rival.entry for rival in self.rivals if rival.token == previous), ""),
+            )
 
     def ask(self, step: int, rival: str) -> None:
         """Compare the token of another step, or with another rival."""
         self.state.tabs["word_step"], self.rival = step, rival
         if self.translation is not None:
-            self._explained = (*self._place(self.translation), self.translation.predicted_tokens[step])
+            self._explained = (
+                *self._place(self.translation),
+                self.translation.predicted_tokens[step],
+            )
 
     def _place(self, translation: Translation) -> tuple[str, ...]:
-        """The sentence, and the tokens that are read before this step; empty if there is no such step."""
+        """The sentence, and the tokens that are read before this step.
+
+        Empty if there is no such step.
+        """
         if self.step >= len(translation.predicted_tokens):
             return ()
         return translation.source_text, *translation.read_tokens[: self.step + 1]

@@ -34,7 +34,15 @@ from ...words.lens_table import LensTable, decided_text
 from ...words.word_parts import PartBars, lead_text
 from ..computing_tab import ComputingTab
 from .meanings import MEANINGS, WordView
-from .shown_answer import LayersAnswer, LensAnswer, NoAnswer, PartsAnswer, PreviousAnswer, ShownAnswer, Waiting
+from .shown_answer import (
+    LayersAnswer,
+    LensAnswer,
+    NoAnswer,
+    PartsAnswer,
+    PreviousAnswer,
+    ShownAnswer,
+    Waiting,
+)
 from .state import WordState
 
 if TYPE_CHECKING:  # torch belongs to the worker thread
@@ -43,12 +51,23 @@ if TYPE_CHECKING:  # torch belongs to the worker thread
 NEXT_BEST = ""
 """The rival that the model would choose next."""
 VIEWS: Mapping[WordView, tuple[str, str]] = {
-    "parts": ("Parts", "The word's lead over its rival as a sum: one part for each head, network, and bias"),
-    "lens": ("Lens", "The most probable word at each step, if the decoder stopped after an earlier sublayer"),
-    "layers": ("Encoder layers", "The translation if the decoder read an earlier layer of the encoder"),
+    "parts": (
+        "Parts",
+        "The word's lead over its rival as a sum: one part for each head, network, and bias",
+    ),
+    "lens": (
+        "Lens",
+        "The most probable word at each step, if the decoder stopped after an earlier sublayer",
+    ),
+    "layers": (
+        "Encoder layers",
+        "The translation if the decoder read an earlier layer of the encoder",
+    ),
 }
 MEASURE_TIP = "Switch every head and network off, one at a time, and show how much the lead changes"
-OFF_MEANING = "off: the measured change of the lead without this part. –: it cannot be switched off."
+OFF_MEANING = (
+    "off: the measured change of the lead without this part. –: it cannot be switched off."
+)
 WAITING = "Computing…"
 OTHER_WIDTH, LINE_ROOM = 120, 24
 MAX_RIVAL = 60
@@ -76,9 +95,13 @@ class WordTab(ComputingTab):
         self._answers: dict[Job, Any] = {}
         self._drawn: set[WordView] = set()  # those whose area has shown an answer
         self.words = ChoiceMenu("The word to explain", {}, has_arrow_keys=True)
-        self.rivals = ChoiceMenu("The word to compare it with", {}, "rather than ", has_arrow_keys=True)
+        self.rivals = ChoiceMenu(
+            "The word to compare it with", {}, "rather than ", has_arrow_keys=True
+        )
         self.other = one_line_edit(
-            "Another word to compare with", "A word, or an exact token such as <eos>; Enter compares", "other word…"
+            "Another word to compare with",
+            "A word, or an exact token such as <eos>; Enter compares",
+            "other word…",
         )
         self.other.setMaxLength(MAX_RIVAL)
         self.lead = label("accent", wraps=True)
@@ -93,13 +116,20 @@ class WordTab(ComputingTab):
         self._measure = self.add_job_bar("Measure all", MEASURE_TIP, self._on_measure)
         self._parts_area = VerticalScrollArea(_beside_scroll_bar(self.bars))
         layers = VerticalScrollArea(_beside_scroll_bar(self.layers))
-        self._areas: dict[WordView, QWidget] = {"parts": self._parts_area, "lens": self.lens, "layers": layers}
+        self._areas: dict[WordView, QWidget] = {
+            "parts": self._parts_area,
+            "lens": self.lens,
+            "layers": layers,
+        }
         self._lay_out()
         self._connect()
         self.word.follow_result()
 
     def explain(self, step: int, rival: str = NEXT_BEST) -> None:
-        """Explains the token of a step, compared with a word or an entry of the vocabulary; empty: the next best."""
+        """Explains the token of a step, compared with a word or an entry of the vocabulary.
+
+        Empty: the next best.
+        """
         self.word.ask(step, rival)
         self.show_view(self.word.view)
 
@@ -120,14 +150,23 @@ class WordTab(ComputingTab):
         self.word.follow_result()
         result = self.state.result
         translations = (result.original, result.changed) if result is not None else ()
-        self._answers = {job: answer for job, answer in self._answers.items() if _translation_of(job) in translations}
+        self._answers = {
+            job: answer
+            for job, answer in self._answers.items()
+            if _translation_of(job) in translations
+        }
 
     def refresh(self) -> None:
         """Requests the answer of the current view if it is unknown."""
         self.word.follow_result()
         job = self._job
         is_asked = self._asked is not None and not self._asked.is_over and self._asked.job == job
-        if job is not None and job not in self._answers and not is_asked and not self.request.problem:
+        if (
+            job is not None
+            and job not in self._answers
+            and not is_asked
+            and not self.request.problem
+        ):
             self._ask(job)
         self.redraw()
 
@@ -139,7 +178,9 @@ class WordTab(ComputingTab):
         if answer is None or self.word.view == "lens":
             return lens_table.table_of(answer) if answer is not None else None
         layers = enumerate(answer.layers)
-        rows = tuple((layer, translation.text, translation.log_probability) for layer, translation in layers)
+        rows = tuple(
+            (layer, translation.text, translation.log_probability) for layer, translation in layers
+        )
         return NumberTable("encoder layers", {}, ("layers", "translation", "log_probability"), rows)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -246,8 +287,12 @@ class WordTab(ComputingTab):
         self._buttons.setVisible(has_translation)
         self.views[word.view].setChecked(True)
         self.explanation.setText(MEANINGS[word.view])
-        set_visible(self._question, word.view == "parts" and has_translation, focus_to=self.views[word.view])
-        self.words.set_entries({str(step): (f"“{visible(text)}”", visible(text)) for step, text in tokens.items()})
+        set_visible(
+            self._question, word.view == "parts" and has_translation, focus_to=self.views[word.view]
+        )
+        self.words.set_entries(
+            {str(step): (f"“{visible(text)}”", visible(text)) for step, text in tokens.items()}
+        )
         self.words.show_choice(str(max((step for step in tokens if step <= word.step), default=0)))
         likely = {
             rival.entry: (
@@ -272,7 +317,11 @@ class WordTab(ComputingTab):
 
     def _on_picked(self) -> None:
         picked = self.state.selection.picked
-        if self.is_in_sight and picked.side == "target" and (steps := picked.tokens & self.word.tokens.keys()):
+        if (
+            self.is_in_sight
+            and picked.side == "target"
+            and (steps := picked.tokens & self.word.tokens.keys())
+        ):
             self.explain(min(steps))
 
     def _on_shown_maps(self) -> None:
@@ -290,7 +339,9 @@ class WordTab(ComputingTab):
         self.rivals.chosen.connect(lambda rival: self.explain(self.word.step, rival))
         self.other.returnPressed.connect(self._on_other)
         self.lens.step_chosen.connect(self.explain)
-        self.bars.reached.connect(lambda point: self._parts_area.ensureVisible(0, point.y(), 0, scaled(LINE_ROOM)))
+        self.bars.reached.connect(
+            lambda point: self._parts_area.ensureVisible(0, point.y(), 0, scaled(LINE_ROOM))
+        )
         self.state.selection.events.picked.connect(self._on_picked, max_args=0)
         self.state.settings.events.shown.connect(self._on_shown_maps, max_args=0)
 
@@ -324,9 +375,16 @@ def _layers_in_html(lens: "DecoderLens") -> str:
     lines = []
     for layer, translation in enumerate(lens.layers):
         before = lens.layers[max(layer - 1, 0)]
-        text = styled(changed_pieces(before, translation), colors) if translation.target_words else "nothing"
+        text = (
+            styled(changed_pieces(before, translation), colors)
+            if translation.target_words
+            else "nothing"
+        )
         name = f"layer {layer}" if layer else "embedding"
-        lines.append(f"<tr><td style='color:{colors.muted};padding-right:10px'>{name}</td><td>{text}</td></tr>")
+        lines.append(
+            "<tr><td "
+            f"style='color:{colors.muted};padding-right:10px'>{name}</td><td>{text}</td></tr>"
+        )
     depth = lens.settled_at
     num_layers = len(lines) - 1
     if not depth:

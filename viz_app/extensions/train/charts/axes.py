@@ -51,7 +51,10 @@ class ChartAxes:
     """
 
     def __init__(self, axes: Axes, num_steps: int, *, is_animated: bool = False) -> None:
-        """`num_steps`: labels of the step axis at most; `is_animated`: the caller draws `curves`, not the figure."""
+        """`num_steps`: labels of the step axis at most.
+
+        `is_animated`: the caller draws `curves`, not the figure.
+        """
         self.axes = axes
         self._picture: ChartPicture | None = None
         self._num_values = 6.0
@@ -63,17 +66,29 @@ class ChartAxes:
         axes.set_axisbelow(True)
         for side in ("top", "right"):
             axes.spines[side].set_visible(False)
-        self._moment = axes.axvline(0, animated=is_animated, linestyle=(0, (2, 2)), linewidth=1.2, visible=False)
+        self._moment = axes.axvline(
+            0, animated=is_animated, linestyle=(0, (2, 2)), linewidth=1.2, visible=False
+        )
         (self._best_ring,) = axes.plot(
-            [], [], animated=is_animated, linestyle="none", marker="o", fillstyle="none", clip_on=False
+            [],
+            [],
+            animated=is_animated,
+            linestyle="none",
+            marker="o",
+            fillstyle="none",
+            clip_on=False,
         )
         self._best_label = axes.annotate(
             "", (1, 1), (0, 0), "axes fraction", "offset points", ha="right", animated=is_animated
         )
-        self._message = axes.text(0.5, 0.5, "", transform=axes.transAxes, ha="center", animated=is_animated)
+        self._message = axes.text(
+            0.5, 0.5, "", transform=axes.transAxes, ha="center", animated=is_animated
+        )
         self._set_scale(is_log=False)
 
-    def set_style(self, color_of: Callable[[str], str], background: str, label_points: float) -> None:
+    def set_style(
+        self, color_of: Callable[[str], str], background: str, label_points: float
+    ) -> None:
         """Draws everything in this style from now on.
 
         Args:
@@ -93,7 +108,9 @@ class ChartAxes:
                 self._draw_line(line, self._picture)
         self._best_ring.set(color=color_of("warm"), markersize=RING_POINTS)
         self._best_label.set(color=color_of("text"), fontsize=label_points)
-        self._best_label.set_bbox({"facecolor": background, "edgecolor": "none", "alpha": 0.8, "pad": 1})
+        self._best_label.set_bbox(
+            {"facecolor": background, "edgecolor": "none", "alpha": 0.8, "pad": 1}
+        )
         self._moment.set_color(color_of("text"))
         self._message.set(color=color_of("muted"), fontsize=label_points)
 
@@ -103,7 +120,10 @@ class ChartAxes:
         self._set_value_locator()
 
     def show_picture(self, picture: ChartPicture) -> bool:
-        """Draws `picture`; returns whether limits or scale changed, so that the axes must be drawn again, too."""
+        """Draws `picture`.
+
+        Returns whether limits or scale changed, so that the axes must be drawn again, too.
+        """
         before = (*self.axes.get_xlim(), *self.axes.get_ylim(), self.axes.get_yscale())
         self._picture = picture
         if (self.axes.get_yscale() == "log") != picture.is_log:
@@ -126,14 +146,22 @@ class ChartAxes:
             self.lines[line.key] = artist
         is_points = line.look == "points"
         artist.set_data(line.xs, line.ys)
-        artist.set(color=self._color_of(line.color), linewidth=LINE_POINTS[line.look], markersize=MARKER_POINTS)
+        artist.set(
+            color=self._color_of(line.color),
+            linewidth=LINE_POINTS[line.look],
+            markersize=MARKER_POINTS,
+        )
         artist.set_antialiased(line.look != "raw")
         artist.set_marker(marker_of(line.color) if is_points else "")
-        artist.set_clip_on(not is_points or picture.settings.shown != "all")  # points on the edge are whole
+        # points on the edge are whole
+        artist.set_clip_on(not is_points or picture.settings.shown != "all")
         return artist
 
     def _draw_best(self, picture: ChartPicture) -> None:
-        """A ring around the best validation; its value is in the corner at the right that is farther from all lines."""
+        """A ring around the best validation.
+
+        Its value is in the corner at the right that is farther from all lines.
+        """
         best = picture.best
         if best is not None and not picture.x_limits[0] <= best[0] <= picture.x_limits[1]:
             best = None
@@ -141,7 +169,9 @@ class ChartAxes:
         self._best_label.set_visible(best is not None)
         if best is None:
             return
-        heights = [height for line in picture.lines for height in self._heights_at_the_right(line, picture)]
+        heights = [
+            height for line in picture.lines for height in self._heights_at_the_right(line, picture)
+        ]
         is_above = not heights or 1 - max(heights) >= min(heights)
         self._best_label.xy = 1, int(is_above)
         self._best_label.set_text(best[2])
@@ -149,7 +179,9 @@ class ChartAxes:
         self._best_label.set_verticalalignment("top" if is_above else "bottom")
 
     def _heights_at_the_right(self, line: ChartLine, picture: ChartPicture) -> list[float]:
-        """The least and greatest height of a line in the right half of the chart, as shares of its height."""
+        """The least and greatest height of a line in the right half of the chart, as shares of its
+        height.
+        """
         first, last = picture.x_limits
         ys = np.asarray(line.ys, dtype=float)[np.asarray(line.xs) >= (first + last) / 2]
         ys = ys[np.isfinite(ys)]
@@ -218,7 +250,9 @@ def _draw(axes: Axes, picture: ChartPicture) -> None:
     drawn = ChartAxes(axes, num_steps=7)
     drawn.set_style(line_color, "white", LABEL_POINTS)
     axes.set_xlabel("optimizer steps", fontsize=LABEL_POINTS, color=line_color("muted"))
-    axes.set_ylabel(QUANTITY_NAMES[picture.settings.quantity], fontsize=TITLE_POINTS, color=line_color("text"))
+    axes.set_ylabel(
+        QUANTITY_NAMES[picture.settings.quantity], fontsize=TITLE_POINTS, color=line_color("text")
+    )
     drawn.show_picture(replace(picture, moment=None))
     handles = []
     for line in _named(picture):

@@ -1,7 +1,10 @@
-"""A live chart over training steps. Importing this module imports matplotlib: import it when a chart is needed.
+"""A live chart over training steps.
 
-Axes and ticks are drawn once and kept as a background; a new point redraws only the curves on it (blitting).
-Everything is redrawn only when limits, theme or size change. matplotlib is not thread-safe: GUI thread only.
+Importing this module imports matplotlib: import it when a chart is needed.
+
+Axes and ticks are drawn once and kept as a background; a new point redraws only the curves on it
+(blitting). Everything is redrawn only when limits, theme or size change. matplotlib is not
+thread-safe: GUI thread only.
 """
 
 from typing import Any
@@ -30,7 +33,8 @@ class LiveChart(FigureCanvasQTAgg):
     Attributes:
         num_full_draws, num_blits: the numbers of full redraws and of redraws of the curves alone.
         picture: the current picture; None before the first.
-        companion: a chart on the same step axis, whose values are shown under the mouse, too; else None.
+        companion: a chart on the same step axis, whose values are shown under the mouse, too; else
+            None.
 
     Signals:
         range_chosen(float, float): the mouse was dragged over these steps: show only them.
@@ -44,7 +48,10 @@ class LiveChart(FigureCanvasQTAgg):
 
     @own_style()
     def __init__(self, *, has_step_labels: bool = True) -> None:
-        """`has_step_labels`: whether the steps are labelled; else the chart below has the labels."""
+        """`has_step_labels`: whether the steps are labelled.
+
+        Else the chart below has the labels.
+        """
         self._theme = current_theme()
         self.num_full_draws = 0
         self.num_blits = 0
@@ -55,7 +62,8 @@ class LiveChart(FigureCanvasQTAgg):
         self._pressed: QPoint | None = None
         figure = Figure(dpi=_DPI)
         super().__init__(figure)
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)  # the hint is the figure's size
+        # the hint is the figure's size
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)
         scales(self.setMinimumHeight, 80)
         self.setMouseTracking(True)
         self.axes = figure.add_subplot()
@@ -162,7 +170,9 @@ class LiveChart(FigureCanvasQTAgg):
 
     def step_at(self, x_px: float) -> float:
         """The step at a distance in pixels from the left, limited to the axis."""
-        share = (x_px - scaled(_LEFT_PX)) / max(1, self.width() - scaled(_LEFT_PX) - scaled(_RIGHT_PX))
+        share = (x_px - scaled(_LEFT_PX)) / max(
+            1, self.width() - scaled(_LEFT_PX) - scaled(_RIGHT_PX)
+        )
         left, right = self.axes.get_xlim()
         return float(left + min(1.0, max(0.0, share)) * (right - left))
 
@@ -183,7 +193,10 @@ class LiveChart(FigureCanvasQTAgg):
         if not values or not scaled(_LEFT_PX) <= position.x() <= self.width() - scaled(_RIGHT_PX):
             QToolTip.hideText()
             return
-        rows = [f"{line.name}  {value:.4g}  (step {step:,.0f})" for line, step, value in reversed(values)]
+        rows = [
+            f"{line.name}  {value:.4g}  (step {step:,.0f})"
+            for line, step, value in reversed(values)
+        ]
         QToolTip.showText(on_screen, "\n".join(rows), self)
 
     def _on_full_draw(self, _event: object) -> None:

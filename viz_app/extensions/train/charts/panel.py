@@ -1,4 +1,5 @@
-"""The charts of the Train page: the main one, and below it a shorter one on the same step axis, with their menus.
+"""The charts of the Train page: the main one, and below it a shorter one on the same step axis,
+with their menus.
 
 Importing this module imports matplotlib.
 """
@@ -54,7 +55,10 @@ SHOWN_ENTRIES = {
     "5000": ("last 5,000", "The last 5,000 steps"),
 }
 ZOOM_ENTRY = {"zoom": ("zoomed", "The range chosen with the mouse")}
-CHART_TIP = "Drag to zoom in, double-click to show all steps. Click a step to see the film of attention there."
+CHART_TIP = (
+    "Drag to zoom in, double-click to show all steps. Click a step to see the film of attention "
+    "there."
+)
 
 
 @dataclass(frozen=True)
@@ -122,7 +126,9 @@ class Legend(QWidget):
         button.setProperty("role", "legend-run" if entry.run else "legend")
         button.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         max_text_px = scaled(MAX_ENTRY_PX) - _icon_size().width() - scaled(24)
-        name = button.fontMetrics().elidedText(entry.name, Qt.TextElideMode.ElideMiddle, max_text_px)
+        name = button.fontMetrics().elidedText(
+            entry.name, Qt.TextElideMode.ElideMiddle, max_text_px
+        )
         button.setText(f" {name}  ✕" if entry.run else f" {name}")
         button.setToolTip(entry.tip)
         button.setAccessibleName(f"remove {entry.name}" if entry.run else entry.name)
@@ -177,12 +183,15 @@ class ChartPanel(QWidget):
 
     changed = Signal()
 
-    def __init__(self, quantity: Quantity, *, is_main: bool = True, aside: Sequence[QWidget] = ()) -> None:
+    def __init__(
+        self, quantity: Quantity, *, is_main: bool = True, aside: Sequence[QWidget] = ()
+    ) -> None:
         """Creates the panel.
 
         Args:
             quantity: the quantity shown first.
-            is_main: whether it has the legend and the menu for the range of steps; else it has the labels of the steps.
+            is_main: whether it has the legend and the menu for the range of steps; else it has the
+                labels of the steps.
             aside: widgets next to the legend.
         """
         super().__init__()
@@ -193,7 +202,9 @@ class ChartPanel(QWidget):
         quantities = {str(name): (text, text) for name, text in QUANTITY_NAMES.items()}
         self.quantity_menu = ChoiceMenu("Quantity of this chart", quantities)
         self.scale_menu = ChoiceMenu("Scale of the value axis", SCALE_ENTRIES)
-        self.smoothing_menu = ChoiceMenu("Window of the running mean", SMOOTHING_ENTRIES, "smoothing: ")
+        self.smoothing_menu = ChoiceMenu(
+            "Window of the running mean", SMOOTHING_ENTRIES, "smoothing: "
+        )
         self.shown_menu = ChoiceMenu("Range of steps", SHOWN_ENTRIES)
         self.options = [QWidget()]
         self._lay_out(is_main, aside)
@@ -201,7 +212,9 @@ class ChartPanel(QWidget):
         self.scale_menu.chosen.connect(lambda scale: self.choose(scale=scale))
         self.smoothing_menu.chosen.connect(lambda smoothing: self.choose(smoothing=smoothing))
         self.shown_menu.chosen.connect(lambda name: self.choose(shown=name))
-        self.chart.range_chosen.connect(lambda first, last: self.choose(shown="zoom", zoom=(first, last)))
+        self.chart.range_chosen.connect(
+            lambda first, last: self.choose(shown="zoom", zoom=(first, last))
+        )
         self.chart.range_reset.connect(lambda: self.choose(shown="all"))
         self._show_choices()
 
@@ -218,7 +231,9 @@ class ChartPanel(QWidget):
             self.choices,
             run.num_steps_shown,
             compared,
-            y_before=before.y_limits if before is not None and before.settings == self.choices else None,
+            y_before=before.y_limits
+            if before is not None and before.settings == self.choices
+            else None,
             moment=moment,
             is_live=run.status.is_running,
         )
@@ -255,7 +270,9 @@ class ChartPanel(QWidget):
         steps = label("small", "optimizer steps")
         steps.setToolTip(CHART_TIP)
         steps.setAlignment(Qt.AlignmentFlag.AlignHCenter)
-        row_of(self.smoothing_menu, self.scale_menu, self.shown_menu, spacing=2, within=self.options[0])
+        row_of(
+            self.smoothing_menu, self.scale_menu, self.shown_menu, spacing=2, within=self.options[0]
+        )
         menus = row_of(self.quantity_menu, 1, self.options[0], spacing=2)
         above: tuple[Part, ...] = ()
         if is_main:
@@ -266,7 +283,9 @@ class ChartPanel(QWidget):
         column_of(menus, *above, (self.chart, 1), *below, spacing=2, within=self)
 
 
-def legend_entries(quantity: Quantity, curves: RunCurves, compared: Sequence[ComparedRun]) -> list[LegendEntry]:
+def legend_entries(
+    quantity: Quantity, curves: RunCurves, compared: Sequence[ComparedRun]
+) -> list[LegendEntry]:
     """The legend of a chart of this quantity."""
     if quantity in VALIDATED:
         name = validation_name(curves, any(run.is_batch_mean for run in compared))
@@ -279,7 +298,9 @@ def legend_entries(quantity: Quantity, curves: RunCurves, compared: Sequence[Com
     else:
         entries = [LegendEntry("this run", "accent", False)]
     return entries + [
-        LegendEntry(run.name, f"run {run.slot}", True, run.key, f"{run.name}\n{run.tip}\nClick to remove.")
+        LegendEntry(
+            run.name, f"run {run.slot}", True, run.key, f"{run.name}\n{run.tip}\nClick to remove."
+        )
         for run in compared
     ]
 
@@ -288,18 +309,23 @@ class ChartPair(QFrame):
     """The live charts.
 
     Attributes:
-        main, second: the charts; at first of the loss and the learning rate. They always show the same steps.
+        main, second: the charts; at first of the loss and the learning rate. They always show the
+            same steps.
         compare: the menu of runs to compare with.
         export_button: has the export menu.
     """
 
-    def __init__(self, state: TrainState, comparison: Comparison, runs_folder: Callable[[], Path]) -> None:
+    def __init__(
+        self, state: TrainState, comparison: Comparison, runs_folder: Callable[[], Path]
+    ) -> None:
         super().__init__()
         set_role(self, "panel")
         self._state = state
         self._comparison = comparison
         self.compare = CompareMenu(state, comparison, runs_folder)
-        self.export_button = MenuButton("Export ▾", "The charts, every step's metrics, or the film, as files")
+        self.export_button = MenuButton(
+            "Export ▾", "The charts, every step's metrics, or the film, as files"
+        )
         self.main = ChartPanel("loss", aside=(self.compare, self.export_button))
         self.second = ChartPanel("learning_rate", is_main=False)
         self.main.legend.removed.connect(comparison.remove)
@@ -321,7 +347,11 @@ class ChartPair(QFrame):
     @property
     def pictures(self) -> list[ChartPicture]:
         """The current charts."""
-        return [panel.chart.picture for panel in (self.main, self.second) if panel.chart.picture is not None]
+        return [
+            panel.chart.picture
+            for panel in (self.main, self.second)
+            if panel.chart.picture is not None
+        ]
 
     def _draw(self) -> None:
         playback = self._state.playback

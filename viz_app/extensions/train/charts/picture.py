@@ -1,7 +1,7 @@
 """Settings, lines, limits and colours of a chart. No Qt, no matplotlib.
 
-Limits change seldom, because a new axis costs a full redraw: the step axis grows in jumps, and the value axis stays
-while the curves fill half of it.
+Limits change seldom, because a new axis costs a full redraw: the step axis grows in jumps, and the
+value axis stays while the curves fill half of it.
 """
 
 import math
@@ -15,7 +15,9 @@ import numpy as np
 from ..curves import Points, RunCurves, smoothed
 from ..run_files import NUM_RUNS, ComparedRun
 
-Quantity = Literal["loss", "perplexity", "learning_rate", "gradient_norm", "tokens_per_second", "bleu"]
+Quantity = Literal[
+    "loss", "perplexity", "learning_rate", "gradient_norm", "tokens_per_second", "bleu"
+]
 Scale = Literal["linear", "log"]
 Smoothing = Literal["none", "light", "medium", "strong"]
 Shown = Literal["all", "epoch", "500", "5000", "zoom"]
@@ -29,18 +31,24 @@ QUANTITY_NAMES: dict[Quantity, str] = {
     "bleu": "BLEU",
 }
 QUANTITY_TIPS: dict[Quantity, str] = {
-    "loss": "Cross-entropy per target token, natural logarithm. Training: the loss that is minimised, with dropout and "
-    "label smoothing if the run uses them, and its running mean. Validation: without both, so it often lies below.",
-    "perplexity": "exp(loss): the model is as uncertain as if it chose between this many equally likely tokens.",
+    "loss": "Cross-entropy per target token, natural logarithm. Training: the loss that is "
+    "minimised, with dropout and label smoothing if the run uses them, and its running "
+    "mean. Validation: without both, so it often lies below.",
+    "perplexity": "exp(loss): the model is as uncertain as if it chose between this many equally "
+    "likely tokens.",
     "learning_rate": "The step size of the optimizer.",
     "gradient_norm": "Norm of the gradient before clipping. Sudden peaks are a sign of instability.",
     "tokens_per_second": "Target tokens processed per second, a running average.",
     "bleu": "BLEU on a sample of the validation sentences: greedy translations, compared as tokens.",
 }
-TRAINING_TIP = "Training: measured while dropout sets numbers to 0, and with label smoothing, if the run uses them."
+TRAINING_TIP = (
+    "Training: measured while dropout sets numbers to 0, and with label smoothing, if the run "
+    "uses them."
+)
 VALIDATION_TIP = (
-    "Validation: the whole model, without dropout and label smoothing, on sentences that it does not learn from. So it "
-    "often lies below training. If it rises while training falls, the model is overfitting."
+    "Validation: the whole model, without dropout and label smoothing, on sentences that it does "
+    "not learn from. So it often lies below training. If it rises while training falls, the "
+    "model is overfitting."
 )
 SMOOTHING_STEPS: dict[Smoothing, int] = {"none": 1, "light": 10, "medium": 50, "strong": 250}
 SMOOTHED: tuple[Quantity, ...] = ("loss", "perplexity", "gradient_norm")
@@ -57,7 +65,8 @@ class ChartSettings:
         quantity: the plotted one.
         scales: linear or logarithmic, for each quantity.
         smoothing: the window of the running mean.
-        shown: the steps shown: all, those of this epoch, the last 500 or 5,000, or the range of `zoom`.
+        shown: the steps shown: all, those of this epoch, the last 500 or 5,000, or the range of
+            `zoom`.
         zoom: first and last step, for "zoom".
     """
 
@@ -102,8 +111,8 @@ class ChartLine:
         key: constant from picture to picture, so that the artist can be reused.
         name: for display.
         color: a colour of the theme's palette, or "run 0", "run 1" … for compared runs.
-        look: "raw" values in the background, a "curve", "points" joined by a thin line, or the curve of another run
-            ("reference").
+        look: "raw" values in the background, a "curve", "points" joined by a thin line, or the
+            curve of another run ("reference").
         xs, ys: [n] each.
     """
 
@@ -162,9 +171,12 @@ def picture_of(
     """
     x_limits = _x_limits(curves, choices, num_steps_shown, compared)
     as_batch_means = any(run.is_batch_mean for run in compared)
-    others = [line for run in compared for line in _lines(run.curves, choices, 0.0, as_batch_means, run)]
+    others = [
+        line for run in compared for line in _lines(run.curves, choices, 0.0, as_batch_means, run)
+    ]
     own = _lines(curves, choices, x_limits[0], as_batch_means)
-    lines = tuple(sorted((*others, *own), key=lambda line: line.look != "raw"))  # raw values at the back
+    # raw values at the back
+    lines = tuple(sorted((*others, *own), key=lambda line: line.look != "raw"))
     extent = _extent(lines, x_limits, is_log=choices.scale == "log")
     y_limits = _y_limits(extent, choices, y_before)
     best = _best(curves, choices.quantity, as_batch_means)
@@ -186,7 +198,9 @@ def _why_empty(quantity: Quantity, is_live: bool) -> str:
 
 def validation_name(curves: RunCurves, as_batch_means: bool) -> str:
     """The name of the validation line of `curves`."""
-    return "validation, mean of batches" if as_batch_means and curves.has_batch_means else "validation"
+    return (
+        "validation, mean of batches" if as_batch_means and curves.has_batch_means else "validation"
+    )
 
 
 def _lines(
@@ -198,7 +212,9 @@ def _lines(
 ) -> Iterator[ChartLine]:
     """The lines of the run on the page, from `first_x` on, or of a compared run."""
     quantity = choices.quantity
-    color, key = (f"run {compared.slot}", f"run {compared.slot} ") if compared is not None else ("", "")
+    color, key = (
+        (f"run {compared.slot}", f"run {compared.slot} ") if compared is not None else ("", "")
+    )
     if quantity == "bleu":
         name = compared.name if compared is not None else "BLEU"
         yield ChartLine(f"{key}bleu", name, color or "warm", "points", *_bleu_points(curves))
@@ -219,7 +235,9 @@ def _lines(
         yield ChartLine(f"{key}validation", name, color or "warm", "points", *points)
 
 
-def _step_points(curves: RunCurves, quantity: Quantity, first_x: float) -> tuple[Points, Points, int]:
+def _step_points(
+    curves: RunCurves, quantity: Quantity, first_x: float
+) -> tuple[Points, Points, int]:
     series = {
         "learning_rate": curves.learning_rate,
         "gradient_norm": curves.gradient_norm,
@@ -237,11 +255,16 @@ def _smoothed(values: Points, quantity: Quantity, longest: int, stride: int) -> 
 
 
 def _shown_loss(losses: Points, quantity: Quantity) -> Points:
-    """Perplexities instead of losses where these are shown; values of other quantities are unchanged."""
+    """Perplexities instead of losses where these are shown.
+
+    Values of other quantities are unchanged.
+    """
     return np.exp(np.minimum(losses, LARGEST_EXPONENT)) if quantity == "perplexity" else losses
 
 
-def _validation_points(curves: RunCurves, quantity: Quantity, as_batch_means: bool) -> tuple[Points, Points]:
+def _validation_points(
+    curves: RunCurves, quantity: Quantity, as_batch_means: bool
+) -> tuple[Points, Points]:
     known = curves.validation_losses(as_batch_means=as_batch_means)
     losses = np.array([loss for _, loss in known])
     return np.array([float(point.step) for point, _ in known]), _shown_loss(losses, quantity)
@@ -252,7 +275,9 @@ def _bleu_points(curves: RunCurves) -> tuple[Points, Points]:
     return steps, bleu
 
 
-def _best(curves: RunCurves, quantity: Quantity, as_batch_means: bool) -> tuple[float, float, str] | None:
+def _best(
+    curves: RunCurves, quantity: Quantity, as_batch_means: bool
+) -> tuple[float, float, str] | None:
     if quantity == "bleu" and curves.bleu:
         step, bleu = max(curves.bleu, key=lambda entry: entry[1])
         return step, bleu, f"best {bleu:.1f}"
@@ -264,14 +289,19 @@ def _best(curves: RunCurves, quantity: Quantity, as_batch_means: bool) -> tuple[
     return best.step, value, f"best {value:.3f} · epoch {best.epoch}"
 
 
-def _x_limits(curves: RunCurves, choices: ChartSettings, end: int, compared: Sequence[ComparedRun]) -> Limits:
+def _x_limits(
+    curves: RunCurves, choices: ChartSettings, end: int, compared: Sequence[ComparedRun]
+) -> Limits:
     """The ends of the step axis, which grow in jumps."""
     last = max(curves.last_step, 1)
     if choices.shown == "zoom":
         return choices.zoom
     if choices.shown == "epoch":
         start = curves.epoch_start()
-        length = max((later.step - earlier.step for earlier, later in pairwise(curves.validations)), default=0)
+        length = max(
+            (later.step - earlier.step for earlier, later in pairwise(curves.validations)),
+            default=0,
+        )
         length = length or (start or end)
         return start, max(start + length, _jump(last, max(1, length // 4)))
     if choices.shown in ("500", "5000"):
@@ -296,7 +326,10 @@ def _extent(lines: Sequence[ChartLine], x_limits: Limits, *, is_log: bool) -> Li
 
 
 def _y_limits(extent: Limits | None, choices: ChartSettings, before: Limits | None) -> Limits:
-    """The ends of the value axis; those of `before` as long as the curves are inside and fill half of it."""
+    """The ends of the value axis.
+
+    Those of `before` as long as the curves are inside and fill half of it.
+    """
     is_log = choices.scale == "log"
     if extent is None:
         low, high = before or FALLBACK_LIMITS[choices.quantity]
@@ -307,12 +340,20 @@ def _y_limits(extent: Limits | None, choices: ChartSettings, before: Limits | No
         if before is not None:
             before = (math.log10(max(before[0], 1e-12)), math.log10(max(before[1], 1e-12)))
     from_zero = not is_log and choices.shown == "all"  # a falling loss needs no new axis
-    if not from_zero and high - low <= 1e-6 * max(abs(high), 1e-6):  # a constant is drawn in the middle
+    # a constant is drawn in the middle
+    if not from_zero and high - low <= 1e-6 * max(abs(high), 1e-6):
         margin = 0.5 if is_log else 0.25 * max(abs(high), 1e-6)
         low = low - margin
         high = high + margin
-    spread = max(high - (0.0 if from_zero else low), 0.02 if is_log else 1e-6 * max(abs(high), 1e-6))
-    if before is not None and before[0] <= low and high <= before[1] and spread >= 0.55 * (before[1] - before[0]):
+    spread = max(
+        high - (0.0 if from_zero else low), 0.02 if is_log else 1e-6 * max(abs(high), 1e-6)
+    )
+    if (
+        before is not None
+        and before[0] <= low
+        and high <= before[1]
+        and spread >= 0.55 * (before[1] - before[0])
+    ):
         limits = before
     elif from_zero:
         limits = (0.0, 1.08 * high if high > 0 else 1.0)
@@ -321,8 +362,9 @@ def _y_limits(extent: Limits | None, choices: ChartSettings, before: Limits | No
     return (10 ** limits[0], 10 ** limits[1]) if is_log else limits
 
 
-# Colours and markers of curves, in the window and in saved figures. Those of compared runs are from the set of Okabe
-# and Ito ("Color Universal Design", 2008), without those close to the accent and the warm colour of the themes.
+# Colours and markers of curves, in the window and in saved figures. Those of compared runs are from
+# the set of Okabe and Ito ("Color Universal Design", 2008), without those close to the accent and
+# the warm colour of the themes.
 RUN_COLORS_LIGHT = ("#00795a", "#b0528c", "#7a6a00", "#4a4f57")
 RUN_COLORS_DARK = ("#2fc79f", "#e08fc0", "#f0e442", "#c9cdd3")
 RUN_MARKERS = ("s", "^", "D", "v")
@@ -339,7 +381,9 @@ PAPER_COLORS = {
 """For saved figures, which are always light: those of the light theme; a test compares them."""
 
 
-def line_color(name: str, palette: Mapping[str, str] = PAPER_COLORS, *, is_dark: bool = False) -> str:
+def line_color(
+    name: str, palette: Mapping[str, str] = PAPER_COLORS, *, is_dark: bool = False
+) -> str:
     """The colour "#rrggbb" of a name: "run 0", "run 1" … or a key of `palette`."""
     if name.startswith("run "):
         return (RUN_COLORS_DARK if is_dark else RUN_COLORS_LIGHT)[int(name[4:]) % NUM_RUNS]

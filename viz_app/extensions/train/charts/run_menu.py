@@ -1,4 +1,6 @@
-"""Menus of runs: those in the folder for runs, the published curve, and any other folder by dialog."""
+"""Menus of runs: those in the folder for runs, the published curve, and any other folder by
+dialog.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -28,7 +30,8 @@ NO_PERMISSION = "the folder of runs cannot be read: no permission"
 
 
 class RunMenu(MenuButton):
-    """Its menu is filled each time it is opened: connect its `aboutToShow` to a function that calls `offer`.
+    """Its menu is filled each time it is opened: connect its `aboutToShow` to a function that calls
+    `offer`.
 
     Signals:
         folder_chosen(Path): the run in this folder.
@@ -65,9 +68,17 @@ class RunMenu(MenuButton):
             action = menu.addAction(f"{run.name}  (shown)" if is_shown else run.name)
             action.setToolTip(run.summary)
             action.setEnabled(not is_shown)
-            action.triggered.connect(lambda _checked=False, folder=run.folder: self.folder_chosen.emit(folder))
+            action.triggered.connect(
+                lambda _checked=False, folder=run.folder: self.folder_chosen.emit(folder)
+            )
         if not runs:
-            reason = NO_PERMISSION if is_forbidden(parent_folder) else NO_RUNS if shown is None else NO_OTHER_RUNS
+            reason = (
+                NO_PERMISSION
+                if is_forbidden(parent_folder)
+                else NO_RUNS
+                if shown is None
+                else NO_OTHER_RUNS
+            )
             menu.addAction(reason).setEnabled(False)
         menu.addSeparator()
         for text, act in {**more, "Other folder…": partial(self._ask, parent_folder)}.items():
@@ -75,17 +86,24 @@ class RunMenu(MenuButton):
 
     def _ask(self, parent_folder: Path) -> None:
         start = parent_folder if is_folder(parent_folder) else Path.home()
-        path = QFileDialog.getExistingDirectory(self, "Folder of a run, with history.csv", str(start))
+        path = QFileDialog.getExistingDirectory(
+            self, "Folder of a run, with history.csv", str(start)
+        )
         if path:
             self.folder_chosen.emit(Path(path))
 
 
 class CompareMenu(RunMenu):
-    """Adds runs to a `Comparison`: runs next to the one on the page, and the published curve for its preset."""
+    """Adds runs to a `Comparison`: runs next to the one on the page, and the published curve for
+    its preset.
+    """
 
-    def __init__(self, state: TrainState, comparison: Comparison, runs_folder: Callable[[], Path]) -> None:
+    def __init__(
+        self, state: TrainState, comparison: Comparison, runs_folder: Callable[[], Path]
+    ) -> None:
         super().__init__(
-            "Compare with… ▾", "Shows the curves of other runs in the same charts; click a run's name to remove it."
+            "Compare with… ▾",
+            "Shows the curves of other runs in the same charts; click a run's name to remove it.",
         )
         self._state = state
         self._comparison = comparison
@@ -96,10 +114,16 @@ class CompareMenu(RunMenu):
     def _fill(self) -> None:
         run = self._state.run
         parent = self._runs_folder()
-        others = (other for other in runs_in(parent) if other.folder != run.folder and other.curves.validations)
+        others = (
+            other
+            for other in runs_in(parent)
+            if other.folder != run.folder and other.curves.validations
+        )
         runs = [other for other in others if not self._comparison.contains(other.folder)]
         preset = run.request.run.preset if run.request is not None else ""
-        is_notebook = preset == "notebook" or (run.folder is not None and run.folder.name.startswith("notebook"))
+        is_notebook = preset == "notebook" or (
+            run.folder is not None and run.folder.name.startswith("notebook")
+        )
         has_published = is_notebook and not self._comparison.contains(PUBLISHED)
         shown = run.folder if not runs else None  # the run on the page is not one to compare with
         more = {PUBLISHED_ENTRY: partial(self._try, self._add_published)} if has_published else {}

@@ -1,4 +1,7 @@
-"""The settings of a run as typed into the form, and the configuration they give. No Qt, no torch."""
+"""The settings of a run as typed into the form, and the configuration they give.
+
+No Qt, no torch.
+"""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -9,7 +12,12 @@ from typing import Any, Literal
 from augenmerk.core.config import RunConfig
 from augenmerk.core.counting import display_text
 from augenmerk.core.errors import AugenmerkError, ConfigError, CorpusError
-from augenmerk.core.extensions.run_settings.dotted import dotted_settings, read_value, value_of, with_dotted
+from augenmerk.core.extensions.run_settings.dotted import (
+    dotted_settings,
+    read_value,
+    value_of,
+    with_dotted,
+)
 from augenmerk.core.extensions.run_settings.presets import PRESETS, preset
 from augenmerk.core.extensions.training.corpora.parallel import DataSource
 from augenmerk.core.extensions.training.duration import Speed, steps_per_epoch, work_of
@@ -23,7 +31,8 @@ from ....state.model_info import heads_in_words
 DataKind = Literal["multi30k", "folder", "file"]
 DATA_KINDS: tuple[DataKind, ...] = ("multi30k", "folder", "file")
 BEGINNERS_PRESET = "copy-task-small"
-"""The preset of the first run, which the menu offers first: it learns while you watch, without data."""
+"""The preset of the first run, which the menu offers first: it learns while you watch, without
+data."""
 _LANGUAGES = ("data.source_language", "data.target_language")
 _OF_EVERY_PRESET = (*_LANGUAGES, "training.seed", "training.patience")
 """Settings that stay when another preset is chosen."""
@@ -35,12 +44,14 @@ class RunChoices:
 
     Attributes:
         preset: name of the configuration to start from.
-        data_kind: the source of sentence pairs; ignored by the copy presets, which generate their own.
+        data_kind: the source of sentence pairs; ignored by the copy presets, which generate their
+            own.
         data_path: the folder or file; empty if none was chosen yet.
         device: "auto", "cpu", "cuda:0" …
         parent_folder: each run gets a folder of its own in it.
         probe: the sentence of the film of attention; empty for one of the validation sentences.
-        settings: edited settings by dotted name, as typed and never empty. All others are those of the preset.
+        settings: edited settings by dotted name, as typed and never empty. All others are those of
+            the preset.
     """
 
     preset: str
@@ -67,7 +78,9 @@ class RunChoices:
         return not self.is_copy_task and self.data_kind != "multi30k"
 
     def is_settled(self, name: str) -> bool:
-        """Whether the setting follows from the data, and cannot be edited: the languages of Multi30k."""
+        """Whether the setting follows from the data, and cannot be edited: the languages of
+        Multi30k.
+        """
         return name in _LANGUAGES and not self.has_languages
 
     def text(self, name: str) -> str:
@@ -101,20 +114,31 @@ class RunChoices:
     def with_settings(self, text: str, *names: str) -> "RunChoices":
         """These settings as typed; an empty text restores the preset's values."""
         settings = {name: value for name, value in self.settings.items() if name not in names}
-        return replace(self, settings=settings | (dict.fromkeys(names, text) if text.strip() else {}))
+        return replace(
+            self, settings=settings | (dict.fromkeys(names, text) if text.strip() else {})
+        )
 
     def with_preset(self, name: str) -> "RunChoices":
         """Another preset and its settings; languages, seed, patience and other choices stay."""
-        settings = {setting: text for setting, text in self.settings.items() if setting in _OF_EVERY_PRESET}
+        settings = {
+            setting: text for setting, text in self.settings.items() if setting in _OF_EVERY_PRESET
+        }
         return replace(self, preset=name, settings=settings)
 
     def run_config(self) -> RunConfig:
-        """The preset with the edited settings. Raises `ConfigError` if one of them is refused, or all together."""
+        """The preset with the edited settings.
+
+        Raises `ConfigError` if one of them is refused, or all together.
+        """
         typed = {name: self._as_code(name) for name in self.settings if self.text(name)}
         return with_dotted(preset(self.preset), [f"{name}={text}" for name, text in typed.items()])
 
     def _value(self, name: str) -> Any:
-        return read_value(name, self._as_code(name)) if self.text(name) else value_of(preset(self.preset), name)
+        return (
+            read_value(name, self._as_code(name))
+            if self.text(name)
+            else value_of(preset(self.preset), name)
+        )
 
     def _as_code(self, name: str) -> str:
         """The typed text; the English name of a language as its code."""
@@ -127,7 +151,9 @@ class RunChoices:
             return "copy"
         if self.data_kind == "multi30k":
             return "multi30k"
-        noun = "folder of parallel files" if self.data_kind == "folder" else "file of sentence pairs"
+        noun = (
+            "folder of parallel files" if self.data_kind == "folder" else "file of sentence pairs"
+        )
         if not self.data_path.strip():
             raise CorpusError(f"Choose a {noun} under “data”, or use Multi30k.")
         return Path(self.data_path).expanduser()
@@ -140,7 +166,9 @@ def rate_name(choices: RunChoices) -> str:
 
 
 def new_run_folder(parent: Path, name: str, now: Callable[[], datetime] = datetime.now) -> Path:
-    """A path under `parent` that does not exist: name and time, with a number if two runs start in one minute."""
+    """A path under `parent` that does not exist: name and time, with a number if two runs start in
+    one minute.
+    """
     stem = f"{name}-{now():%Y-%m-%d-%H%M}"
     folder = parent / stem
     count = 2
@@ -188,7 +216,10 @@ def key_settings(run: RunConfig) -> list[tuple[str, str]]:
     else:
         vocabulary = f"words seen {data.min_frequency}× or more"
     return [
-        ("layers", f"{model.num_encoder_layers} + {model.num_decoder_layers} · {heads_in_words(model)}"),
+        (
+            "layers",
+            f"{model.num_encoder_layers} + {model.num_decoder_layers} · {heads_in_words(model)}",
+        ),
         ("width", f"{model.width} · feed-forward {model.feed_forward_width:,}"),
         ("norm", f"{model.norm_position}-norm · {model.positions} positions"),
         ("vocabulary", vocabulary),
@@ -203,14 +234,20 @@ def schedule_note(run: RunConfig, source: str | Path) -> str:
 
     The copy task was published that short.
     """
-    return "" if run.is_copy_task else describe_schedule(run.training, steps_per_epoch(run, source)) or ""
+    return (
+        ""
+        if run.is_copy_task
+        else describe_schedule(run.training, steps_per_epoch(run, source)) or ""
+    )
 
 
 MEASURING = "measuring the duration…"
 
 
 def estimated_duration(choices: RunChoices, speeds: Mapping[str, Speed] | None) -> str:
-    """A rough duration of the run, such as "about 1 minute"; empty if it is unknown, or if the run is refused.
+    """A rough duration of the run, such as "about 1 minute".
+
+    Empty if it is unknown, or if the run is refused.
 
     `speeds`: by the name of the device; None while they are measured.
     """
@@ -228,10 +265,14 @@ def data_name(source: DataSource) -> str:
     """The name of the training data for display."""
     if isinstance(source, tuple):
         return " and ".join(map(with_tilde, source))
-    return {"multi30k": "Multi30k", "copy": "copy task"}.get(str(source)) or with_tilde(Path(source))
+    return {"multi30k": "Multi30k", "copy": "copy task"}.get(str(source)) or with_tilde(
+        Path(source)
+    )
 
 
-def run_summary_rows(run: RunConfig, source: DataSource, probe: str | None) -> list[tuple[str, str]]:
+def run_summary_rows(
+    run: RunConfig, source: DataSource, probe: str | None
+) -> list[tuple[str, str]]:
     """The settings of a run as (name, value) for display."""
     training = run.training
     rows = [
@@ -256,5 +297,7 @@ def whole_number(name: str, text: str, at_least: int) -> int:
     except ValueError:
         number = None
     if number is None or number < at_least:
-        raise ConfigError(f"{name} is “{text.strip()}”. Enter a whole number of at least {at_least}, then start.")
+        raise ConfigError(
+            f"{name} is “{text.strip()}”. Enter a whole number of at least {at_least}, then start."
+        )
     return number

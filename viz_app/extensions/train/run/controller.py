@@ -1,4 +1,7 @@
-"""Starts, pauses, stops, discards and resumes the page's one training; passes its events to the state."""
+"""Starts, pauses, stops, discards and resumes the page's one training.
+
+Passes its events to the state.
+"""
 
 import os
 from dataclasses import replace
@@ -56,7 +59,9 @@ class RunController(QObject):
 
     ended = Signal()
 
-    def __init__(self, state: TrainState, settings: QSettings, parent: QObject, body: TrainingBody | None) -> None:
+    def __init__(
+        self, state: TrainState, settings: QSettings, parent: QObject, body: TrainingBody | None
+    ) -> None:
         super().__init__(parent)
         self._state = state
         self._settings = settings
@@ -86,14 +91,19 @@ class RunController(QObject):
         self._training.start()
 
     def resume(self, device: str, source: str | Path) -> None:
-        """Resumes the last run from its last checkpoint; with `source` if its own data have moved."""
+        """Resumes the last run from its last checkpoint.
+
+        With `source` if its own data have moved.
+        """
         run = self._state.run
         if run.request is not None and run.can_resume:
             request = with_readable_source(run.request, source)
             self.begin(replace(request, device=device, resume=True, allow_changed_data=False))
 
     def extend(self, device: str, num_epochs: int, source: str | Path) -> None:
-        """Continues a finished run to `num_epochs` in all; its patience, if that ended it, no longer counts.
+        """Continues a finished run to `num_epochs` in all.
+
+        Its patience, if that ended it, no longer counts.
 
         Args:
             device: to continue on.
@@ -108,17 +118,26 @@ class RunController(QObject):
         if patience is not None and run.curves.num_stale_validations >= patience:
             training = training.replace(patience=None)
         config = replace(run.request.run, training=training)
-        self.begin(replace(with_readable_source(run.request, source), run=config, device=device, resume=True))
+        self.begin(
+            replace(
+                with_readable_source(run.request, source), run=config, device=device, resume=True
+            )
+        )
 
     def continue_with_proposal(self, device: str) -> None:
-        """Resumes from the last good checkpoint with the proposed change; starts again if there is no checkpoint."""
+        """Resumes from the last good checkpoint with the proposed change.
+
+        Starts again if there is no checkpoint.
+        """
         request, proposal = self._state.run.request, self._state.run.proposal
         if request is None or proposal is None or self._training is not None:
             return
         self.begin(
             replace(
                 request,
-                run=with_dotted(request.run, [f"{name}={value}" for name, value in proposal.settings.items()]),
+                run=with_dotted(
+                    request.run, [f"{name}={value}" for name, value in proposal.settings.items()]
+                ),
                 device=device,
                 resume=self._state.run.resumable_checkpoint is not None,
                 changes={**request.changes, **proposal.changes},
@@ -178,10 +197,15 @@ class RunController(QObject):
         self._state.show_run(run, read_film(folder))
 
     def _resume_request(self, run: RunConfig, folder: Path, source: str | Path) -> TrainingRequest:
-        """With the settings it was started with in this app, if they are known; else those in its own files."""
+        """With the settings it was started with in this app, if they are known.
+
+        Else those in its own files.
+        """
         earlier = run_settings.load_unfinished(self._settings)
         if earlier is not None and earlier.request.folder == folder:
-            return TrainingRequest(run, earlier.request.source, folder, changes=earlier.request.changes)
+            return TrainingRequest(
+                run, earlier.request.source, folder, changes=earlier.request.changes
+            )
         known = "copy" if run.is_copy_task else run_settings.load_source(self._settings, folder)
         return TrainingRequest(run, known or source, folder)
 
@@ -217,7 +241,10 @@ class RunController(QObject):
         return SAVE_SECONDS if has_learned else ANSWER_SECONDS
 
     def shutdown(self, limit_s: float) -> bool:
-        """Pauses a running training, and returns when its thread has ended; False if that takes longer."""
+        """Pauses a running training, and returns when its thread has ended.
+
+        False if that takes longer.
+        """
         self._late.stop()
         if self._training is None:
             return True
@@ -226,11 +253,16 @@ class RunController(QObject):
         return self._training.wait(limit_s)
 
     def _on_events(self, events: list[TrainingEvent]) -> None:
-        """Passes events to the state, and so to the screen; plain steps only as often as the drawing budget allows."""
+        """Passes events to the state, and so to the screen.
+
+        Plain steps only as often as the drawing budget allows.
+        """
         self._pending += events
         if not self._pending:
             return
-        if perf_counter() < self._next_drawing_s and all(isinstance(event, StepDone) for event in self._pending):
+        if perf_counter() < self._next_drawing_s and all(
+            isinstance(event, StepDone) for event in self._pending
+        ):
             if not self._late.isActive():
                 self._late.start()
             return
@@ -282,12 +314,16 @@ class RunController(QObject):
         """Lets a later session resume this run, even if this session crashes."""
         run = self._state.run
         if run.request is not None and run.last_checkpoint is not None:
-            unfinished = run_settings.UnfinishedRun(run.request, run.last_checkpoint, run.best_checkpoint)
+            unfinished = run_settings.UnfinishedRun(
+                run.request, run.last_checkpoint, run.best_checkpoint
+            )
             run_settings.save_unfinished(self._settings, unfinished)
 
 
 def with_readable_source(request: TrainingRequest, source: str | Path) -> TrainingRequest:
-    """The request with the folder or file `source` if its own, or one of its own two files, does not exist."""
+    """The request with the folder or file `source` if its own, or one of its own two files, does
+    not exist.
+    """
     own = request.source
     paths = own if isinstance(own, tuple) else (own,)
     has_moved = any(isinstance(path, Path) and not os.path.exists(path) for path in paths)  # noqa: PTH110 — no error

@@ -1,4 +1,7 @@
-"""The forms of a new run: preset, key settings, data, device, probe sentence and folder; and one of all settings."""
+"""The forms of a new run: preset, key settings, data, device, probe sentence and folder.
+
+And one of all settings.
+"""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
@@ -86,8 +89,8 @@ class RunForm(QWidget):
         self.seed_edit = number_edit("seed")
         self.probe_edit = one_line_edit(
             "film sentence",
-            "The probe sentence, for the film of attention: it is translated at each validation, and the maps of every "
-            "head are saved. Empty: one of the validation sentences.",
+            "The probe sentence, for the film of attention: it is translated at each validation, "
+            "and the maps of every head are saved. Empty: one of the validation sentences.",
             "film: a validation sentence",
         )
         self.layers_edit = _short_edit("layers")
@@ -96,7 +99,9 @@ class RunForm(QWidget):
         self.rate_edit = _short_edit("rate")
         self.source_language_edit = _short_edit("source language")
         self.target_language_edit = _short_edit("target language")
-        self.settings_button = flat_button("All settings…", "Shows every setting of a run, with its description")
+        self.settings_button = flat_button(
+            "All settings…", "Shows every setting of a run, with its description"
+        )
         self.settings_button.setCheckable(True)
         set_role(self.settings_button, "value")
         self._rate_name = label("muted")
@@ -129,7 +134,10 @@ class RunForm(QWidget):
         self.changed.emit()
 
     def edit_settings(self, text: str, *names: str) -> None:
-        """Takes over the typed values of these settings; an empty text restores the preset's values."""
+        """Takes over the typed values of these settings.
+
+        An empty text restores the preset's values.
+        """
         self.set_choices(self._choices.with_settings(text, *names))
 
     def restore_all(self) -> None:
@@ -137,7 +145,10 @@ class RunForm(QWidget):
         self._change(settings={})
 
     def set_devices(self, labels: Mapping[str, str]) -> None:
-        """Offers devices, by name. The chosen one stays even if it is missing: starting reports what is available."""
+        """Offers devices, by name.
+
+        The chosen one stays even if it is missing: starting reports what is available.
+        """
         self.device_menu.set_entries(entries_of(labels))
         self.device_menu.show_choice(self._choices.device)
 
@@ -176,7 +187,9 @@ class RunForm(QWidget):
         self.device_menu.chosen.connect(lambda device: self._change(device=device))
         self.probe_edit.textEdited.connect(lambda text: self._change(probe=text))
         for edit in self._edits():
-            edit.textEdited.connect(lambda text, edit=edit: self.edit_settings(text, *self._edits()[edit]))
+            edit.textEdited.connect(
+                lambda text, edit=edit: self.edit_settings(text, *self._edits()[edit])
+            )
         self.folder_button.clicked.connect(self._on_folder)
 
     def _lay_out(self) -> None:
@@ -226,7 +239,9 @@ class RunForm(QWidget):
         self.preset_menu.show_choice(choices.preset)
         self._description.setText(preset(choices.preset).description)
         self._show_settings()
-        self.data_menu.set_entries(entries_of({"copy": _COPY_LABEL} if choices.is_copy_task else _DATA_LABELS))
+        self.data_menu.set_entries(
+            entries_of({"copy": _COPY_LABEL} if choices.is_copy_task else _DATA_LABELS)
+        )
         self.data_menu.show_choice("copy" if choices.is_copy_task else choices.data_kind)
         if choices.is_copy_task:
             self._data_path.setText("random sequences of symbols; nothing to download")
@@ -285,7 +300,10 @@ class RunForm(QWidget):
                 self, "A folder with train.de, train.en, val.de, val.en, or in other languages"
             )
         elif key == "file":
-            title = "Sentence pairs: two columns separated by a tab, JSON lines, or a file of “augenmerk data prepare”"
+            title = (
+                "Sentence pairs: two columns separated by a tab, JSON lines, or a file of "
+                "“augenmerk data prepare”"
+            )
             path, _ = QFileDialog.getOpenFileName(self, title)
         else:
             path = self._choices.data_path
@@ -339,14 +357,17 @@ class NumberTable(QWidget):
 
 
 class AllSettings(QFrame):
-    """Shows and edits the settings in the choices of a `RunForm`; both can be edited next to each other.
+    """Shows and edits the settings in the choices of a `RunForm`.
+
+    Both can be edited next to each other.
 
     Attributes:
         rows: the settings by dotted name.
         filter_edit: shows only the settings that contain this text.
         restore_button: resets all settings to the preset.
         close_button: hides all settings.
-        problem: the reason why the settings do not fit together, on a line of its own, so that no row moves.
+        problem: the reason why the settings do not fit together, on a line of its own, so that no
+            row moves.
     """
 
     def __init__(self, form: RunForm, parent: QWidget | None = None) -> None:
@@ -361,7 +382,10 @@ class AllSettings(QFrame):
         self.close_button = flat_button("Close", "Hides all settings. Edited settings stay.")
         self.problem = ElidingLabel("warm")
         self._headings = {part: label("heading") for part in PARTS}
-        self.rows = {name: SettingRow(name, setting, form.edit_settings) for name, setting in dotted_settings().items()}
+        self.rows = {
+            name: SettingRow(name, setting, form.edit_settings)
+            for name, setting in dotted_settings().items()
+        }
         self._lay_out()
         self.filter_edit.textChanged.connect(self._filter)
         self.restore_button.clicked.connect(form.restore_all)
@@ -394,7 +418,11 @@ class AllSettings(QFrame):
     def _filter(self, text: str) -> None:
         words = text.casefold().split()
         for part, heading in self._headings.items():
-            are_shown = [row.show_if_found(words) for name, row in self.rows.items() if name.startswith(f"{part}.")]
+            are_shown = [
+                row.show_if_found(words)
+                for name, row in self.rows.items()
+                if name.startswith(f"{part}.")
+            ]
             heading.setVisible(any(are_shown))
 
     def _lay_out(self) -> None:
@@ -406,12 +434,21 @@ class AllSettings(QFrame):
         parts: list[QWidget] = []
         for part, heading in self._headings.items():
             heading.setText(part.capitalize())
-            parts += [heading, *(row for name, row in self.rows.items() if name.startswith(f"{part}."))]
+            parts += [
+                heading,
+                *(row for name, row in self.rows.items() if name.startswith(f"{part}.")),
+            ]
         content = QWidget()
         column_of(*parts, 1, spacing=10, margins=(0, 0, 12, 0), within=content)
         content.setProperty("role", "transparent")
         margins = PANEL_MARGIN, PANEL_MARGIN - 4, 4, PANEL_MARGIN
-        column_of(top, (VerticalScrollArea(content, self, takes_keys=True), 1), spacing=8, margins=margins, within=self)
+        column_of(
+            top,
+            (VerticalScrollArea(content, self, takes_keys=True), 1),
+            spacing=8,
+            margins=margins,
+            within=self,
+        )
 
 
 class SettingRow(QWidget):
@@ -428,7 +465,11 @@ class SettingRow(QWidget):
         self.setProperty("role", "form")
         self._dotted = dotted
         self._shown: tuple[object, ...] = ()
-        self.name = label("number", f"{setting.name} ({setting.unit})" if setting.unit else setting.name, wraps=True)
+        self.name = label(
+            "number",
+            f"{setting.name} ({setting.unit})" if setting.unit else setting.name,
+            wraps=True,
+        )
         self.name.setToolTip(dotted)
         self.control: QCheckBox | ChoiceMenu | QLineEdit
         if bool in setting.kinds:
@@ -516,7 +557,8 @@ def entries_of(labels: Mapping[str, str]) -> dict[str, tuple[str, str]]:
 
 
 def show_setting(edit: QLineEdit, choices: RunChoices, *names: str) -> None:
-    """Shows the typed values of these settings in one field, with the preset's value as its placeholder.
+    """Shows the typed values of these settings in one field, with the preset's value as its
+    placeholder.
 
     Settings that were typed differently are shown as the placeholder, joined.
     """
@@ -525,8 +567,12 @@ def show_setting(edit: QLineEdit, choices: RunChoices, *names: str) -> None:
     if edit.text() not in typed or len(typed) > 1:
         edit.setText(typed.pop() if len(typed) == 1 else "")
     values = list(dict.fromkeys(choices.text(name) or choices.preset_text(name) for name in names))
-    edit.setPlaceholderText(" + ".join(values) if len(values) > 1 else choices.preset_text(names[0]))
-    edit.setToolTip(f"{described.description} Empty: the preset's value. Enter {described.expected}.")
+    edit.setPlaceholderText(
+        " + ".join(values) if len(values) > 1 else choices.preset_text(names[0])
+    )
+    edit.setToolTip(
+        f"{described.description} Empty: the preset's value. Enter {described.expected}."
+    )
 
 
 def _short_edit(name: str) -> QLineEdit:

@@ -1,4 +1,6 @@
-"""The run on the page: the left column, with the form of a new run or the run itself, and the bar above the charts."""
+"""The run on the page: the left column, with the form of a new run or the run itself, and the bar
+above the charts.
+"""
 
 from collections.abc import Mapping
 from itertools import zip_longest
@@ -39,14 +41,15 @@ WIDTH_PX, NO_MAX_WIDTH = 316, (1 << 24) - 1
 
 
 class RunPanel(QFrame):
-    """Shows either the form, or the run on the page: the form of a new run never appears with values of another one.
+    """Shows either the form, or the run on the page: the form of a new run never appears with
+    values of another one.
 
     Attributes:
         form: the settings of a new run.
         start_button: starts it.
         switch_button: shows the form in place of the run, and the run in place of the form.
-        resume_button, pause_button, stop_button, discard_button: of the run; shown when they apply. Resume
-            replaces Pause.
+        resume_button, pause_button, stop_button, discard_button: of the run; shown when they apply.
+            Resume replaces Pause.
         epochs_edit: the total number of epochs for continuing a finished run.
         device_menu: the device for resuming the run.
         open_menu: runs on the disk.
@@ -74,11 +77,17 @@ class RunPanel(QFrame):
         self.extend_button = QPushButton("Train longer")
         self.extend_button.setToolTip("Continues this finished run to the number of epochs below.")
         self.stop_button = QPushButton("Stop and save")
-        self.stop_button.setToolTip("Stops after the current batch, validates the model and saves it.")
+        self.stop_button.setToolTip(
+            "Stops after the current batch, validates the model and saves it."
+        )
         self.pause_button = QPushButton("Pause")
-        self.pause_button.setToolTip("Saves after the current batch and stops. Continue resumes exactly from there.")
+        self.pause_button.setToolTip(
+            "Saves after the current batch and stops. Continue resumes exactly from there."
+        )
         self.discard_button = QPushButton("Discard…")
-        self.discard_button.setToolTip("Ends the run and deletes its files, after asking for confirmation.")
+        self.discard_button.setToolTip(
+            "Ends the run and deletes its files, after asking for confirmation."
+        )
         self.open_menu = RunMenu("Open run… ▾", "Shows the curves and the film of a saved run.")
         for button in (self.start_button, self.resume_button, self.extend_button):
             set_role(button, "primary")
@@ -134,7 +143,10 @@ class RunPanel(QFrame):
         show_text(self.message, text)
 
     def show_problem(self, text: str) -> None:
-        """Shows the reason why the run of the form cannot start, and disables the button; an empty text enables it."""
+        """Shows the reason why the run of the form cannot start, and disables the button.
+
+        An empty text enables it.
+        """
         self._problem = text
         self.start_button.setEnabled(not text)
         self.start_button.setToolTip(text)
@@ -163,7 +175,9 @@ class RunPanel(QFrame):
         self._show_stop_buttons(run, shows_run)
         self._repair_focus(focus_before)
         is_waiting = status.is_running and (run.started is None or status is Status.PREPARING)
-        self._progress.setVisible(shows_run and (status.is_running or run.fraction_done is not None))
+        self._progress.setVisible(
+            shows_run and (status.is_running or run.fraction_done is not None)
+        )
         self._progress.set_fraction(None if is_waiting else run.fraction_done or 0.0)
         self._activity.setText(activity(run))
         self._activity.setVisible(status.is_running)
@@ -177,11 +191,15 @@ class RunPanel(QFrame):
             widget.setVisible(shows_run and bool(text))
 
     def _show_request(self, request: TrainingRequest | None) -> None:
-        """Shows the settings of the run on the page, if they changed: else a device chosen meanwhile would be lost."""
+        """Shows the settings of the run on the page, if they changed: else a device chosen
+        meanwhile would be lost.
+        """
         if request == self._shown_request:
             return
         self._shown_request = request
-        self._settings.show_rows(run_summary_rows(request.run, request.source, request.probe) if request else [])
+        self._settings.show_rows(
+            run_summary_rows(request.run, request.source, request.probe) if request else []
+        )
         self.device_menu.show_choice(request.device if request else "auto")
         if request is not None:
             num_epochs = request.run.training.num_epochs
@@ -192,7 +210,9 @@ class RunPanel(QFrame):
         self._title.setText("New run" if self.shows_form else name)
         self.switch_button.setVisible(run.is_on_page and not run.status.is_running)
         self.switch_button.setText("‹ Back to the run" if self.shows_form else "New run…")
-        self.switch_button.setToolTip(f"Show {name}" if self.shows_form else "Show the form of a new run")
+        self.switch_button.setToolTip(
+            f"Show {name}" if self.shows_form else "Show the form of a new run"
+        )
 
     def _on_switch(self) -> None:
         self._wants_form = not self._wants_form
@@ -201,9 +221,17 @@ class RunPanel(QFrame):
         self.switched.emit()
 
     def _repair_focus(self, before: QWidget | None) -> None:
-        """Focuses a harmless button when the focused one disappears: Qt would choose the next, perhaps “Discard…”."""
+        """Focuses a harmless button when the focused one disappears: Qt would choose the next,
+        perhaps “Discard…”.
+        """
         now = self.window().focusWidget()
-        pushed = (self.start_button, self.resume_button, self.extend_button, self.stop_button, self.pause_button)
+        pushed = (
+            self.start_button,
+            self.resume_button,
+            self.extend_button,
+            self.stop_button,
+            self.pause_button,
+        )
         is_gone = before in pushed and not (before.isVisibleTo(self) and before.isEnabled())
         if not is_gone and (now is before or now is not self.discard_button):
             return
@@ -221,7 +249,12 @@ class RunPanel(QFrame):
         for button, kind, text, is_offered in (
             (self.stop_button, "keep", "Stop and save", is_running),
             (self.pause_button, "pause", "Pause", is_running),
-            (self.discard_button, "discard", "Discard…", shows_run and (is_running or run.can_discard)),
+            (
+                self.discard_button,
+                "discard",
+                "Discard…",
+                shows_run and (is_running or run.can_discard),
+            ),
         ):
             button.setVisible(is_offered)
             button.setEnabled(not is_stopping)
@@ -257,15 +290,18 @@ class RunPanel(QFrame):
             within=content,
         )
         content.setProperty("role", "transparent")
-        column_of(VerticalScrollArea(content, self, takes_keys=True), margins=(1, 1, 1, 1), within=self)
+        column_of(
+            VerticalScrollArea(content, self, takes_keys=True), margins=(1, 1, 1, 1), within=self
+        )
 
 
 class NoticeBar(QFrame):
     """Shows the `notice` of the run; hidden if there is none.
 
     Signals:
-        chosen(str): a button was pressed: "try" opens the best checkpoint on the Translate page, "folder" shows the
-            run's folder, "details" the traceback of an unexpected error; else the key of an `Action`.
+        chosen(str): a button was pressed: "try" opens the best checkpoint on the Translate page,
+            "folder" shows the run's folder, "details" the traceback of an unexpected error; else
+            the key of an `Action`.
     """
 
     chosen = Signal(str)
@@ -281,7 +317,8 @@ class NoticeBar(QFrame):
         self.folder_button = QPushButton("Open folder")
         self.try_button = QPushButton("Try this model")
         self.try_button.setToolTip(
-            "Opens the best checkpoint so far on the Translate page, with the sentence of the film. Training goes on."
+            "Opens the best checkpoint so far on the Translate page, with the sentence of the "
+            "film. Training goes on."
         )
         self.action_buttons = [QPushButton(), QPushButton()]
         self._actions: tuple[Action, ...] = ()
@@ -290,7 +327,9 @@ class NoticeBar(QFrame):
         self.try_button.clicked.connect(lambda: self.chosen.emit("try"))
         for index, button in enumerate(self.action_buttons):
             set_role(button, "" if index else "primary")
-            button.clicked.connect(lambda _checked=False, index=index: self.chosen.emit(self._actions[index].key))
+            button.clicked.connect(
+                lambda _checked=False, index=index: self.chosen.emit(self._actions[index].key)
+            )
         words = column_of(self._heading, self._text, spacing=2)
         buttons = self.details_button, self.folder_button, self.try_button, *self.action_buttons
         centered = [(button, 0, Qt.AlignmentFlag.AlignVCenter) for button in buttons]

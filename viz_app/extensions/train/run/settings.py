@@ -69,7 +69,9 @@ def load_choices(settings: "QSettings") -> RunChoices:
         parent_folder=Path(text("parent_folder", str(default.parent_folder))),
         probe=text("probe", ""),
         settings={
-            name: typed for name, typed in _load_texts(settings, "settings").items() if name in dotted_settings()
+            name: typed
+            for name, typed in _load_texts(settings, "settings").items()
+            if name in dotted_settings()
         },
     )
 
@@ -97,7 +99,10 @@ def forget_unfinished(settings: "QSettings", folder: Path | None) -> None:
 
 
 def load_source(settings: "QSettings", folder: Path) -> DataSource | None:
-    """The data source of the run in `folder`; None if it is not known. Earlier versions kept it in the settings."""
+    """The data source of the run in `folder`; None if it is not known.
+
+    Earlier versions kept it in the settings.
+    """
     if (data := read_run_inputs(folder).data) is not None:
         return data
     source = _load_texts(settings, "sources").get(str(folder))
@@ -116,7 +121,10 @@ def load_speeds(settings: "QSettings", machine: str) -> dict[str, Speed]:
     if values.get("machine") != machine:
         return {}
     try:
-        return {name: Speed(float(layer), float(flop)) for name, (layer, flop) in values["speeds"].items()}
+        return {
+            name: Speed(float(layer), float(flop))
+            for name, (layer, flop) in values["speeds"].items()
+        }
     except (ValueError, KeyError, TypeError, AttributeError):
         return {}
 
@@ -131,7 +139,9 @@ def _load(settings: "QSettings", key: str) -> dict[str, Any]:
 
 
 def _load_texts(settings: "QSettings", key: str) -> dict[str, str]:
-    return {name: text for name, text in _load(settings, key).items() if isinstance(text, str) and text}
+    return {
+        name: text for name, text in _load(settings, key).items() if isinstance(text, str) and text
+    }
 
 
 def load_unfinished(settings: "QSettings") -> UnfinishedRun | None:
@@ -149,6 +159,7 @@ def load_unfinished(settings: "QSettings") -> UnfinishedRun | None:
             changes=dict(values.get("changes", {})),
         )
         best_checkpoint = Path(best) if best and is_file(best) else None
-    except (ValueError, KeyError, TypeError, ConfigError):  # saved by another version, or edited by hand
+    # saved by another version, or edited by hand
+    except (ValueError, KeyError, TypeError, ConfigError):
         return None
     return UnfinishedRun(request, last, best_checkpoint) if is_file(last) else None

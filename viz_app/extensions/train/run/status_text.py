@@ -11,7 +11,11 @@ from ..state import Run, Status
 from .choices import with_tilde
 
 _NOTHING = "–"
-_STOPPING: dict[StopRequest, str] = {"keep": "Stopping…", "pause": "Pausing…", "discard": "Discarding…"}
+_STOPPING: dict[StopRequest, str] = {
+    "keep": "Stopping…",
+    "pause": "Pausing…",
+    "discard": "Discarding…",
+}
 _STOPPING_TEXT: dict[StopRequest, str] = {
     "keep": "Finishing the current batch. The model will be validated and saved.",
     "pause": "Finishing the current batch and saving. Continue will resume exactly from there.",
@@ -108,7 +112,10 @@ def patience_used(run: Run) -> tuple[str, float]:
     if patience is None:
         return "", 0.0
     stale = min(run.curves.num_stale_validations, patience)
-    return f"patience: {stale} of {counted(patience, 'epoch')} without a better loss", stale / patience
+    return (
+        f"patience: {stale} of {counted(patience, 'epoch')} without a better loss",
+        stale / patience,
+    )
 
 
 def status_line(run: Run) -> str:
@@ -128,7 +135,11 @@ def status_line(run: Run) -> str:
         case Status.FINISHED:
             if run.is_paused:
                 return f"{preset}: training paused"
-            return f"{preset}: training finished" if _is_complete(run) else f"{preset}: training stopped"
+            return (
+                f"{preset}: training finished"
+                if _is_complete(run)
+                else f"{preset}: training stopped"
+            )
         case Status.FAILED:
             return f"{preset}: training failed"
     return ""
@@ -170,9 +181,15 @@ def _idle_notice(run: Run) -> Notice | None:
         saved = f"at step {step:,}" if step else "when it ended"
         text = f"{name} is unfinished. It was saved {saved}; Resume continues exactly from there."
     elif num_lost == 1:
-        text = f"{name} ended without saving. Resume continues from step {step:,}; the next step will be repeated."
+        text = (
+            f"{name} ended without saving. Resume continues from step {step:,}; the next step "
+            "will be repeated."
+        )
     elif num_lost > 1:
-        text = f"{name} ended without saving. Resume continues from step {step:,}; {num_lost:,} steps will be repeated."
+        text = (
+            f"{name} ended without saving. Resume continues from step {step:,}; {num_lost:,} "
+            "steps will be repeated."
+        )
     else:
         text = f"{name} ended without saving. Resume continues from its last checkpoint."
     return Notice("Resume unfinished run", text, "plain", run.can_try_model, offers_folder=True)
@@ -181,7 +198,13 @@ def _idle_notice(run: Run) -> Notice | None:
 def _viewing_notice(run: Run) -> Notice:
     best = run.curves.best
     number = len(run.curves.validations)
-    sentences = [f"Validated {number} times." if number > 1 else "Validated once." if number else "Not validated yet."]
+    sentences = [
+        f"Validated {number} times."
+        if number > 1
+        else "Validated once."
+        if number
+        else "Not validated yet."
+    ]
     if best is not None:
         sentences.append(f"Best validation loss {best.validation_loss:.3f} in epoch {best.epoch}.")
     if run.can_resume:
@@ -213,14 +236,21 @@ def _failed_notice(run: Run) -> Notice:
         return Notice("Training failed", run.error, "warm", run.can_try_model, run.can_resume)
     text = f"{run.error.partition(': --')[0].rstrip('. ')}."  # the rest is for the command line
     resumes = run.resumable_checkpoint is not None
-    tip = f"{'Resumes from the last good checkpoint' if resumes else 'Starts again'} with {proposal.text}."
+    tip = (
+        f"{'Resumes from the last good checkpoint' if resumes else 'Starts again'} with "
+        f"{proposal.text}."
+    )
     if proposal.settings:
         action = Action("change", "Start with these settings", tip)
         return Notice("The data do not fit the settings", text, "warm", actions=(action,))
     if proposal.allows_changed_data:
         action = Action("change", "Resume with the changed data", tip)
-        return Notice("The training data has changed", text, "warm", run.can_try_model, True, (action,))
-    action = Action("change", "Resume with this change" if resumes else "Start again with this change", tip)
+        return Notice(
+            "The training data has changed", text, "warm", run.can_try_model, True, (action,)
+        )
+    action = Action(
+        "change", "Resume with this change" if resumes else "Start again with this change", tip
+    )
     return Notice("Training failed", text, "warm", run.can_try_model, run.can_resume, (action,))
 
 
@@ -233,8 +263,12 @@ def _training_notice(run: Run) -> Notice:
         text = f"Validation loss {latest.validation_loss:.3f}, the best so far."
     else:
         best_epoch = run.curves.best.epoch if run.curves.best else latest.epoch
-        text = f"Validation loss {latest.validation_loss:.3f}. The best is still epoch {best_epoch}."
-    return Notice(f"Epoch {latest.epoch} done", f"{text} {run.note}".rstrip(), "plain", run.can_try_model)
+        text = (
+            f"Validation loss {latest.validation_loss:.3f}. The best is still epoch {best_epoch}."
+        )
+    return Notice(
+        f"Epoch {latest.epoch} done", f"{text} {run.note}".rstrip(), "plain", run.can_try_model
+    )
 
 
 def _finished_notice(run: Run) -> Notice:
@@ -252,7 +286,9 @@ def _finished_notice(run: Run) -> Notice:
     }[finish.reason]
     text = f"Epoch {finish.epoch}, step {finish.step:,}, {duration(finish.seconds)}. "
     if math.isfinite(finish.best_validation_loss):
-        text += f"Best validation loss {finish.best_validation_loss:.3f} in epoch {finish.best_epoch}. "
+        text += (
+            f"Best validation loss {finish.best_validation_loss:.3f} in epoch {finish.best_epoch}. "
+        )
     text = f"{text}{run.note}".rstrip()  # for instance about a curve that could not be written
     text = f"{text}\nBest and last checkpoint: {with_tilde(finish.last_checkpoint.parent)}"
     return Notice(heading, text, "plain", run.can_try_model, offers_folder=True)

@@ -1,4 +1,5 @@
-"""`annotated-2018` has the vocabularies and batches of the original, whose iterator and fields run here on Multi30k."""
+"""`annotated-2018` has the vocabularies and batches of the original, whose iterator and fields run
+here on Multi30k."""
 
 import random
 from collections.abc import Iterable, Iterator
@@ -41,7 +42,9 @@ class MyIterator(data.Iterator):  # type: ignore[misc]  # torchtext has no types
 
             def pool(d: Any, random_shuffler: Any) -> Iterator[Any]:
                 for p in data.batch(d, self.batch_size * 100):
-                    p_batch = data.batch(sorted(p, key=self.sort_key), self.batch_size, self.batch_size_fn)
+                    p_batch = data.batch(
+                        sorted(p, key=self.sort_key), self.batch_size, self.batch_size_fn
+                    )
                     yield from random_shuffler(list(p_batch))
 
             self.batches = pool(self.data(), self.random_shuffler)
@@ -56,7 +59,8 @@ Words = dict[tuple[str, str], list[str]]
 
 @pytest.fixture(scope="module")
 def corpus_and_words(multi30k_folder: Path) -> tuple[PreparedCorpus, Words]:
-    """The prepared corpus, and the words of each line by language: splitting it twice would take seconds."""
+    """The prepared corpus, and the words of each line by language: splitting it twice would take
+    seconds."""
     words: Words = {}
     pipe = SpacyTokenizer.pipe
 
@@ -80,7 +84,10 @@ def corpus(corpus_and_words: tuple[PreparedCorpus, Words]) -> PreparedCorpus:
 def original(
     multi30k_folder: Path, corpus_and_words: tuple[PreparedCorpus, Words]
 ) -> tuple[data.Field, data.Field, data.Dataset, data.Dataset]:
-    """Source field, target field, training and validation split; `spacy.load` split into the same tokens."""
+    """Source field, target field, training and validation split.
+
+    `spacy.load` split into the same tokens.
+    """
     texts = read_folder(multi30k_folder, "de", "en")
     src = data.Field(tokenize=str.split, pad_token=BLANK)
     tgt = data.Field(tokenize=str.split, init_token=START, eos_token=END, pad_token=BLANK)
@@ -91,7 +98,11 @@ def original(
             data.Example.fromlist([words["de", source], words["en", target], index], fields)
             for index, (source, target) in enumerate(zip(pairs.source, pairs.target, strict=True))
         ]
-        splits.append(data.Dataset(examples, fields, filter_pred=lambda x: len(x.src) <= 100 and len(x.trg) <= 100))
+        splits.append(
+            data.Dataset(
+                examples, fields, filter_pred=lambda x: len(x.src) <= 100 and len(x.trg) <= 100
+            )
+        )
     train, validation = splits
     src.build_vocab(train.src, min_freq=2)
     tgt.build_vocab(train.trg, min_freq=2)
@@ -100,7 +111,9 @@ def original(
 
 @pytest.mark.heavy
 class TestAgainstTheOriginal:
-    def test_the_vocabularies_are_those_of_its_fields(self, corpus: PreparedCorpus, original: Any) -> None:
+    def test_the_vocabularies_are_those_of_its_fields(
+        self, corpus: PreparedCorpus, original: Any
+    ) -> None:
         src, tgt, *_ = original
         source, target = corpus.codecs.source.vocabulary, corpus.codecs.target.vocabulary
         assert (len(source), len(target)) == (8012, 6191)
@@ -111,8 +124,12 @@ class TestAgainstTheOriginal:
 
     def test_the_ids_are_those_of_its_fields(self, corpus: PreparedCorpus, original: Any) -> None:
         src, tgt, train, _ = original
-        assert corpus.train.source == [[src.vocab.stoi[word] for word in words] for words in train.src]
-        assert corpus.train.target == [[2, *(tgt.vocab.stoi[word] for word in words), 3] for words in train.trg]
+        assert corpus.train.source == [
+            [src.vocab.stoi[word] for word in words] for words in train.src
+        ]
+        assert corpus.train.target == [
+            [2, *(tgt.vocab.stoi[word] for word in words), 3] for words in train.trg
+        ]
 
     @pytest.mark.parametrize(("batch_size", "num_batches"), [(12_000, 47), (3_000, 160)])
     def test_the_training_batches_are_those_of_its_iterator(
@@ -136,7 +153,9 @@ class TestAgainstTheOriginal:
         assert batches == expected
         assert len(batches) == num_batches
 
-    def test_the_validation_batches_are_those_of_its_iterator(self, corpus: PreparedCorpus, original: Any) -> None:
+    def test_the_validation_batches_are_those_of_its_iterator(
+        self, corpus: PreparedCorpus, original: Any
+    ) -> None:
         iterator = MyIterator(
             original[3],
             batch_size=12_000,

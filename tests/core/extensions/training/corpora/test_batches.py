@@ -1,4 +1,5 @@
-"""Batches: every pair once an epoch, at random or by length, sizes as the published systems count them."""
+"""Batches: every pair once an epoch, at random or by length, sizes as the published systems count
+them."""
 
 import itertools
 import random
@@ -33,7 +34,8 @@ def pairs_of(number: int, seed: int = 0, longest: int = 30) -> EncodedPairs:
     source_lengths = [rng.randint(1, longest) for _ in range(number)]
     target_lengths = [max(1, length + rng.randint(-3, 3)) for length in source_lengths]
     return EncodedPairs(
-        [[2, *([9] * length), 3] for length in source_lengths], [[2, *([8] * length), 3] for length in target_lengths]
+        [[2, *([9] * length), 3] for length in source_lengths],
+        [[2, *([8] * length), 3] for length in target_lengths],
     )
 
 
@@ -50,11 +52,17 @@ def padded_size(pairs: EncodedPairs, indices: list[int]) -> int:
 
 def interleaved(first: int, second: int) -> int:
     """Bits of two numbers in turn: torchtext's key for sorting by both lengths at once."""
-    return sum(((first >> bit & 1) << (2 * bit + 1)) | ((second >> bit & 1) << (2 * bit)) for bit in range(16))
+    return sum(
+        ((first >> bit & 1) << (2 * bit + 1)) | ((second >> bit & 1) << (2 * bit))
+        for bit in range(16)
+    )
 
 
-def greedily(pairs: EncodedPairs, order: list[int], limit: int, *, count_tokens: bool) -> list[list[int]]:
-    """Fills one batch after the other, in `order`, up to `limit`: another way to write what torchtext does."""
+def greedily(
+    pairs: EncodedPairs, order: list[int], limit: int, *, count_tokens: bool
+) -> list[list[int]]:
+    """Fills one batch after the other, in `order`, up to `limit`: another way to write what
+    torchtext does."""
     batches: list[list[int]] = [[]]
     for index in order:
         longer = [*batches[-1], index]
@@ -66,19 +74,26 @@ def greedily(pairs: EncodedPairs, order: list[int], limit: int, *, count_tokens:
 
 
 def expected_batches(pairs: EncodedPairs, config: TrainingConfig, epoch: int) -> list[list[int]]:
-    """Shuffled; cut into pools of a hundred batches; each, sorted or not, cut into batches, and these shuffled."""
+    """Shuffled.
+
+    Cut into pools of a hundred batches; each, sorted or not, cut into batches, and these shuffled.
+    """
     rng, count_tokens = random.Random(f"{config.seed}-{epoch}"), config.batch_unit == "tokens"
     order = rng.sample(range(len(pairs)), len(pairs))
     batches = []
     for pool in greedily(pairs, order, 100 * config.batch_size, count_tokens=count_tokens):
         if config.batching == "bucketed":
-            pool.sort(key=lambda index: interleaved(len(pairs.source[index]), len(pairs.target[index])))
+            pool.sort(
+                key=lambda index: interleaved(len(pairs.source[index]), len(pairs.target[index]))
+            )
         of_pool = greedily(pairs, pool, config.batch_size, count_tokens=count_tokens)
         batches += rng.sample(of_pool, len(of_pool))
     return batches
 
 
-@pytest.mark.parametrize("config", [SENTENCES, TOKENS, RANDOM], ids=["sentences", "tokens", "random"])
+@pytest.mark.parametrize(
+    "config", [SENTENCES, TOKENS, RANDOM], ids=["sentences", "tokens", "random"]
+)
 class TestTrainingBatches:
     def test_every_pair_comes_exactly_once_in_an_epoch(self, config: TrainingConfig) -> None:
         for epoch in (1, 2):
@@ -92,7 +107,9 @@ class TestTrainingBatches:
         orders = [training_batches(PAIRS, config, epoch) for epoch in (1, 2, 3)]
         assert orders[0] != orders[1] != orders[2] != orders[0]
         members = [{frozenset(batch) for batch in order} for order in orders]
-        assert len(members[0] & members[1]) < 0.1 * len(members[0]), "other company too, not only another order"
+        assert len(members[0] & members[1]) < 0.1 * len(members[0]), (
+            "other company too, not only another order"
+        )
 
     def test_the_seed_and_the_epoch_alone_decide_the_order(self, config: TrainingConfig) -> None:
         first = training_batches(PAIRS, config, 3)
@@ -115,7 +132,9 @@ class TestTrainingBatches:
     def test_only_batches_by_length_need_little_padding(self, config: TrainingConfig) -> None:
         batches = training_batches(PAIRS, config, 1)
         real = sum(len(ids) for ids in PAIRS.source)
-        padded = sum(len(batch) * max(len(PAIRS.source[index]) for index in batch) for batch in batches)
+        padded = sum(
+            len(batch) * max(len(PAIRS.source[index]) for index in batch) for batch in batches
+        )
         if config.batching == "bucketed":
             assert padded < 1.2 * real
         else:
@@ -124,11 +143,16 @@ class TestTrainingBatches:
     def test_short_and_long_batches_alternate(self, config: TrainingConfig) -> None:
         """Batches themselves are shuffled: the model does not see all short sentences first."""
         lengths = [len(PAIRS.source[batch[0]]) for batch in training_batches(PAIRS, config, 1)]
-        assert sum(after < before for before, after in itertools.pairwise(lengths)) > len(lengths) // 4
+        assert (
+            sum(after < before for before, after in itertools.pairwise(lengths)) > len(lengths) // 4
+        )
 
 
-def torchtext_batches(pairs: EncodedPairs, config: TrainingConfig, epoch: int, **options: bool) -> list[list[int]]:
-    """One epoch of torchtext's own iterator, made with these options, from the same random state."""
+def torchtext_batches(
+    pairs: EncodedPairs, config: TrainingConfig, epoch: int, **options: bool
+) -> list[list[int]]:
+    """One epoch of torchtext's own iterator, made with these options, from the same random
+    state."""
     iterator = BucketIterator.splits(
         (Dataset(numeric_examples(pairs), []),),
         batch_size=config.batch_size,
@@ -138,16 +162,19 @@ def torchtext_batches(pairs: EncodedPairs, config: TrainingConfig, epoch: int, *
     )[0]
     assert iterator.train
     random.seed(f"{config.seed}-{epoch}")
-    iterator.random_shuffler = type(iterator.random_shuffler)()  # takes its state from `random`, as the first one did
+    # takes its state from `random`, as the first one did
+    iterator.random_shuffler = type(iterator.random_shuffler)()
     iterator.init_epoch()
     return [[example.index for example in batch] for batch in iterator.batches]
 
 
 class TestAgainstTorchtextItself:
-    """The iterator as its users call it is the measure, not what its name or its documentation promise."""
+    """The iterator as its users call it is the measure, not what its name or its documentation
+    promise."""
 
     def test_left_to_itself_it_does_not_sort_for_training(self) -> None:
-        """Notebook 6 leaves `sort_within_batch` unset: that is the batching of the presets it is reproduced by."""
+        """Notebook 6 leaves `sort_within_batch` unset: that is the batching of the presets it is
+        reproduced by."""
         for epoch in (1, 2):
             assert training_batches(PAIRS, RANDOM, epoch) == torchtext_batches(PAIRS, RANDOM, epoch)
 
@@ -157,11 +184,20 @@ class TestAgainstTorchtextItself:
         assert expected != torchtext_batches(PAIRS, SENTENCES, 3)
 
     def test_batches_drawn_at_random_differ_little_in_their_tokens(self) -> None:
-        """On Multi30k a batch of 128 pairs has 1806 ± 49 target tokens; by length it would have 1802 ± 502."""
+        """On Multi30k a batch of 128 pairs has 1806 ± 49 target tokens.
+
+        By length it would have 1802 ± 502.
+        """
         spread = {}
         for config in (RANDOM, SENTENCES):
-            batches = [batch for batch in training_batches(PAIRS, config, 1) if len(batch) == config.batch_size]
-            tokens = torch.tensor([float(sum(len(PAIRS.target[index]) for index in batch)) for batch in batches])
+            batches = [
+                batch
+                for batch in training_batches(PAIRS, config, 1)
+                if len(batch) == config.batch_size
+            ]
+            tokens = torch.tensor(
+                [float(sum(len(PAIRS.target[index]) for index in batch)) for batch in batches]
+            )
             spread[config.batching] = float(tokens.std() / tokens.mean())
         assert spread["random"] < 0.2 < 0.5 < spread["bucketed"]
 
@@ -194,7 +230,9 @@ def test_a_batch_of_tokens_obeys_the_rule_of_2018_and_is_full() -> None:
     batches = training_batches(PAIRS, TOKENS, 1)
     sizes = [padded_size(PAIRS, batch) for batch in batches]
     assert max(sizes) <= 120
-    assert sum(size > 120 - 35 for size in sizes) > 0.7 * len(sizes), "a batch grows until no more fits"
+    assert sum(size > 120 - 35 for size in sizes) > 0.7 * len(sizes), (
+        "a batch grows until no more fits"
+    )
 
 
 def test_a_target_longer_than_its_source_counts() -> None:
@@ -225,7 +263,9 @@ def test_validation_is_read_by_length_always_in_the_same_order(config: TrainingC
     assert keys == sorted(keys)
     assert sorted(order) == list(range(len(PAIRS)))
     assert batches == validation_batches(PAIRS, config.replace(seed=5))
-    assert batches == greedily(PAIRS, order, config.batch_size, count_tokens=config.batch_unit == "tokens")
+    assert batches == greedily(
+        PAIRS, order, config.batch_size, count_tokens=config.batch_unit == "tokens"
+    )
 
 
 class TestCollate:
@@ -270,7 +310,8 @@ def test_examples_know_their_place() -> None:
 
 class TestSplit:
     PAIRS = EncodedPairs(
-        [[5] * length for length in (9, 7, 4, 4, 2)], [[2, *[6] * length, 3] for length in (6, 6, 5, 1, 1)]
+        [[5] * length for length in (9, 7, 4, 4, 2)],
+        [[2, *[6] * length, 3] for length in (6, 6, 5, 1, 1)],
     )
 
     def whole(self) -> Batch:
@@ -287,7 +328,9 @@ class TestSplit:
     def test_no_part_holds_more_tokens_than_allowed_unless_it_is_one_pair(self) -> None:
         for limit in (1, 9, 18, 20, 1000):
             for part in self.whole().split(limit, 0):
-                assert max(part.source.numel(), part.target.numel()) <= limit or len(part.source) == 1
+                assert (
+                    max(part.source.numel(), part.target.numel()) <= limit or len(part.source) == 1
+                )
 
     def test_padding_that_a_part_does_not_need_is_cut_off(self) -> None:
         parts = self.whole().split(20, 0)
@@ -310,11 +353,16 @@ def rows_of(batches: list[Batch]) -> Counter[tuple[tuple[int, ...], tuple[int, .
 
 
 def time_of(batches: list[Batch], tokens_per_pass: float) -> float:
-    return sum(len(part.source) * (part.source.size(1) + part.target.size(1) - 1) + tokens_per_pass for part in batches)
+    return sum(
+        len(part.source) * (part.source.size(1) + part.target.size(1) - 1) + tokens_per_pass
+        for part in batches
+    )
 
 
 class TestRegrouped:
-    BATCHES: ClassVar = [collate(PAIRS, range(first, first + 20), PADDING, pad_to=40) for first in (0, 20, 40)]
+    BATCHES: ClassVar = [
+        collate(PAIRS, range(first, first + 20), PADDING, pad_to=40) for first in (0, 20, 40)
+    ]
 
     @pytest.mark.parametrize("max_tokens", [1, 100, 10_000])
     @pytest.mark.parametrize("tokens_per_pass", [0.0, 30.0, 1e9])
@@ -323,21 +371,31 @@ class TestRegrouped:
     ) -> None:
         parts = regrouped(self.BATCHES, max_tokens, tokens_per_pass, PADDING)
         assert rows_of(parts) == rows_of(self.BATCHES)
-        assert sum(part.num_target_tokens for part in parts) == sum(batch.num_target_tokens for batch in self.BATCHES)
+        assert sum(part.num_target_tokens for part in parts) == sum(
+            batch.num_target_tokens for batch in self.BATCHES
+        )
         for part in parts:
-            assert len(part.source) == 1 or max(part.source.numel(), part.target.numel()) <= max_tokens
+            assert (
+                len(part.source) == 1 or max(part.source.numel(), part.target.numel()) <= max_tokens
+            )
             assert bool((part.source != PADDING).any(dim=0).all()), "no column is all padding"
             assert bool((part.target != PADDING).any(dim=0).all())
-            assert max(part.source.numel(), part.target.numel()) <= 20 * 40, "no larger than the batches themselves"
+            assert max(part.source.numel(), part.target.numel()) <= 20 * 40, (
+                "no larger than the batches themselves"
+            )
         if tokens_per_pass == 1e9 and max_tokens == 10_000:
             assert len(parts) < 4
         if max_tokens == 1:
             assert len(parts) == 60
 
     @pytest.mark.parametrize("tokens_per_pass", [5.0, 40.0])
-    def test_no_other_cuts_of_the_pairs_by_length_take_less_time(self, tokens_per_pass: float) -> None:
+    def test_no_other_cuts_of_the_pairs_by_length_take_less_time(
+        self, tokens_per_pass: float
+    ) -> None:
         batch = collate(PAIRS, range(9), PADDING)
-        order = sorted(range(9), key=lambda index: (len(PAIRS.target[index]), len(PAIRS.source[index])))
+        order = sorted(
+            range(9), key=lambda index: (len(PAIRS.target[index]), len(PAIRS.source[index]))
+        )
         times = []
         for number in range(9):
             for cuts in itertools.combinations(range(1, 9), number):
@@ -355,4 +413,6 @@ class TestRegrouped:
 
     def test_a_random_batch_of_sentences_needs_much_less_time(self) -> None:
         batch = collate(PAIRS, range(128), PADDING)
-        assert time_of(regrouped([batch], 10_000, 128.0, PADDING), 128.0) < 0.75 * time_of([batch], 128.0)
+        assert time_of(regrouped([batch], 10_000, 128.0, PADDING), 128.0) < 0.75 * time_of(
+            [batch], 128.0
+        )

@@ -1,4 +1,5 @@
-"""BPE-dropout follows the distribution that sentencepiece samples from, and is the same in every process."""
+"""BPE-dropout follows the distribution that sentencepiece samples from, and is the same in every
+process."""
 
 import random
 import subprocess
@@ -29,19 +30,24 @@ def subwords() -> Subwords:
     return learn_subwords([sentence.split() for sentence in SENTENCES], 80)
 
 
-def exact_distribution(scores: dict[str, float], text: str, dropout: float) -> dict[tuple[str, ...], float]:
-    """Of the pieces of `text`, written down plainly: all that can be kept or left out is followed."""
+def exact_distribution(
+    scores: dict[str, float], text: str, dropout: float
+) -> dict[tuple[str, ...], float]:
+    """Of the pieces of `text`, written down plainly: all that can be kept or left out is
+    followed."""
 
     @cache
     def follow(
         symbols: tuple[str, ...], left_out: frozenset[tuple[int, int]]
     ) -> tuple[tuple[tuple[str, ...], float], ...]:
-        """`left_out`: first and last character, from and to, of the pairs that were left out and have not changed."""
+        """`left_out`: first and last character, from and to, of the pairs that were left out and
+        have not changed."""
         starts = [sum(map(len, symbols[:index])) for index in range(len(symbols) + 1)]
         pairs = [
             (-scores[symbols[at] + symbols[at + 1]], starts[at], at)
             for at in range(len(symbols) - 1)
-            if symbols[at] + symbols[at + 1] in scores and (starts[at], starts[at + 1], starts[at + 2]) not in left_out
+            if symbols[at] + symbols[at + 1] in scores
+            and (starts[at], starts[at + 1], starts[at + 2]) not in left_out
         ]
         if not pairs:
             return ((symbols, 1.0),)
@@ -49,7 +55,10 @@ def exact_distribution(scores: dict[str, float], text: str, dropout: float) -> d
         merged = (*symbols[:at], symbols[at] + symbols[at + 1], *symbols[at + 2 :])
         probabilities: Counter[tuple[str, ...]] = Counter()
         key = (starts[at], starts[at + 1], starts[at + 2])
-        for outcomes, weight in ((follow(merged, left_out), 1 - dropout), (follow(symbols, left_out | {key}), dropout)):
+        for outcomes, weight in (
+            (follow(merged, left_out), 1 - dropout),
+            (follow(symbols, left_out | {key}), dropout),
+        ):
             for pieces, probability in outcomes:
                 probabilities[pieces] += weight * probability
         return tuple(probabilities.items())
@@ -60,13 +69,21 @@ def exact_distribution(scores: dict[str, float], text: str, dropout: float) -> d
 def distance(expected: dict[tuple[str, ...], float], drawn: Counter[tuple[str, ...]]) -> float:
     """Half the sum of the differences of the probabilities (total variation)."""
     total = sum(drawn.values())
-    return sum(abs(expected.get(key, 0.0) - drawn[key] / total) for key in expected.keys() | drawn.keys()) / 2
+    return (
+        sum(
+            abs(expected.get(key, 0.0) - drawn[key] / total)
+            for key in expected.keys() | drawn.keys()
+        )
+        / 2
+    )
 
 
 @pytest.mark.parametrize("dropout", [0.1, 0.5])
 @pytest.mark.parametrize("word", ["einem", "leiter", "shirt"])
 @pytest.mark.heavy
-def test_pieces_are_drawn_from_the_distribution_of_bpe_dropout(subwords: Subwords, word: str, dropout: float) -> None:
+def test_pieces_are_drawn_from_the_distribution_of_bpe_dropout(
+    subwords: Subwords, word: str, dropout: float
+) -> None:
     scores = subwords.scores
     text = WORD_MARK + word
     expected = exact_distribution(dict(scores), text, dropout)
@@ -75,21 +92,33 @@ def test_pieces_are_drawn_from_the_distribution_of_bpe_dropout(subwords: Subword
     drawn = Counter(SubwordSampler(subwords).sample([word] * NUM_DRAWN, dropout, seed=1))
     assert drawn.keys() <= expected.keys()
     assert distance(expected, drawn) < 0.02
-    # and sentencepiece's own sampler, whose random numbers differ in each process, draws from the same
+    # and sentencepiece's own sampler, whose random numbers differ in each process, draws from the
+    # same
     processor = sentencepiece.SentencePieceProcessor(model_proto=subwords.model)
-    theirs = processor.encode([word] * NUM_DRAWN, out_type=str, enable_sampling=True, alpha=dropout, nbest_size=-1)
+    theirs = processor.encode(
+        [word] * NUM_DRAWN, out_type=str, enable_sampling=True, alpha=dropout, nbest_size=-1
+    )
     assert distance(expected, Counter(map(tuple, theirs))) < 0.03
 
 
 def test_without_dropout_the_pieces_are_those_of_sentencepiece(subwords: Subwords) -> None:
     generator = random.Random(0)
     letters = sorted({letter for word in WORDS for letter in word})
-    words = [*WORDS, *("".join(generator.choices(letters, k=generator.randint(1, 12))) for _ in range(500))]
-    assert SubwordSampler(subwords).sample(words, 0.0, seed=0) == [subwords.pieces_of(word) for word in words]
+    words = [
+        *WORDS,
+        *("".join(generator.choices(letters, k=generator.randint(1, 12))) for _ in range(500)),
+    ]
+    assert SubwordSampler(subwords).sample(words, 0.0, seed=0) == [
+        subwords.pieces_of(word) for word in words
+    ]
 
 
 def test_a_piece_that_is_no_merge_of_two_pieces_is_never_made() -> None:
-    assert BpeDropout({"a": -1.0, "b": -2.0, "abc": 0.0}).sample("abc", 0.0, random.Random(0)) == ("a", "b", "c")
+    assert BpeDropout({"a": -1.0, "b": -2.0, "abc": 0.0}).sample("abc", 0.0, random.Random(0)) == (
+        "a",
+        "b",
+        "c",
+    )
 
 
 @pytest.mark.subprocess
@@ -101,5 +130,7 @@ from augenmerk.core.text.subwords import Subwords
 print(repr(SubwordSampler(Subwords.from_text(sys.argv[1])).sample(sys.argv[2:] * 20, 0.3, seed=5)), end="")
 """
     command = [sys.executable, "-c", program, subwords.to_text(), *WORDS]
-    process = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, encoding="utf-8", check=True)
+    process = subprocess.run(
+        command, cwd=REPOSITORY, capture_output=True, text=True, encoding="utf-8", check=True
+    )
     assert process.stdout == repr(SubwordSampler(subwords).sample(WORDS * 20, 0.3, seed=5))

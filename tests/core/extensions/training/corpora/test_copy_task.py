@@ -15,7 +15,11 @@ def test_every_sequence_begins_with_the_start_symbol_and_has_the_length_asked_fo
 
 
 def test_symbols_are_uniform_from_one_to_the_largest_and_never_padding() -> None:
-    drawn = Counter(symbol for sequence in draw_sequences(2000, 10, 10, random.Random(1)) for symbol in sequence[1:])
+    drawn = Counter(
+        symbol
+        for sequence in draw_sequences(2000, 10, 10, random.Random(1))
+        for symbol in sequence[1:]
+    )
     assert sorted(drawn) == list(range(1, 11))
     expected = 2000 * 9 / 10
     assert all(abs(count - expected) < 5 * expected**0.5 for count in drawn.values())

@@ -9,7 +9,11 @@ from augenmerk.core.extensions.training.corpora.parallel import SentencePairs, r
 from augenmerk.core.resources import bundled_model_path
 from tools.diversify import diversify, main
 
-GERMAN = ("Zwei Hunde spielen im Schnee.", "Ein Mann steht auf einer Leiter.", "Eine Frau liest ein Buch.")
+GERMAN = (
+    "Zwei Hunde spielen im Schnee.",
+    "Ein Mann steht auf einer Leiter.",
+    "Eine Frau liest ein Buch.",
+)
 ENGLISH = ("Two dogs are playing in the snow.", "A man is standing on a ladder.", "A woman reads.")
 
 
@@ -25,13 +29,18 @@ def data(tmp_path: Path) -> Path:
 
 def test_pairs_that_were_there_before_and_empty_sides_are_left_out() -> None:
     original = SentencePairs(("eins", "zwei"), ("one", "two"))
-    forward, backward = SentencePairs(("eins", "zwei"), ("one", "both")), SentencePairs(("", "zwo"), ("one", "two"))
+    forward, backward = (
+        SentencePairs(("eins", "zwei"), ("one", "both")),
+        SentencePairs(("", "zwo"), ("one", "two")),
+    )
     pairs = diversify(original, [forward, backward])
     assert pairs == SentencePairs(("eins", "zwei", "zwei", "zwo"), ("one", "two", "both", "two"))
 
 
 @pytest.mark.heavy
-def test_a_folder_holds_the_pairs_and_what_a_model_says_of_their_sources(data: Path, tmp_path: Path) -> None:
+def test_a_folder_holds_the_pairs_and_what_a_model_says_of_their_sources(
+    data: Path, tmp_path: Path
+) -> None:
     model, out = bundled_model_path(), tmp_path / "more"
     digest = model_digest(load_checkpoint(model))
     interrupted = out / f"by-{model.stem}-{digest[:8]}.txt"
@@ -67,5 +76,8 @@ def test_a_model_of_the_other_direction_is_refused(
 ) -> None:
     out = tmp_path / "more"
     assert main([str(data), "--out", str(out), "--backward", str(bundled_model_path())]) == 2
-    assert "translates de into en. Choose a model that translates en into de" in capsys.readouterr().err
+    assert (
+        "translates de into en. Choose a model that translates en into de"
+        in capsys.readouterr().err
+    )
     assert not out.exists()

@@ -64,6 +64,8 @@ def test_multi30k_is_known(multi30k_folder: Path, tmp_path: Path) -> None:
     pairs = read_pair(multi30k_folder / "train.de.gz", multi30k_folder / "train.en.gz")
     assert kind_of_text(pairs.source) == kind_of_text(pairs.target) == CAPTIONS
     assert kind_of_text(pairs.source[:-1], pairs.target[:-1]) == ""
-    (tmp_path / "train.en").write_bytes(gzip.decompress((multi30k_folder / "train.en.gz").read_bytes()))
+    (tmp_path / "train.en").write_bytes(
+        gzip.decompress((multi30k_folder / "train.en.gz").read_bytes())
+    )
     (tmp_path / "train.fr").write_text("Une phrase.\n" * len(pairs), encoding="utf-8")
     assert read_folder(tmp_path, "fr", "en").kind == CAPTIONS, "its English side tells"

@@ -15,7 +15,17 @@ from tests.core.text.test_vocabulary import vocabulary
 
 def test_words_follow_by_falling_frequency_and_then_by_alphabet() -> None:
     assert vocabulary().tokens[4:] == ("der", "aal", "hund")
-    assert vocabulary(1).tokens[4:] == ("der", "aal", "hund", "bellt", "die", "katze", "mann", "rennt", "schläft")
+    assert vocabulary(1).tokens[4:] == (
+        "der",
+        "aal",
+        "hund",
+        "bellt",
+        "die",
+        "katze",
+        "mann",
+        "rennt",
+        "schläft",
+    )
 
 
 def test_words_rarer_than_the_limit_are_left_out() -> None:
@@ -40,7 +50,12 @@ def test_the_copy_task_has_symbols_that_are_their_own_ids_and_no_end() -> None:
     symbols = vocabulary_of_copy_task(10)
     assert len(symbols) == 11
     assert all(symbols.ids[str(symbol)] == symbol for symbol in range(1, 11))
-    assert (symbols.padding_id, symbols.start_id, symbols.end_id, symbols.unknown_id) == (0, 1, None, None)
+    assert (symbols.padding_id, symbols.start_id, symbols.end_id, symbols.unknown_id) == (
+        0,
+        1,
+        None,
+        None,
+    )
     assert symbols.special_ids == {0}, "the start symbol is also a word"
 
 
@@ -54,13 +69,21 @@ def test_more_subwords_than_the_text_has_are_refused_with_a_way_out() -> None:
     message = str(caught.value)
     assert "5,000 subwords cannot be learned from this text: it has pieces for" in message
     assert f"Use fewer (--set data.num_subwords={caught.value.misfit.value})" in message
-    assert len(learn_subwords(WORDS, caught.value.misfit.value).vocabulary) == caught.value.misfit.value
+    assert (
+        len(learn_subwords(WORDS, caught.value.misfit.value).vocabulary)
+        == caught.value.misfit.value
+    )
 
 
 def test_fewer_subwords_than_the_text_has_characters_are_refused_with_a_way_out() -> None:
-    with pytest.raises(UnfitCorpusError, match=r"its characters alone need \d+\. Use more") as caught:
+    with pytest.raises(
+        UnfitCorpusError, match=r"its characters alone need \d+\. Use more"
+    ) as caught:
         learn_subwords(WORDS, 7)
-    assert len(learn_subwords(WORDS, caught.value.misfit.value).vocabulary) == caught.value.misfit.value
+    assert (
+        len(learn_subwords(WORDS, caught.value.misfit.value).vocabulary)
+        == caught.value.misfit.value
+    )
 
 
 def test_a_text_without_words_is_refused() -> None:

@@ -9,7 +9,11 @@ from augenmerk.core.config import RunConfig
 from augenmerk.core.errors import ConfigError, CorpusError
 from augenmerk.core.extensions.run_settings.presets import preset
 from augenmerk.core.extensions.training.corpora import multi30k
-from augenmerk.core.extensions.training.corpora.loading import describe_progress, load_corpus, load_pair
+from augenmerk.core.extensions.training.corpora.loading import (
+    describe_progress,
+    load_corpus,
+    load_pair,
+)
 from augenmerk.core.extensions.training.corpora.prepared import save_prepared
 
 NUMBER = 60
@@ -45,9 +49,13 @@ def test_a_folder_is_read_and_prepared_and_each_phase_is_said(folder: Path) -> N
 
 
 def test_two_sides_in_one_language_are_refused(folder: Path) -> None:
-    run = dataclasses.replace(NOTEBOOK, data=NOTEBOOK.data.replace(source_language="de", target_language="de"))
+    run = dataclasses.replace(
+        NOTEBOOK, data=NOTEBOOK.data.replace(source_language="de", target_language="de")
+    )
     for source in folder, (folder / "train.de", folder / "train.en"):
-        with pytest.raises(ConfigError, match=r"source and the target are both German: .* Choose two languages"):
+        with pytest.raises(
+            ConfigError, match=r"source and the target are both German: .* Choose two languages"
+        ):
             load_corpus(source, run)
 
 
@@ -64,7 +72,9 @@ def test_a_prepared_file_is_read(folder: Path, tmp_path: Path) -> None:
     assert phases == ["Reading data.safetensors"]
 
 
-def test_a_file_prepared_with_other_settings_is_refused_and_they_are_named(folder: Path, tmp_path: Path) -> None:
+def test_a_file_prepared_with_other_settings_is_refused_and_they_are_named(
+    folder: Path, tmp_path: Path
+) -> None:
     path = tmp_path / "data.safetensors"
     save_prepared(load_corpus(folder, NOTEBOOK), path)
     with pytest.raises(CorpusError) as caught:
@@ -76,7 +86,9 @@ def test_a_file_prepared_with_other_settings_is_refused_and_they_are_named(folde
     assert "min_frequency" not in message, "this one is the same"
     assert "max_length" not in message, "longer pairs would be left out"
     save_prepared(load_corpus(folder, preset("annotated-2018")), path)
-    longer = dataclasses.replace(preset("annotated-2018"), data=preset("annotated-2018").data.replace(max_length=None))
+    longer = dataclasses.replace(
+        preset("annotated-2018"), data=preset("annotated-2018").data.replace(max_length=None)
+    )
     with pytest.raises(CorpusError, match="max_length is 100, not None"):
         load_corpus(path, longer)
     assert "Prepare it again with --preset annotated-2018" in message
@@ -88,7 +100,8 @@ def test_a_pair_of_files_is_prepared(folder: Path) -> None:
 
 
 def test_what_is_held_out_does_not_depend_on_the_seed_of_the_run(folder: Path) -> None:
-    """Two runs with different seeds can be compared, and a resumed or averaged one never trains on its validation."""
+    """Two runs with different seeds can be compared, and a resumed or averaged one never trains on
+    its validation."""
     texts = {
         corpus.validation_texts.source
         for seed in (1, 2, 1234)
@@ -107,13 +120,17 @@ def test_the_copy_task_makes_its_own() -> None:
 
 
 def test_preset_and_corpus_must_fit(folder: Path) -> None:
-    with pytest.raises(ConfigError, match=r"notebook cannot learn from copy\. Choose sentence pairs"):
+    with pytest.raises(
+        ConfigError, match=r"notebook cannot learn from copy\. Choose sentence pairs"
+    ):
         load_corpus("copy", NOTEBOOK)
     for load in (
         lambda run: load_corpus(folder, run),
         lambda run: load_pair(folder / "train.de", folder / "train.en", run),
     ):
-        with pytest.raises(ConfigError, match=r"copy-task cannot learn from .*\. Choose the word copy"):
+        with pytest.raises(
+            ConfigError, match=r"copy-task cannot learn from .*\. Choose the word copy"
+        ):
             load(preset("copy-task"))
 
 
@@ -122,7 +139,10 @@ def test_a_path_where_nothing_is_gets_a_message_that_names_both_kinds(tmp_path: 
         load_corpus(tmp_path / "corpsu", NOTEBOOK)
     message = str(caught.value)
     assert f"Nothing readable was found at {tmp_path / 'corpsu'}" in message
-    assert "a folder with train.de and train.en, a file of sentence pairs (TSV or JSON lines)" in message
+    assert (
+        "a folder with train.de and train.en, a file of sentence pairs (TSV or JSON lines)"
+        in message
+    )
     assert "or a file of prepared data" in message
     assert "Check the path" in message
 
@@ -132,7 +152,9 @@ def test_a_path_where_one_may_not_look_is_refused_too(folder: Path, permissions_
         load_corpus(folder / "deeper", NOTEBOOK)
 
 
-def test_the_name_multi30k_fetches_it_and_says_how_far_it_is(folder: Path, tmp_path: Path, monkeypatch) -> None:
+def test_the_name_multi30k_fetches_it_and_says_how_far_it_is(
+    folder: Path, tmp_path: Path, monkeypatch
+) -> None:
     def download(*, on_progress, should_stop) -> Path:
         on_progress(multi30k.DownloadProgress("train.de.gz", 500_000, 2_000_000))
         assert not should_stop()
@@ -151,7 +173,10 @@ def test_the_name_multi30k_fetches_it_and_says_how_far_it_is(folder: Path, tmp_p
 
 
 def test_progress_of_unknown_size_says_what_is_there() -> None:
-    assert describe_progress(multi30k.DownloadProgress("f", 1_200_000, 0)) == "Downloading Multi30k: f, 1.2 MB"
+    assert (
+        describe_progress(multi30k.DownloadProgress("f", 1_200_000, 0))
+        == "Downloading Multi30k: f, 1.2 MB"
+    )
 
 
 @pytest.mark.parametrize("num_subwords", [None, 60])
@@ -180,7 +205,9 @@ def test_other_text_is_read_with_the_vocabularies_of_a_model(
     assert of_folder.digest == of_pair.digest
     save_prepared(load_corpus(tmp_path, run), tmp_path / "data.safetensors")
     prepared = load_corpus(tmp_path / "data.safetensors", run, codecs=known.codecs)
-    assert prepared.codecs.to_dict() != known.codecs.to_dict(), "what is numbers already keeps its vocabularies"
+    assert prepared.codecs.to_dict() != known.codecs.to_dict(), (
+        "what is numbers already keeps its vocabularies"
+    )
 
 
 def test_the_text_of_a_model_gives_the_corpus_that_it_was_trained_on(folder: Path) -> None:

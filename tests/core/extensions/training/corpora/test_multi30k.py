@@ -14,7 +14,11 @@ import pytest
 from augenmerk.core.errors import CorpusError, StorageError
 from augenmerk.core.extensions.download import RemoteFile
 from augenmerk.core.extensions.training.corpora import multi30k
-from augenmerk.core.extensions.training.corpora.multi30k import DownloadProgress, DownloadStoppedError, download
+from augenmerk.core.extensions.training.corpora.multi30k import (
+    DownloadProgress,
+    DownloadStoppedError,
+    download,
+)
 from augenmerk.core.extensions.training.corpora.parallel import read_folder
 from tests.bad_server import BAD_ANSWERS, answering
 
@@ -23,7 +27,9 @@ BODIES = {
     "train.en.gz": b"a man" * 10_000,
     "val.de.gz": b"eine Frau",
 }
-FILES = [RemoteFile(name, len(body), hashlib.sha256(body).hexdigest()) for name, body in BODIES.items()]
+FILES = [
+    RemoteFile(name, len(body), hashlib.sha256(body).hexdigest()) for name, body in BODIES.items()
+]
 
 
 @dataclass
@@ -112,7 +118,10 @@ def test_what_is_there_and_right_is_not_asked_for_again(tmp_path: Path, site: Si
     download(tmp_path, base_url=site.url, files=FILES)
     site.requests.clear()
     reports: list[DownloadProgress] = []
-    assert download(tmp_path, base_url=site.url, files=FILES, on_progress=reports.append) == tmp_path / "multi30k"
+    assert (
+        download(tmp_path, base_url=site.url, files=FILES, on_progress=reports.append)
+        == tmp_path / "multi30k"
+    )
     assert site.requests == []
     assert reports == []
 
@@ -140,7 +149,9 @@ def test_only_what_is_missing_or_damaged_is_fetched(tmp_path: Path, site: Site) 
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == BODIES
 
 
-def test_progress_grows_to_the_whole_and_names_the_files_in_order(tmp_path: Path, site: Site) -> None:
+def test_progress_grows_to_the_whole_and_names_the_files_in_order(
+    tmp_path: Path, site: Site
+) -> None:
     reports: list[DownloadProgress] = []
     download(tmp_path, base_url=site.url, files=FILES, on_progress=reports.append)
     whole = sum(len(body) for body in BODIES.values())
@@ -158,7 +169,10 @@ def test_progress_counts_only_what_must_be_fetched(tmp_path: Path, site: Site) -
     reports: list[DownloadProgress] = []
     download(tmp_path, base_url=site.url, files=FILES, on_progress=reports.append)
     size = len(BODIES["val.de.gz"])
-    assert reports == [DownloadProgress("val.de.gz", 0, size), DownloadProgress("val.de.gz", size, size)]
+    assert reports == [
+        DownloadProgress("val.de.gz", 0, size),
+        DownloadProgress("val.de.gz", size, size),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -166,7 +180,9 @@ def test_progress_counts_only_what_must_be_fetched(tmp_path: Path, site: Site) -
     [b"EIN MANN" * 20_000, b"", b"ein Mann" * 19_999, b"ein Mann" * 20_001],
     ids=["other content", "nothing", "too short", "too long"],
 )
-def test_a_wrong_digest_is_refused_and_nothing_is_left(tmp_path: Path, site: Site, served: bytes) -> None:
+def test_a_wrong_digest_is_refused_and_nothing_is_left(
+    tmp_path: Path, site: Site, served: bytes
+) -> None:
     site.bodies["train.de.gz"] = served
     with pytest.raises(CorpusError) as caught:
         download(tmp_path, base_url=site.url, files=FILES)
@@ -187,7 +203,9 @@ def test_an_endless_answer_is_cut_off(tmp_path: Path, site: Site) -> None:
 
 
 @pytest.mark.parametrize("status", [403, 404, 429, 500, 503])
-def test_a_refusing_server_is_quoted_and_a_way_out_named(tmp_path: Path, site: Site, status: int) -> None:
+def test_a_refusing_server_is_quoted_and_a_way_out_named(
+    tmp_path: Path, site: Site, status: int
+) -> None:
     site.statuses["train.en.gz"] = status
     with pytest.raises(CorpusError) as caught:
         download(tmp_path, base_url=site.url, files=FILES)
@@ -202,7 +220,11 @@ def test_a_server_that_answers_badly_is_described_in_a_short_message(
 ) -> None:
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     with answering(answer) as url, pytest.raises(CorpusError, match=message) as caught:
-        download(tmp_path, base_url=url, files=[RemoteFile("val.de.gz", 2, hashlib.sha256(b"ab").hexdigest())])
+        download(
+            tmp_path,
+            base_url=url,
+            files=[RemoteFile("val.de.gz", 2, hashlib.sha256(b"ab").hexdigest())],
+        )
     assert "--data DIR" in str(caught.value)
     assert len(str(caught.value)) < 400
     assert names_in(tmp_path) == []
@@ -212,7 +234,9 @@ def test_a_server_that_answers_badly_is_described_in_a_short_message(
 def test_a_cut_connection_leaves_nothing(tmp_path: Path, site: Site, num_bytes: int) -> None:
     site.promised_bytes["train.de.gz"] = len(BODIES["train.de.gz"])
     site.bodies["train.de.gz"] = BODIES["train.de.gz"][:num_bytes]
-    with pytest.raises(CorpusError, match="the connection broke before the file was complete") as caught:
+    with pytest.raises(
+        CorpusError, match="the connection broke before the file was complete"
+    ) as caught:
         download(tmp_path, base_url=site.url, files=FILES)
     assert "--data DIR" in str(caught.value)
     assert names_in(tmp_path) == []
@@ -228,7 +252,9 @@ def test_a_failure_leaves_the_older_file_as_it_was(tmp_path: Path, site: Site) -
     assert names_in(tmp_path) == ["train.de.gz"]
 
 
-def test_without_a_network_the_message_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_network_the_message_says_what_to_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for name in ("no_proxy", "NO_PROXY"):
         monkeypatch.setenv(name, "127.0.0.1")
     with socket.socket() as taken:
@@ -237,14 +263,19 @@ def test_without_a_network_the_message_says_what_to_do(tmp_path: Path, monkeypat
         with pytest.raises(CorpusError) as caught:
             download(tmp_path, base_url=url, files=FILES)
     message = str(caught.value)
-    assert f"The download from {url}/train.de.gz failed: the connection to the server failed" in message
+    assert (
+        f"The download from {url}/train.de.gz failed: the connection to the server failed"
+        in message
+    )
     assert "Check the connection" in message
     assert "--data DIR" in message
     assert names_in(tmp_path) == []
 
 
 @pytest.mark.heavy
-def test_a_server_that_falls_silent_is_given_up(tmp_path: Path, site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_that_falls_silent_is_given_up(
+    tmp_path: Path, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("augenmerk.core.extensions.download.READ_TIMEOUT_S", 0.2)
     site.silent.add("train.de.gz")
     with pytest.raises(CorpusError, match=r"The download from .*/train\.de\.gz failed"):
@@ -266,7 +297,9 @@ def test_stopping_acts_within_one_piece_and_leaves_no_part(tmp_path: Path, site:
     assert names_in(tmp_path) == []
 
 
-def test_stopping_keeps_whole_files_so_that_the_next_download_goes_on(tmp_path: Path, site: Site) -> None:
+def test_stopping_keeps_whole_files_so_that_the_next_download_goes_on(
+    tmp_path: Path, site: Site
+) -> None:
     reports: list[DownloadProgress] = []
     with pytest.raises(DownloadStoppedError):
         download(
@@ -292,7 +325,9 @@ def test_an_error_in_the_listener_leaves_no_part(tmp_path: Path, site: Site) -> 
     assert names_in(tmp_path) == []
 
 
-def test_a_cache_that_cannot_be_written_is_refused_with_a_way_out(tmp_path: Path, site: Site) -> None:
+def test_a_cache_that_cannot_be_written_is_refused_with_a_way_out(
+    tmp_path: Path, site: Site
+) -> None:
     (tmp_path / "cache").write_text("not a folder")
     with pytest.raises(StorageError) as caught:
         download(tmp_path / "cache", base_url=site.url, files=FILES)
@@ -302,7 +337,9 @@ def test_a_cache_that_cannot_be_written_is_refused_with_a_way_out(tmp_path: Path
     assert site.requests == [], "nothing is fetched that cannot be kept"
 
 
-def test_a_full_disk_is_no_network_error(tmp_path: Path, site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_is_no_network_error(
+    tmp_path: Path, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def no_space(_: int) -> None:
         raise OSError(28, "No space left on device")
 
@@ -312,7 +349,9 @@ def test_a_full_disk_is_no_network_error(tmp_path: Path, site: Site, monkeypatch
     assert names_in(tmp_path) == []
 
 
-def test_without_a_folder_the_user_s_cache_is_used(tmp_path: Path, site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_folder_the_user_s_cache_is_used(
+    tmp_path: Path, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
     asked: list[str] = []
 
     def user_cache_path(name: str, **_: object) -> Path:
@@ -331,12 +370,18 @@ def test_the_address_is_one_commit_of_the_public_repository() -> None:
     )
 
 
-def test_the_real_files_pass_the_pinned_digests(tmp_path: Path, site: Site, multi30k_folder: Path) -> None:
+def test_the_real_files_pass_the_pinned_digests(
+    tmp_path: Path, site: Site, multi30k_folder: Path
+) -> None:
     site.bodies = {path.name: path.read_bytes() for path in multi30k_folder.glob("*.gz")}
     reports: list[DownloadProgress] = []
     folder = download(tmp_path, base_url=site.url, on_progress=reports.append)
     assert len(names_in(folder)) == len(site.requests) == 6
-    assert reports[-1].done_bytes == reports[-1].total_bytes == sum(len(body) for body in site.bodies.values())
+    assert (
+        reports[-1].done_bytes
+        == reports[-1].total_bytes
+        == sum(len(body) for body in site.bodies.values())
+    )
     corpus = read_folder(folder, "de", "en")
     assert (corpus.name, len(corpus.train), len(corpus.validation)) == ("multi30k", 29_000, 1_014)
     site.requests.clear()

@@ -1,4 +1,5 @@
-"""Noise on the sources of some batches: what it reads as, how much of it there is, and that it can be repeated."""
+"""Noise on the sources of some batches: what it reads as, how much of it there is, and that it can
+be repeated."""
 
 import pytest
 
@@ -6,7 +7,11 @@ from augenmerk.core.config import DataConfig
 from augenmerk.core.extensions.training.corpora import augmentation
 from augenmerk.core.extensions.training.corpora.augmentation import with_noisy_sources
 from augenmerk.core.extensions.training.corpora.parallel import SentencePairs
-from augenmerk.core.extensions.training.corpora.prepared import EncodedPairs, PreparedCorpus, prepare
+from augenmerk.core.extensions.training.corpora.prepared import (
+    EncodedPairs,
+    PreparedCorpus,
+    prepare,
+)
 from augenmerk.core.extensions.training.distortions import DISTORTIONS, Distortion
 
 TRAIN = SentencePairs(
@@ -19,12 +24,20 @@ TRAIN = SentencePairs(
     ("A man in a blue shirt is standing on a ladder.", "Two kids run.", "A dog runs.") * 40,
 )
 BATCHES = [list(range(first, first + 6)) for first in range(0, 120, 6)]
-SUBWORDS = DataConfig(num_subwords=90, keep_spaces=False, source_case="lower", target_case="sentence")
+SUBWORDS = DataConfig(
+    num_subwords=90, keep_spaces=False, source_case="lower", target_case="sentence"
+)
 
 
 @pytest.fixture(scope="module", params=["subwords", "words"])
 def corpus(request: pytest.FixtureRequest) -> PreparedCorpus:
-    return prepare("tiny", SUBWORDS if request.param == "subwords" else DataConfig(), TRAIN, TRAIN, lambda text: None)
+    return prepare(
+        "tiny",
+        SUBWORDS if request.param == "subwords" else DataConfig(),
+        TRAIN,
+        TRAIN,
+        lambda text: None,
+    )
 
 
 def only(monkeypatch: pytest.MonkeyPatch, kind: Distortion) -> None:
@@ -36,7 +49,9 @@ def noisy(corpus: PreparedCorpus, share: float = 0.999999, seed: str = "1") -> E
 
 
 def texts(corpus: PreparedCorpus, pairs: EncodedPairs) -> list[str]:
-    return [" ".join(word.text for word in corpus.codecs.source.decode(ids)) for ids in pairs.source]
+    return [
+        " ".join(word.text for word in corpus.codecs.source.decode(ids)) for ids in pairs.source
+    ]
 
 
 @pytest.mark.parametrize(
@@ -53,7 +68,8 @@ def test_the_model_reads_what_it_would_read_of_text_typed_so(
     monkeypatch: pytest.MonkeyPatch, kind: Distortion, expected: str
 ) -> None:
     corpus = prepare("tiny", SUBWORDS.replace(num_subwords=120), TRAIN, TRAIN, lambda text: None)
-    corpus.train.source.append([9] * 200)  # long enough that nothing is left as it is for its length
+    # long enough that nothing is left as it is for its length
+    corpus.train.source.append([9] * 200)
     corpus.train.target.append([2, 3])
     only(monkeypatch, kind)
     read = texts(corpus, noisy(corpus))
@@ -76,7 +92,9 @@ def test_targets_and_batches_that_are_not_chosen_stay_as_they_are(corpus: Prepar
     assert noisy(corpus, share=0.0).source == corpus.train.source
 
 
-def test_the_share_is_that_of_the_batches(monkeypatch: pytest.MonkeyPatch, corpus: PreparedCorpus) -> None:
+def test_the_share_is_that_of_the_batches(
+    monkeypatch: pytest.MonkeyPatch, corpus: PreparedCorpus
+) -> None:
     only(monkeypatch, "no-final-stop")
     many = EncodedPairs(corpus.train.source * 50, corpus.train.target * 50)
     batches = [list(range(first, first + 6)) for first in range(0, 6000, 6)]
@@ -115,10 +133,14 @@ def test_no_source_becomes_longer_than_the_longest_nor_empty(
     assert max(map(len, changed.source)) <= max(map(len, corpus.train.source))
     full_stop = corpus.codecs.source.encode_words(["."])
     alone = EncodedPairs([[2, *full_stop, 3]], [[2, 3]])
-    assert with_noisy_sources(alone, [[0]], 0.999999, corpus.codecs.source, "1").source == alone.source
+    assert (
+        with_noisy_sources(alone, [[0]], 0.999999, corpus.codecs.source, "1").source == alone.source
+    )
 
 
-def test_an_unknown_word_stays_unknown(monkeypatch: pytest.MonkeyPatch, corpus: PreparedCorpus) -> None:
+def test_an_unknown_word_stays_unknown(
+    monkeypatch: pytest.MonkeyPatch, corpus: PreparedCorpus
+) -> None:
     only(monkeypatch, "upper-case")
     unknown = corpus.codecs.source.vocabulary.unknown_id
     assert unknown is not None

@@ -37,10 +37,16 @@ FORMS = {
     "columns": columns(*BOTH),
     "columns with line ends of Windows": columns(*BOTH).replace("\n", "\r\n"),
     "columns with a heading": columns(("de", "en"), *BOTH),
-    "columns in another order": columns(("English", "id", "German"), *((en, "7", de) for de, en in BOTH)),
+    "columns in another order": columns(
+        ("English", "id", "German"), *((en, "7", de) for de, en in BOTH)
+    ),
     "JSON lines": json_lines(*({"en": en, "de": de} for de, en in BOTH)),
-    "JSON lines of Hugging Face": json_lines(*({"id": 1, "translation": {"de": de, "en": en}} for de, en in BOTH)),
-    "JSON lines with three-letter codes": json_lines(*({"deu": de, "eng": en, "score": [0.5]} for de, en in BOTH)),
+    "JSON lines of Hugging Face": json_lines(
+        *({"id": 1, "translation": {"de": de, "en": en}} for de, en in BOTH)
+    ),
+    "JSON lines with three-letter codes": json_lines(
+        *({"deu": de, "eng": en, "score": [0.5]} for de, en in BOTH)
+    ),
 }
 
 
@@ -66,11 +72,15 @@ def test_the_languages_decide_which_side_is_the_source(file: Path, form: str) ->
     assert pairs == (SentencePairs(ENGLISH, GERMAN) if names_languages else PAIRS)
 
 
-@pytest.mark.parametrize(("suffix", "form"), [("tsv", "columns"), ("jsonl", "JSON lines"), ("json.gz", "JSON lines")])
+@pytest.mark.parametrize(
+    ("suffix", "form"), [("tsv", "columns"), ("jsonl", "JSON lines"), ("json.gz", "JSON lines")]
+)
 def test_a_folder_may_hold_files_of_pairs(tmp_path: Path, suffix: str, form: str) -> None:
     data = FORMS[form].encode()
     for split in ("train", "validation"):
-        (tmp_path / f"{split}.{suffix}").write_bytes(gzip.compress(data) if suffix.endswith("gz") else data)
+        (tmp_path / f"{split}.{suffix}").write_bytes(
+            gzip.compress(data) if suffix.endswith("gz") else data
+        )
     texts = read_folder(tmp_path, "de", "en")
     assert (texts.train, texts.validation) == (PAIRS, PAIRS)
 
@@ -87,7 +97,9 @@ def test_a_corpus_is_prepared_from_a_file_of_pairs(file: Path, form: str) -> Non
 
 
 def test_empty_sides_keep_their_place_for_those_who_count_lines(file: Path) -> None:
-    file.write_text(columns(("eins", "one"), ("", "two"), ("",), ("vier", "four")), encoding="utf-8")
+    file.write_text(
+        columns(("eins", "one"), ("", "two"), ("",), ("vier", "four")), encoding="utf-8"
+    )
     assert read_line_pairs(file) == (["eins", "", "", "vier"], ["one", "two", "", "four"])
     assert read_pair(file) == SentencePairs(("eins", "vier"), ("one", "four"))
     assert read_sentences(file, None) == (("eins", "vier"), ("one", "four"))
@@ -99,12 +111,21 @@ def test_a_sentence_in_json_is_one_line(file: Path) -> None:
 
 
 WRONG: dict[str, tuple[str, tuple[str, ...]]] = {
-    "CSV": ("Ein Mann,A man\n", ("no tab in its first line", "CSV", "TSV", "JSON lines", "its own file")),
+    "CSV": (
+        "Ein Mann,A man\n",
+        ("no tab in its first line", "CSV", "TSV", "JSON lines", "its own file"),
+    ),
     "one language": (
         "Ein Mann, der läuft.\n",
-        ("text in one language", "each language to its own file, such as train.de and train.en in a folder"),
+        (
+            "text in one language",
+            "each language to its own file, such as train.de and train.en in a folder",
+        ),
     ),
-    "three columns": (columns(*BOTH, ("a", "b", "c")), ("line 4 has 3 columns instead of 2", "de and en")),
+    "three columns": (
+        columns(*BOTH, ("a", "b", "c")),
+        ("line 4 has 3 columns instead of 2", "de and en"),
+    ),
     "one column": (columns(*BOTH, ("a",)), ("line 4 has 1 column instead of 2",)),
     "other columns": (columns(("fr", "en"), *BOTH), ("columns of", "fr, en, not de and en")),
     "other fields": (
@@ -115,12 +136,24 @@ WRONG: dict[str, tuple[str, tuple[str, ...]]] = {
         json_lines({"de": "eins", "en": "one"}, {"de": None, "en": "one"}),
         ("line 2: de is null", "Use a text"),
     ),
-    "nested": (json_lines({"translation": {"de": "eins", "en": 7}}), ("line 1: translation.en is 7",)),
-    "torn": (json_lines({"de": "eins", "en": "one"})[:-4], ("line 1: It is not complete JSON", "an object per line")),
-    "over several lines": (json.dumps({"de": "eins", "en": "one"}, indent=1), ("line 1:", "an object per line")),
+    "nested": (
+        json_lines({"translation": {"de": "eins", "en": 7}}),
+        ("line 1: translation.en is 7",),
+    ),
+    "torn": (
+        json_lines({"de": "eins", "en": "one"})[:-4],
+        ("line 1: It is not complete JSON", "an object per line"),
+    ),
+    "over several lines": (
+        json.dumps({"de": "eins", "en": "one"}, indent=1),
+        ("line 1:", "an object per line"),
+    ),
     "a list": (json.dumps([{"de": "eins", "en": "one"}]), ("is a JSON list", "JSON lines such as")),
     "TMX": ('<?xml version="1.0"?>\n<tmx>', ("is XML, such as TMX", "TSV")),
-    "deep": ('{"de":' + "[" * 10_000 + "\n", ("line 1: Lists and objects are nested more than 16 deep",)),
+    "deep": (
+        '{"de":' + "[" * 10_000 + "\n",
+        ("line 1: Lists and objects are nested more than 16 deep",),
+    ),
     "empty sides": (columns(("eins", ""), ("", "two")), ("one side is empty in each of 2 pairs",)),
 }
 
@@ -139,7 +172,9 @@ def copied(path: Path) -> Path:
 def test_one_column_or_field_is_not_read_for_both_sides(file: Path, text: str, side: str) -> None:
     file.write_text(text, encoding="utf-8")
     for read in read_pair, read_line_pairs:
-        with pytest.raises(CorpusError, match=f"The {side} of .* would be both the source and the target"):
+        with pytest.raises(
+            CorpusError, match=f"The {side} of .* would be both the source and the target"
+        ):
             read(file, languages=("de", "deu"))
 
 
@@ -169,7 +204,12 @@ def test_another_form_is_refused_with_the_forms_that_are_read(file: Path, proble
     ],
 )
 @pytest.mark.parametrize(
-    "read", [lambda path: load_corpus(path, preset("notebook")), read_pair, lambda path: read_pair(path, copied(path))]
+    "read",
+    [
+        lambda path: load_corpus(path, preset("notebook")),
+        read_pair,
+        lambda path: read_pair(path, copied(path)),
+    ],
 )
 def test_binary_formats_are_named(file: Path, beginning: bytes, kind: str, read: Any) -> None:
     file.write_bytes(beginning + bytes(100))
@@ -179,7 +219,9 @@ def test_binary_formats_are_named(file: Path, beginning: bytes, kind: str, read:
     assert "two columns separated by a tab (TSV), or as JSON lines" in str(caught.value)
 
 
-@pytest.mark.parametrize("beginning", ["é".encode("latin-1"), b"\xff\xfea\0", b"\0\0\0\0\0\0\0\0\0", b"a\0b\0"])
+@pytest.mark.parametrize(
+    "beginning", ["é".encode("latin-1"), b"\xff\xfea\0", b"\0\0\0\0\0\0\0\0\0", b"a\0b\0"]
+)
 def test_other_encodings_are_refused(file: Path, beginning: bytes) -> None:
     file.write_bytes(beginning)
     with pytest.raises(CorpusError, match=r"not (a )?UTF-8"):

@@ -76,14 +76,19 @@ class TestLines:
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         (tmp_path / "a.de").write_bytes(b"\r" * 1_000_000)
-        monkeypatch.setattr("augenmerk.core.extensions.training.corpora.parallel.available_memory", lambda: 50_000_000)
+        monkeypatch.setattr(
+            "augenmerk.core.extensions.training.corpora.parallel.available_memory",
+            lambda: 50_000_000,
+        )
         assert "0.2 GB of memory" in refusal(read_lines, tmp_path / "a.de")
 
     def test_empty_lines_are_kept_so_that_numbers_stay(self, tmp_path: Path) -> None:
         (tmp_path / "a.de").write_text("\neins\n\n\nzwei\n\n")
         assert read_lines(tmp_path / "a.de") == ["", "eins", "", "", "zwei", ""]
 
-    @pytest.mark.parametrize("separator", ["\u2028", "\u2029", "\x85", "\x0b", "\x0c", "\x1c", "\x1e", "\r"])
+    @pytest.mark.parametrize(
+        "separator", ["\u2028", "\u2029", "\x85", "\x0b", "\x0c", "\x1c", "\x1e", "\r"]
+    )
     def test_other_separators_belong_to_the_sentence(self, tmp_path: Path, separator: str) -> None:
         (tmp_path / "a.de").write_bytes(f"eins{separator}zwei\ndrei\n".encode())
         assert read_lines(tmp_path / "a.de") == [f"eins{separator}zwei", "drei"]
@@ -106,7 +111,10 @@ class TestLines:
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         (tmp_path / "a.de.gz").write_bytes(gzip.compress(b"eins\n" * 12_000_000, 1))
-        monkeypatch.setattr("augenmerk.core.extensions.training.corpora.parallel.available_memory", lambda: 60_000_000)
+        monkeypatch.setattr(
+            "augenmerk.core.extensions.training.corpora.parallel.available_memory",
+            lambda: 60_000_000,
+        )
         tracemalloc.start()
         message = refusal(read_lines, tmp_path / "a.de.gz")
         assert tracemalloc.get_traced_memory()[1] < 55_000_000
@@ -124,13 +132,18 @@ class TestLines:
             (tmp_path / name).write_bytes(gzip.compress(line * num_lines, 1))
         needed = len(names) * num_lines * (5 * len(line) + 200)
         free = round(0.6 * needed)  # enough for one side
-        monkeypatch.setattr("augenmerk.core.extensions.training.corpora.parallel.available_memory", lambda: free)
+        monkeypatch.setattr(
+            "augenmerk.core.extensions.training.corpora.parallel.available_memory", lambda: free
+        )
         tracemalloc.start()
         message = refusal(read_pair, *(tmp_path / name for name in names))
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         assert peak < 2 * len(names) * num_lines * len(line)
-        assert f"of text in {' and '.join(str(tmp_path / name) for name in names)}. Reading it takes" in message
+        assert (
+            f"of text in {' and '.join(str(tmp_path / name) for name in names)}. Reading it takes"
+            in message
+        )
 
     @pytest.mark.parametrize("names", [("a.de", "b.en"), ("a.tsv",)])
     @pytest.mark.parametrize("sentence", ["eins", "eins zwei drei vier fünf – sechs"])
@@ -139,7 +152,10 @@ class TestLines:
     ) -> None:
         num_lines, needed = 10_000, 0
         for name in names:
-            put(tmp_path / name, [sentence if len(names) == 2 else f"{sentence}\t{sentence}"] * num_lines)
+            put(
+                tmp_path / name,
+                [sentence if len(names) == 2 else f"{sentence}\t{sentence}"] * num_lines,
+            )
             needed += 5 * (tmp_path / name).stat().st_size + 200 * num_lines
         tracemalloc.start()
         assert len(read_pair(*(tmp_path / name for name in names))) == num_lines
@@ -155,9 +171,14 @@ class TestLines:
         tracemalloc.stop()
         assert peak < 30_000_000
 
-    def test_a_file_of_line_ends_takes_memory_for_each(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_a_file_of_line_ends_takes_memory_for_each(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         (tmp_path / "a.de").write_bytes(b"\n" * 1_000_000)
-        monkeypatch.setattr("augenmerk.core.extensions.training.corpora.parallel.available_memory", lambda: 50_000_000)
+        monkeypatch.setattr(
+            "augenmerk.core.extensions.training.corpora.parallel.available_memory",
+            lambda: 50_000_000,
+        )
         assert "0.2 GB of memory" in refusal(read_lines, tmp_path / "a.de")
 
     @pytest.mark.parametrize("packed", [False, True])
@@ -194,7 +215,9 @@ class TestLines:
         (tmp_path / "a.de").write_text("eins\n")
         assert "Cannot read" in refusal(read_lines, tmp_path / "a.de" / "b.de")
 
-    def test_a_file_without_permission_is_refused(self, tmp_path: Path, permissions_withheld: Any) -> None:
+    def test_a_file_without_permission_is_refused(
+        self, tmp_path: Path, permissions_withheld: Any
+    ) -> None:
         path = put(tmp_path / "a.de", GERMAN)
         with permissions_withheld(path, 0o000):
             message = refusal(read_lines, path)
@@ -208,14 +231,18 @@ class TestLines:
         assert f"{tmp_path / 'a.de'} is empty" in refusal(read_lines, tmp_path / "a.de")
 
     @pytest.mark.parametrize("packed", [False, True])
-    def test_bytes_that_are_not_utf8_are_named_with_their_place(self, tmp_path: Path, packed: bool) -> None:
+    def test_bytes_that_are_not_utf8_are_named_with_their_place(
+        self, tmp_path: Path, packed: bool
+    ) -> None:
         data = "Ein Mann\nÄpfel und ".encode() + "Öl\n".encode("latin-1")
         (tmp_path / "a.de").write_bytes(gzip.compress(data) if packed else data)
         message = refusal(read_lines, tmp_path / "a.de")
         assert "not UTF-8: byte 12 of line 2 is 0xd6" in message
         assert "iconv" in message
 
-    def test_the_place_counts_from_one_in_the_first_line_and_without_the_mark_s_help(self, tmp_path: Path) -> None:
+    def test_the_place_counts_from_one_in_the_first_line_and_without_the_mark_s_help(
+        self, tmp_path: Path
+    ) -> None:
         (tmp_path / "a.de").write_bytes(b"\xff\xfeE\0i\0n\0")
         assert "byte 1 of line 1 is 0xff" in refusal(read_lines, tmp_path / "a.de")
         (tmp_path / "b.de").write_bytes(b"\xef\xbb\xbfab\xff\n")
@@ -232,7 +259,9 @@ class TestLines:
         assert "UTF-16" in message
 
     @pytest.mark.parametrize("num_bytes_left", [2, 5, 12, 30, -9, -8, -4, -1])
-    def test_a_gzip_file_cut_short_anywhere_is_refused(self, tmp_path: Path, num_bytes_left: int) -> None:
+    def test_a_gzip_file_cut_short_anywhere_is_refused(
+        self, tmp_path: Path, num_bytes_left: int
+    ) -> None:
         whole = gzip.compress("".join(f"{n} Äpfel\n" for n in range(200)).encode())
         (tmp_path / "a.gz").write_bytes(whole[:num_bytes_left])
         message = refusal(read_lines, tmp_path / "a.gz")
@@ -259,21 +288,31 @@ class TestLines:
 
 class TestPairs:
     def test_line_n_of_one_goes_with_line_n_of_the_other(self, tmp_path: Path) -> None:
-        pairs = read_pair(put(tmp_path / "a.de.gz", GERMAN), put(tmp_path / "a.en", ENGLISH, "\r\n"))
+        pairs = read_pair(
+            put(tmp_path / "a.de.gz", GERMAN), put(tmp_path / "a.en", ENGLISH, "\r\n")
+        )
         assert pairs == SentencePairs(tuple(GERMAN), tuple(ENGLISH))
         assert len(pairs) == 3
 
-    def test_pairs_with_an_empty_side_are_left_out_and_the_others_stay_together(self, tmp_path: Path) -> None:
+    def test_pairs_with_an_empty_side_are_left_out_and_the_others_stay_together(
+        self, tmp_path: Path
+    ) -> None:
         source = put(tmp_path / "a.de", ["eins", "", "drei", " \t\u00a0", "fünf"])
         target = put(tmp_path / "a.en", ["one", "two", "", "four", "five"])
         assert read_pair(source, target) == SentencePairs(("eins", "fünf"), ("one", "five"))
 
-    def test_spaces_around_a_sentence_are_dropped_and_those_within_kept(self, tmp_path: Path) -> None:
-        pairs = read_pair(put(tmp_path / "a.de", ["  ein  Mann \t"]), put(tmp_path / "a.en", ["a  man "]))
+    def test_spaces_around_a_sentence_are_dropped_and_those_within_kept(
+        self, tmp_path: Path
+    ) -> None:
+        pairs = read_pair(
+            put(tmp_path / "a.de", ["  ein  Mann \t"]), put(tmp_path / "a.en", ["a  man "])
+        )
         assert pairs == SentencePairs(("ein  Mann",), ("a  man",))
 
     @pytest.mark.parametrize("num_missing", [1, 2])
-    def test_unequal_numbers_of_lines_are_refused_with_both_counts(self, tmp_path: Path, num_missing: int) -> None:
+    def test_unequal_numbers_of_lines_are_refused_with_both_counts(
+        self, tmp_path: Path, num_missing: int
+    ) -> None:
         source = put(tmp_path / "a.de", GERMAN * 500)
         target = put(tmp_path / "a.en", (ENGLISH * 500)[:-num_missing])
         message = refusal(read_pair, source, target)
@@ -283,7 +322,9 @@ class TestPairs:
             str(target), str(source)
         )
 
-    def test_carriage_returns_that_end_no_line_are_named_where_numbers_are_unequal(self, tmp_path: Path) -> None:
+    def test_carriage_returns_that_end_no_line_are_named_where_numbers_are_unequal(
+        self, tmp_path: Path
+    ) -> None:
         (tmp_path / "a.de").write_bytes(b"eins\rzwei\ndrei\n")
         message = refusal(read_pair, tmp_path / "a.de", put(tmp_path / "a.en", ENGLISH))
         assert f"{tmp_path / 'a.de'} has carriage returns (CR) within its lines" in message
@@ -324,8 +365,12 @@ class TestFolder:
 
     @pytest.mark.parametrize("split", ["val", "valid", "validation", "dev"])
     @pytest.mark.parametrize("suffix", ["", ".gz"])
-    def test_each_name_of_a_validation_split_is_found(self, tmp_path: Path, split: str, suffix: str) -> None:
-        names = [f"{part}.{language}{suffix}" for part in ("train", split) for language in ("de", "en")]
+    def test_each_name_of_a_validation_split_is_found(
+        self, tmp_path: Path, split: str, suffix: str
+    ) -> None:
+        names = [
+            f"{part}.{language}{suffix}" for part in ("train", split) for language in ("de", "en")
+        ]
         folder = self.corpus(tmp_path / "flickr", *names, "test.de", "README")
         assert read_folder(folder, "de", "en") == ParallelFolder(
             "flickr",
@@ -353,7 +398,9 @@ class TestFolder:
         put(folder / "train.de.gz", ["alt"])
         assert read_folder(folder, "de", "en").train.source == tuple(GERMAN)
 
-    def test_without_a_validation_split_one_is_held_out_the_same_each_time(self, tmp_path: Path) -> None:
+    def test_without_a_validation_split_one_is_held_out_the_same_each_time(
+        self, tmp_path: Path
+    ) -> None:
         put(tmp_path / "train.de", [f"Satz {n}" for n in range(200)])
         put(tmp_path / "train.en", [f"sentence {n}" for n in range(200)])
         first = read_folder(tmp_path, "de", "en")
@@ -363,20 +410,30 @@ class TestFolder:
         assert read_folder(tmp_path, "de", "en", seed=1).validation != first.validation
 
     def test_a_missing_folder_is_named(self, tmp_path: Path) -> None:
-        assert f"no folder {tmp_path / 'nowhere'}" in refusal(read_folder, tmp_path / "nowhere", "de", "en")
+        assert f"no folder {tmp_path / 'nowhere'}" in refusal(
+            read_folder, tmp_path / "nowhere", "de", "en"
+        )
 
     def test_a_file_is_not_a_folder(self, tmp_path: Path) -> None:
         path = put(tmp_path / "train.de", GERMAN)
         assert f"{path} is not a folder" in refusal(read_folder, path, "de", "en")
 
-    def test_a_folder_without_permission_is_refused(self, tmp_path: Path, permissions_withheld: Any) -> None:
+    def test_a_folder_without_permission_is_refused(
+        self, tmp_path: Path, permissions_withheld: Any
+    ) -> None:
         folder = self.corpus(tmp_path / "flickr", "train.de", "train.en")
         with permissions_withheld(folder, 0o000):
-            assert f"Cannot read {folder}: Permission denied" in refusal(read_folder, folder, "de", "en")
+            assert f"Cannot read {folder}: Permission denied" in refusal(
+                read_folder, folder, "de", "en"
+            )
 
-    def test_a_folder_without_training_text_is_told_what_was_expected_and_found(self, tmp_path: Path) -> None:
+    def test_a_folder_without_training_text_is_told_what_was_expected_and_found(
+        self, tmp_path: Path
+    ) -> None:
         assert "found nothing at all" in refusal(read_folder, tmp_path, "de", "en")
-        message = refusal(read_folder, self.corpus(tmp_path / "flickr", "train.fr", "train.es"), "de", "en")
+        message = refusal(
+            read_folder, self.corpus(tmp_path / "flickr", "train.fr", "train.es"), "de", "en"
+        )
         assert "Add train.de and train.en" in message
         assert ".gz" in message
         assert "found train.es, train.fr" in message
@@ -412,10 +469,13 @@ class TestFolder:
 
 class TestHoldOut:
     def pairs(self, number: int) -> SentencePairs:
-        return SentencePairs(tuple(f"Satz {n}" for n in range(number)), tuple(f"sentence {n}" for n in range(number)))
+        return SentencePairs(
+            tuple(f"Satz {n}" for n in range(number)), tuple(f"sentence {n}" for n in range(number))
+        )
 
     @pytest.mark.parametrize(
-        ("number", "held_out"), [(2, 1), (19, 1), (20, 1), (39, 1), (40, 2), (200, 10), (20_000, 1000), (29_000, 1000)]
+        ("number", "held_out"),
+        [(2, 1), (19, 1), (20, 1), (39, 1), (40, 2), (200, 10), (20_000, 1000), (29_000, 1000)],
     )
     def test_five_percent_are_held_out_but_at_least_one_and_at_most_a_thousand(
         self, number: int, held_out: int
@@ -460,5 +520,8 @@ class TestHoldOut:
 def test_multi30k_is_read_as_it_is_published(multi30k_folder: Path) -> None:
     corpus = read_folder(multi30k_folder, "de", "en")
     assert (len(corpus.train), len(corpus.validation)) == (29_000, 1_014)
-    assert corpus.train.source[0] == "Zwei junge weiße Männer sind im Freien in der Nähe vieler Büsche."
+    assert (
+        corpus.train.source[0]
+        == "Zwei junge weiße Männer sind im Freien in der Nähe vieler Büsche."
+    )
     assert corpus.train.target[0] == "Two young, White males are outside near many bushes."

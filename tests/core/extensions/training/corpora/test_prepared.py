@@ -34,10 +34,17 @@ from augenmerk.core.text.tokenizers import SpacyTokenizer
 
 REPOSITORY = Path(__file__).resolve().parents[5]
 TRAIN = SentencePairs(
-    ("Ein Mann in einem blauen Hemd.", "Ein Hund rennt.", "Zwei Männer und ein Hund.", "Ein Mann rennt."),
+    (
+        "Ein Mann in einem blauen Hemd.",
+        "Ein Hund rennt.",
+        "Zwei Männer und ein Hund.",
+        "Ein Mann rennt.",
+    ),
     ("A man in a blue shirt.", "A dog runs.", "Two men and a dog.", "A man runs."),
 )
-VALIDATION = SentencePairs(("Ein Elefant rennt.", "Ein Elefant."), ("An elephant runs.", "An elephant."))
+VALIDATION = SentencePairs(
+    ("Ein Elefant rennt.", "Ein Elefant."), ("An elephant runs.", "An elephant.")
+)
 WORDS = DataConfig(min_frequency=1)
 SUBWORDS = DataConfig(num_subwords=50, keep_spaces=False, target_case="sentence")
 
@@ -55,7 +62,11 @@ class TestDigest:
         corpus = prepared()
         assert corpus.digest == "9aff42ec99734dfff3866ab10c67c130eeae521c7e73df92f1968d40c12cfa8c"
         save_prepared(corpus, tmp_path / "tiny.safetensors")
-        assert load_prepared(tmp_path / "tiny.safetensors").digest == prepared().digest == corpus.digest
+        assert (
+            load_prepared(tmp_path / "tiny.safetensors").digest
+            == prepared().digest
+            == corpus.digest
+        )
 
     @pytest.mark.parametrize("split", ["train", "validation"])
     def test_it_changes_with_any_id_and_with_the_order(self, split: str) -> None:
@@ -69,31 +80,53 @@ class TestDigest:
             ([[*one, others[0][0]], others[0][1:], *others[1:]], pairs.target),
             (pairs.target, pairs.source),
         ):
-            assert dataclasses.replace(corpus, **{split: EncodedPairs(source, target)}).digest != corpus.digest
+            assert (
+                dataclasses.replace(corpus, **{split: EncodedPairs(source, target)}).digest
+                != corpus.digest
+            )
 
 
 class TestPreparing:
     def test_vocabularies_come_from_the_training_split_alone(self) -> None:
         """The text of 2022 builds them on training, validation and test together."""
         corpus = prepared()
-        for codec, known, new in ((corpus.codecs.source, "hund", "elefant"), (corpus.codecs.target, "dog", "elephant")):
+        for codec, known, new in (
+            (corpus.codecs.source, "hund", "elefant"),
+            (corpus.codecs.target, "dog", "elephant"),
+        ):
             assert known in codec.vocabulary.ids
             assert new not in codec.vocabulary.ids
             assert codec.encode_words([new]) == [codec.vocabulary.unknown_id]
-        assert spelled(corpus.codecs, corpus.validation.target[0]) == ["<sos>", "<unk>", "<unk>", "runs", ".", "<eos>"]
+        assert spelled(corpus.codecs, corpus.validation.target[0]) == [
+            "<sos>",
+            "<unk>",
+            "<unk>",
+            "runs",
+            ".",
+            "<eos>",
+        ]
 
     def test_frequencies_are_those_of_the_training_split_alone(self) -> None:
         corpus = prepare("tiny", WORDS.replace(min_frequency=2), TRAIN, TRAIN, lambda text: None)
-        assert "zwei" not in corpus.codecs.source.vocabulary.ids, "once in training, once more in validation"
+        assert "zwei" not in corpus.codecs.source.vocabulary.ids, (
+            "once in training, once more in validation"
+        )
 
     def test_subwords_are_learned_from_the_training_split_alone(self) -> None:
         other = SentencePairs(("Äpfel überall " * 20,), ("Quick zebras jump " * 20,))
-        subwords = prepare("tiny", SUBWORDS, TRAIN, other, lambda text: None).codecs.source.vocabulary
+        subwords = prepare(
+            "tiny", SUBWORDS, TRAIN, other, lambda text: None
+        ).codecs.source.vocabulary
         assert subwords == prepared(SUBWORDS).codecs.source.vocabulary
 
     def test_both_sides_are_wrapped(self) -> None:
         corpus = prepared()
-        for ids in (*corpus.train.source, *corpus.train.target, *corpus.validation.source, *corpus.validation.target):
+        for ids in (
+            *corpus.train.source,
+            *corpus.train.target,
+            *corpus.validation.source,
+            *corpus.validation.target,
+        ):
             assert (ids[0], ids[-1]) == (2, 3)
             assert not {2, 3} & set(ids[1:-1])
 
@@ -115,12 +148,19 @@ class TestPreparing:
     def test_a_limit_that_leaves_nothing_is_refused(self) -> None:
         with pytest.raises(CorpusError) as caught:
             prepared(WORDS.replace(max_length=1))
-        assert "No training pair of tiny is left: all 4 are longer than 1 tokens. Raise max_length" in str(caught.value)
+        assert (
+            "No training pair of tiny is left: all 4 are longer than 1 tokens. Raise max_length"
+            in str(caught.value)
+        )
 
     def test_phases_say_what_is_being_done(self) -> None:
         phases: list[str] = []
         prepare("tiny", WORDS, TRAIN, VALIDATION, phases.append)
-        assert phases == ["Tokenizing 4 sentence pairs", "Building vocabularies", "Turning words into numbers"]
+        assert phases == [
+            "Tokenizing 4 sentence pairs",
+            "Building vocabularies",
+            "Turning words into numbers",
+        ]
 
     def test_each_sentence_is_tokenized_once(self, monkeypatch) -> None:
         lines: list[str] = []
@@ -133,13 +173,17 @@ class TestPreparing:
 
         monkeypatch.setattr(SpacyTokenizer, "pipe", counting)
         prepared()
-        assert sorted(lines) == sorted((*TRAIN.source, *TRAIN.target, *VALIDATION.source, *VALIDATION.target))
+        assert sorted(lines) == sorted(
+            (*TRAIN.source, *TRAIN.target, *VALIDATION.source, *VALIDATION.target)
+        )
 
     def test_the_rules_of_each_language_are_loaded_once(self, monkeypatch) -> None:
         loaded: list[str] = []
         original = tokenizers.shipped_rules
         monkeypatch.setattr(tokenizers, "_idle_rules", defaultdict(list))
-        monkeypatch.setattr(tokenizers, "shipped_rules", lambda name: (loaded.append(name), original(name))[1])
+        monkeypatch.setattr(
+            tokenizers, "shipped_rules", lambda name: (loaded.append(name), original(name))[1]
+        )
         prepared()
         assert sorted(loaded) == ["de", "en"]
 
@@ -147,27 +191,46 @@ class TestPreparing:
 @pytest.fixture(scope="module")
 def notebook(multi30k_folder: Path) -> PreparedCorpus:
     texts = read_folder(multi30k_folder, "de", "en")
-    return prepare("multi30k", preset("notebook").data, texts.train, texts.validation, lambda text: None)
+    return prepare(
+        "multi30k", preset("notebook").data, texts.train, texts.validation, lambda text: None
+    )
 
 
 class TestMulti30k:
     def test_vocabularies_have_the_published_sizes(self, notebook: PreparedCorpus) -> None:
         assert len(notebook.codecs.source.vocabulary) == 7853
         assert len(notebook.codecs.target.vocabulary) == 5893
-        assert notebook.codecs.source.vocabulary.tokens[:5] == ("<unk>", "<pad>", "<sos>", "<eos>", ".")
+        assert notebook.codecs.source.vocabulary.tokens[:5] == (
+            "<unk>",
+            "<pad>",
+            "<sos>",
+            "<eos>",
+            ".",
+        )
 
     def test_splits_have_the_published_sizes(self, notebook: PreparedCorpus) -> None:
-        assert (len(notebook.train), len(notebook.validation), notebook.left_out_note) == (29_000, 1014, "")
+        assert (len(notebook.train), len(notebook.validation), notebook.left_out_note) == (
+            29_000,
+            1014,
+            "",
+        )
 
     @pytest.mark.slow
-    def test_subwords_spell_every_training_word_and_know_every_letter(self, multi30k_folder: Path) -> None:
+    def test_subwords_spell_every_training_word_and_know_every_letter(
+        self, multi30k_folder: Path
+    ) -> None:
         texts = read_folder(multi30k_folder, "de", "en")
         train = SentencePairs(texts.train.source[:4000], texts.train.target[:4000])
         config = preset("multi30k").data.replace(num_subwords=4000)
         corpus = prepare("multi30k", config, train, texts.validation, lambda text: None)
         codec = corpus.codecs.source
         assert codec.subwords is not None
-        words = {word for lines in (train.source, train.target) for line in lines for word in line.split()}
+        words = {
+            word
+            for lines in (train.source, train.target)
+            for line in lines
+            for word in line.split()
+        }
         for word in words:
             assert "".join(codec.subwords.pieces_of(word)) == "▁" + word
         unknown = codec.vocabulary.unknown_id
@@ -194,7 +257,9 @@ class TestCopyTask:
         assert first.source != second.source
         assert corpus.training_pairs(2, 1).source == second.source
         assert corpus.training_pairs(2, 5).source != second.source
-        assert prepare_copy_task(self.RUN.data, seed=5).validation.source != corpus.validation.source
+        assert (
+            prepare_copy_task(self.RUN.data, seed=5).validation.source != corpus.validation.source
+        )
 
     def test_the_pairs_of_a_text_are_the_same_in_each_epoch(self) -> None:
         corpus = prepared()
@@ -203,7 +268,11 @@ class TestCopyTask:
 
 @pytest.fixture(params=["words", "subwords", "bare source"])
 def corpus(request) -> PreparedCorpus:
-    config = {"words": WORDS, "subwords": SUBWORDS, "bare source": WORDS.replace(wrap_source=False, max_length=5)}
+    config = {
+        "words": WORDS,
+        "subwords": SUBWORDS,
+        "bare source": WORDS.replace(wrap_source=False, max_length=5),
+    }
     return prepared(config[request.param])
 
 
@@ -211,7 +280,11 @@ def test_a_corpus_survives_the_way_through_a_file(corpus: PreparedCorpus, tmp_pa
     path = tmp_path / "tiny.safetensors"
     save_prepared(corpus, path)
     again = load_prepared(path)
-    assert (again.name, again.config, again.left_out) == (corpus.name, corpus.config, corpus.left_out)
+    assert (again.name, again.config, again.left_out) == (
+        corpus.name,
+        corpus.config,
+        corpus.left_out,
+    )
     for before, after in ((corpus.train, again.train), (corpus.validation, again.validation)):
         assert (after.source, after.target) == (before.source, before.target)
     assert again.codecs.to_dict() == corpus.codecs.to_dict()
@@ -222,17 +295,29 @@ class TestWordCounts:
     def test_they_are_of_the_source_words_of_the_training_split_alone(self) -> None:
         counts = prepared().word_counts
         assert counts is not None
-        assert (counts.of("ein"), counts.of("hund"), counts.of("."), counts.of("elefant")) == (4, 2, 4, 0)
+        assert (counts.of("ein"), counts.of("hund"), counts.of("."), counts.of("elefant")) == (
+            4,
+            2,
+            4,
+            0,
+        )
         assert counts.of("a") == 0, "a target word"
         subwords = prepared(SUBWORDS).word_counts
         assert subwords is not None
         assert subwords.of("hund") == 2, "words, not their pieces"
 
     def test_case_is_folded_as_the_model_reads(self) -> None:
-        unchanged, sentence = (prepared(WORDS.replace(source_case=case)).word_counts for case in ("keep", "sentence"))
+        unchanged, sentence = (
+            prepared(WORDS.replace(source_case=case)).word_counts for case in ("keep", "sentence")
+        )
         assert unchanged is not None
         assert sentence is not None
-        assert (unchanged.of("Ein"), unchanged.of("ein"), sentence.of("Ein"), sentence.of("ein")) == (3, 1, 0, 4)
+        assert (
+            unchanged.of("Ein"),
+            unchanged.of("ein"),
+            sentence.of("Ein"),
+            sentence.of("ein"),
+        ) == (3, 1, 0, 4)
 
     def test_pairs_that_are_left_out_count_nothing(self) -> None:
         train = SentencePairs(("a a a", "b b b b", "a"), ("x", "x", "x"))
@@ -275,7 +360,9 @@ class TestWordCounts:
         ],
         ids=str,
     )
-    def test_damaged_ones_are_refused(self, file: Path, array: Any, metadata: dict[str, Any]) -> None:
+    def test_damaged_ones_are_refused(
+        self, file: Path, array: Any, metadata: dict[str, Any]
+    ) -> None:
         rewrite(file, {} if array is ... else {"train.source.counts": array}, **metadata)
         assert "cannot be read as prepared data" in refusal(file)
 
@@ -322,7 +409,11 @@ class TestRefusals:
 
     def test_cut_off_anywhere(self, file: Path) -> None:
         whole = file.read_bytes()
-        for length in (*range(1, 20), *range(20, len(whole), max(1, len(whole) // 40)), len(whole) - 1):
+        for length in (
+            *range(1, 20),
+            *range(20, len(whole), max(1, len(whole) // 40)),
+            len(whole) - 1,
+        ):
             file.write_bytes(whole[:length])
             assert "cannot be read as prepared data" in refusal(file)
 
@@ -335,7 +426,9 @@ class TestRefusals:
         file.write_text("Ein Mann.\n" * 100)
         refusal(file)
 
-    @pytest.mark.parametrize("metadata", [None, {"augenmerk": "[]"}, {"augenmerk": "5"}, {"other": "{}"}])
+    @pytest.mark.parametrize(
+        "metadata", [None, {"augenmerk": "[]"}, {"augenmerk": "5"}, {"other": "{}"}]
+    )
     def test_of_another_kind(self, file: Path, metadata: dict[str, str] | None) -> None:
         save_file({"weights": np.zeros(3, dtype=np.float32)}, file, metadata=metadata)
         assert "is a safetensors file, but not prepared data" in refusal(file)
@@ -384,7 +477,10 @@ class TestRefusals:
             {"train.source.ids": np.full(29, -1, dtype=np.int32)},
             {"train.source.ids": np.full(28, 5, dtype=np.int32)},
             {"train.source.lengths": np.array([3], dtype=np.int32)},
-            {"train.source.lengths": np.array([], dtype=np.int32), "train.source.ids": np.array([], dtype=np.int32)},
+            {
+                "train.source.lengths": np.array([], dtype=np.int32),
+                "train.source.ids": np.array([], dtype=np.int32),
+            },
             {
                 "train.target.lengths": np.array([4, 4], dtype=np.int32),
                 "train.target.ids": np.full(8, 5, dtype=np.int32),
@@ -415,7 +511,10 @@ def test_a_failing_write_leaves_the_older_file(file: Path, monkeypatch) -> None:
 @pytest.mark.subprocess
 @pytest.mark.skipif(not hasattr(signal, "SIGXFSZ"), reason="needs a limit on the size of files")
 def test_a_full_disk_is_a_storage_error(tmp_path: Path) -> None:
-    """safetensors has an error of its own for it; a limit on the size of files acts like a full disk."""
+    """safetensors has an error of its own for it.
+
+    A limit on the size of files acts like a full disk.
+    """
     code = """
 import sys
 from pathlib import Path
@@ -431,7 +530,11 @@ except StorageError as error:
     print(error)
 """
     result = subprocess.run(
-        [sys.executable, "-c", code, str(tmp_path / "x")], cwd=REPOSITORY, capture_output=True, text=True, check=True
+        [sys.executable, "-c", code, str(tmp_path / "x")],
+        cwd=REPOSITORY,
+        capture_output=True,
+        text=True,
+        check=True,
     )
     assert "Cannot write" in result.stdout
     assert "too large" in result.stdout
@@ -465,7 +568,9 @@ print(train(run, load_corpus(sys.argv[1], run), Path(sys.argv[2]), device="cpu")
 
 @pytest.mark.subprocess
 @pytest.mark.slow
-def test_a_machine_without_spacy_and_without_a_screen_trains_from_the_file(file: Path, tmp_path: Path) -> None:
+def test_a_machine_without_spacy_and_without_a_screen_trains_from_the_file(
+    file: Path, tmp_path: Path
+) -> None:
     result = subprocess.run(
         [sys.executable, "-c", TRAIN_WITH_MODULES_HIDDEN, str(file), str(tmp_path / "run")],
         cwd=REPOSITORY,

@@ -1,4 +1,7 @@
-"""BPE-dropout changes how words are cut, never what they spell; and it is the same for the same epoch and seed."""
+"""BPE-dropout changes how words are cut, never what they spell.
+
+And it is the same for the same epoch and seed.
+"""
 
 import pytest
 
@@ -14,7 +17,12 @@ TRAIN = SentencePairs(
         "Ein Hund rennt über die Straße.",
     )
     * 20,
-    ("A man in a blue shirt is standing on a ladder.", "Two kids run.", "A dog runs across the street.") * 20,
+    (
+        "A man in a blue shirt is standing on a ladder.",
+        "Two kids run.",
+        "A dog runs across the street.",
+    )
+    * 20,
 )
 CONFIG = DataConfig(num_subwords=90, keep_spaces=False, source_case="lower", target_case="sentence")
 
@@ -31,7 +39,9 @@ def test_every_sentence_still_spells_the_same_words(corpus: PreparedCorpus) -> N
         (corpus.codecs.target, corpus.train.target, cut.target),
     ):
         for before, after in zip(usual, other, strict=True):
-            assert [word.text for word in codec.decode(after)] == [word.text for word in codec.decode(before)]
+            assert [word.text for word in codec.decode(after)] == [
+                word.text for word in codec.decode(before)
+            ]
             assert (after[0], after[-1]) == (before[0], before[-1]), "the wrapping tokens"
 
 
@@ -49,7 +59,9 @@ def test_one_word_is_cut_in_several_ways_within_an_epoch(corpus: PreparedCorpus)
     assert len({tuple(ids) for ids in cut.source[1::3]}) > 1
 
 
-def test_the_same_epoch_and_seed_give_the_same_pieces_and_others_give_others(corpus: PreparedCorpus) -> None:
+def test_the_same_epoch_and_seed_give_the_same_pieces_and_others_give_others(
+    corpus: PreparedCorpus,
+) -> None:
     first = Resegmentation(corpus, 0.2).pairs(3, seed=7)
     again = Resegmentation(corpus, 0.2)
     again.pairs(1, seed=7)
@@ -78,7 +90,8 @@ def test_a_character_never_seen_stays_unknown() -> None:
 def test_what_follows_an_unknown_character_in_a_word_stays_as_it_is(corpus: PreparedCorpus) -> None:
     """Text that a model is trained further on may have characters that its subwords lack."""
     line = "Ein Hund reżnnt über Straßenżleiter ."
-    other = SentencePairs((*[line] * 30, line * 3), ("A dog runs.",) * 31)  # the last leaves room for more pieces
+    # the last leaves room for more pieces
+    other = SentencePairs((*[line] * 30, line * 3), ("A dog runs.",) * 31)
     read = prepare("other", CONFIG, other, other, lambda text: None, codecs=corpus.codecs)
     codec = read.codecs.source
     cut = Resegmentation(read, 0.5).pairs(1, seed=0).source[:30]

@@ -15,7 +15,9 @@ def test_nothing_to_count_gives_no_counts() -> None:
     assert count_words([[" "], ["\n", "\ud800"]]) is None
 
 
-def test_of_too_many_words_the_rarest_are_left_out_and_that_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_of_too_many_words_the_rarest_are_left_out_and_that_is_known(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(word_counting, "MAX_WORDS", 2)
     counts = counted(["a", "a", "a", "b", "b", "c"])
     assert (dict(counts.counts), counts.least) == ({"a": 3, "b": 2}, 2)
@@ -25,10 +27,18 @@ def test_of_too_many_words_the_rarest_are_left_out_and_that_is_known(monkeypatch
 
 
 def test_of_two_corpora_each_word_has_the_larger_count(monkeypatch: pytest.MonkeyPatch) -> None:
-    first, second = WordCounts({"a": 3, "b": 1}, "tales", 1, 2.0), WordCounts({"a": 2, "c": 4}, "tales", 2, 3.0)
+    first, second = (
+        WordCounts({"a": 3, "b": 1}, "tales", 1, 2.0),
+        WordCounts({"a": 2, "c": 4}, "tales", 2, 3.0),
+    )
     joined = joined_counts(first, second)
     assert joined is not None
-    assert (dict(joined.counts), joined.kind, joined.least, joined.unusual_below) == ({"a": 3, "c": 4}, "tales", 2, 3.0)
+    assert (dict(joined.counts), joined.kind, joined.least, joined.unusual_below) == (
+        {"a": 3, "c": 4},
+        "tales",
+        2,
+        3.0,
+    )
     other = joined_counts(first, replace(second, kind=""))
     assert other is not None
     assert other.kind == ""
@@ -41,4 +51,8 @@ def test_with_a_part_of_its_corpus_a_model_knows_what_it_knew() -> None:
     part = WordCounts({"a": 20, "c": 1}, unusual_below=1.5)
     for joined in (joined_counts(whole, part), joined_counts(part, whole)):
         assert joined is not None
-        assert (dict(joined.counts), joined.kind, joined.unusual_below) == (dict(whole.counts), "tales", 3.0)
+        assert (dict(joined.counts), joined.kind, joined.unusual_below) == (
+            dict(whole.counts),
+            "tales",
+            3.0,
+        )

@@ -1,4 +1,5 @@
-"""The interval around the BLEU of the reproduced systems: the same counts as torchtext, sentence by sentence."""
+"""The interval around the BLEU of the reproduced systems: the same counts as torchtext, sentence by
+sentence."""
 
 import gzip
 import random
@@ -31,11 +32,15 @@ def changed(words: list[str], chance: random.Random) -> list[str]:
     return result
 
 
-def corpus(seed: int, num_sentences: int = 30, num_words: int = 6) -> tuple[list[list[str]], list[list[str]]]:
+def corpus(
+    seed: int, num_sentences: int = 30, num_words: int = 6
+) -> tuple[list[list[str]], list[list[str]]]:
     """Sentences of 0 to 12 words out of few, so that n-grams repeat and clipping matters."""
     chance = random.Random(seed)
     words = [chr(ord("a") + index) for index in range(num_words)]
-    references = [[chance.choice(words) for _ in range(chance.randrange(13))] for _ in range(num_sentences)]
+    references = [
+        [chance.choice(words) for _ in range(chance.randrange(13))] for _ in range(num_sentences)
+    ]
     return [changed(reference, chance) for reference in references], references
 
 
@@ -51,7 +56,9 @@ def test_summed_statistics_give_torchtexts_score(seed: int) -> None:
 
 
 def test_summed_statistics_give_torchtexts_score_on_real_sentences(multi30k_folder: Path) -> None:
-    lines = gzip.decompress((multi30k_folder / "val.en.gz").read_bytes()).decode("utf-8").splitlines()
+    lines = (
+        gzip.decompress((multi30k_folder / "val.en.gz").read_bytes()).decode("utf-8").splitlines()
+    )
     references = reference_words(lines, "en")
     chance = random.Random(0)
     hypotheses = [changed(words, chance) for words in references]
@@ -71,7 +78,9 @@ def test_summed_statistics_give_torchtexts_score_on_real_sentences(multi30k_fold
     ],
     ids=["no 4-gram", "nothing", "one empty", "no match", "clipped", "empty reference"],
 )
-def test_the_odd_cases_are_torchtexts(hypotheses: list[list[str]], references: list[list[str]]) -> None:
+def test_the_odd_cases_are_torchtexts(
+    hypotheses: list[list[str]], references: list[list[str]]
+) -> None:
     assert score_of(hypotheses, references) == pytest.approx(bleu(hypotheses, references), rel=1e-5)
 
 
@@ -81,7 +90,9 @@ def test_each_resample_is_a_set_that_torchtext_would_score_so() -> None:
     generator = np.random.default_rng(7)
     for score in scores:
         drawn = generator.integers(len(references), size=len(references))
-        expected = bleu([hypotheses[index] for index in drawn], [references[index] for index in drawn])
+        expected = bleu(
+            [hypotheses[index] for index in drawn], [references[index] for index in drawn]
+        )
         assert score == pytest.approx(expected, rel=1e-5)
 
 
@@ -100,7 +111,9 @@ def test_the_interval_holds_the_score_and_narrows_with_more_sentences() -> None:
 
 def test_a_perfect_or_a_single_translation_has_no_width() -> None:
     _, references = corpus(2)
-    assert interval_95(bootstrap_bleu(bleu_statistics(references, references))) == pytest.approx((100, 100))
+    assert interval_95(bootstrap_bleu(bleu_statistics(references, references))) == pytest.approx(
+        (100, 100)
+    )
     one = bleu_statistics([["a", "b", "c", "d", "e"]], [["a", "b", "c", "d", "f"]])
     low, high = interval_95(bootstrap_bleu(one))
     assert low == high == pytest.approx(float(bleu_of(one[0])))

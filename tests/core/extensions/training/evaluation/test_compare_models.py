@@ -19,7 +19,9 @@ REFERENCES = [*ENGLISH[:6], "A tall woman is driving across the street.", "A gir
 @pytest.fixture
 def files(tmp_path: Path) -> list[str]:
     for name, lines in (("de", LINES), ("en", REFERENCES)):
-        (tmp_path / f"val.{name}.gz").write_bytes(gzip.compress("".join(f"{line}\n" for line in lines).encode()))
+        (tmp_path / f"val.{name}.gz").write_bytes(
+            gzip.compress("".join(f"{line}\n" for line in lines).encode())
+        )
     return ["--source", str(tmp_path / "val.de.gz"), "--reference", str(tmp_path / "val.en.gz")]
 
 
@@ -31,15 +33,24 @@ def test_every_way_of_typing_has_a_row_with_the_score_that_evaluate_gives(
     assert main([model, model, *files]) == 0
     head, _, *rows = capsys.readouterr().out.splitlines()
     assert head.count("multi30k-de-en.safetensors") == 2
-    assert [row.split(" | ")[0].removeprefix("| ") for row in rows] == ["as in the corpus", *DISTORTIONS]
+    assert [row.split(" | ")[0].removeprefix("| ") for row in rows] == [
+        "as in the corpus",
+        *DISTORTIONS,
+    ]
     translator = Translator.load(bundled_model_path(), "cpu")
-    scored = {kind: evaluate(translator, lines, REFERENCES)[0] for kind, lines in typed_sources(LINES)}
+    scored = {
+        kind: evaluate(translator, lines, REFERENCES)[0] for kind, lines in typed_sources(LINES)
+    }
     usual = scored["as in the corpus"].bleu_tokenized_lowercased
     for row in rows:
         kind, first, second = row.strip("| ").split(" | ")
         score = scored[kind].bleu_tokenized_lowercased
-        assert first == (f"{score:.2f}" if score == usual else f"{score:.2f} ({score - usual:+.2f})")
-        assert second == f"{first}; +0.00 [+0.00, +0.00], p 1.000", "a model is not better than itself"
+        assert first == (
+            f"{score:.2f}" if score == usual else f"{score:.2f} ({score - usual:+.2f})"
+        )
+        assert second == f"{first}; +0.00 [+0.00, +0.00], p 1.000", (
+            "a model is not better than itself"
+        )
 
 
 def test_typed_lines_are_the_same_each_time_and_never_empty() -> None:
@@ -48,12 +59,18 @@ def test_typed_lines_are_the_same_each_time_and_never_empty() -> None:
     assert typed["as in the corpus"] == [*LINES, "."]
     assert typed["umlauts"][6] == "Eine große Frau faehrt ueber die Straße."
     assert typed["no-final-stop"][-1] == "."
-    assert all(lines != typed["as in the corpus"] for kind, lines in typed.items() if kind != "as in the corpus")
+    assert all(
+        lines != typed["as in the corpus"]
+        for kind, lines in typed.items()
+        if kind != "as in the corpus"
+    )
 
 
 @pytest.mark.slow
 @pytest.mark.heavy
-def test_only_the_first_sentences_can_be_asked_for(files: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_only_the_first_sentences_can_be_asked_for(
+    files: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
     main([str(bundled_model_path()), *files, "--sentences", "2"])
     few = capsys.readouterr().out
     main([str(bundled_model_path()), *files])

@@ -9,11 +9,18 @@ from augenmerk.core.extensions.training.legacy import bleu
 from augenmerk.core.translation.running import Hypothesis
 from augenmerk.core.translation.translator import Translator
 
-REFERENCES = ["A man is standing on a ladder.", "Two Dogs play in the snow.", "A woman in a blue t-shirt."]
+REFERENCES = [
+    "A man is standing on a ladder.",
+    "Two Dogs play in the snow.",
+    "A woman in a blue t-shirt.",
+]
 
 
 def hypotheses_of(texts: list[str]) -> list[Hypothesis]:
-    return [Hypothesis(text, tuple(words)) for text, words in zip(texts, reference_words(texts, "en"), strict=True)]
+    return [
+        Hypothesis(text, tuple(words))
+        for text, words in zip(texts, reference_words(texts, "en"), strict=True)
+    ]
 
 
 def test_a_perfect_translation_scores_100() -> None:
@@ -32,7 +39,11 @@ def test_case_counts_for_sacrebleu_alone() -> None:
 
 
 def test_scores_are_those_of_the_libraries() -> None:
-    texts = ["A man stands on a ladder.", "Two dogs play in the snow.", "A woman in a red t-shirt runs."]
+    texts = [
+        "A man stands on a ladder.",
+        "Two dogs play in the snow.",
+        "A woman in a red t-shirt runs.",
+    ]
     scores = score(hypotheses_of(texts), REFERENCES, "en", seconds=2.5)
     assert scores.sacrebleu == pytest.approx(sacrebleu.corpus_bleu(texts, [REFERENCES]).score)
     assert scores.chrf == pytest.approx(sacrebleu.corpus_chrf(texts, [REFERENCES]).score)
@@ -69,13 +80,17 @@ def test_bleu_without_any_match_is_zero() -> None:
 
 
 def test_reference_words_are_never_unknown() -> None:
-    assert reference_words(["The Zyzzogeton's t-shirt."], "en") == [["the", "zyzzogeton", "'s", "t", "-", "shirt", "."]]
+    assert reference_words(["The Zyzzogeton's t-shirt."], "en") == [
+        ["the", "zyzzogeton", "'s", "t", "-", "shirt", "."]
+    ]
 
 
 def test_evaluate_scores_what_the_translator_says(untrained_checkpoint) -> None:
     translator = Translator.load(untrained_checkpoint, "cpu")
     done: list[int] = []
-    scores, hypotheses = evaluate(translator, ["Ein Mann steht.", ""], ["A man stands.", "Nothing."], done.append)
+    scores, hypotheses = evaluate(
+        translator, ["Ein Mann steht.", ""], ["A man stands.", "Nothing."], done.append
+    )
     assert scores.sentences == len(hypotheses) == 2
     assert hypotheses[1] == Hypothesis("", ())
     assert done[-1] == 1

@@ -13,7 +13,11 @@ from pytestqt.qtbot import QtBot
 from augenmerk.core.checkpoint.file import load_checkpoint, save_checkpoint
 from augenmerk.core.counting import CountedText, Index
 from augenmerk.core.extensions.analyses.alignment import AlignmentScore
-from augenmerk.core.extensions.analyses.alignment_ranking import Aligner, AlignerRanking, AlignerScore
+from augenmerk.core.extensions.analyses.alignment_ranking import (
+    Aligner,
+    AlignerRanking,
+    AlignerScore,
+)
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment import ForcedToken, HeadScaled
 from augenmerk.core.translation.result import AttentionMaps, ExperimentResult, Translation
@@ -32,7 +36,9 @@ OTHER_ROWS = [[0, 0, 0.5, 0.5, 0]] * 4
 
 
 def _translation(rows: list[list[float]], **changes: object) -> Translation:
-    made = make_translation("ein mann schläft", "a man sleeps", num_layers=1, num_heads=2, **changes)  # type: ignore[arg-type]
+    made = make_translation(
+        "ein mann schläft", "a man sleeps", num_layers=1, num_heads=2, **changes
+    )  # type: ignore[arg-type]
     cross = np.zeros_like(made.maps.cross)
     cross[:, :] = np.array(rows, dtype=np.float32)
     return replace(made, attention=AttentionMaps(made.maps.encoder, made.maps.decoder, cross))
@@ -63,7 +69,9 @@ def test_links_follow_the_label_mode() -> None:
 def test_what_lay_on_start_and_end_is_left_out_and_the_rest_scaled_up() -> None:
     links = _alignment().links()
     assert links is not None
-    np.testing.assert_allclose(links.strengths, [[0.6, 0.4, 0.0], [0.0, 0.6, 0.4], [0.0, 0.0, 1.0]], atol=1e-6)
+    np.testing.assert_allclose(
+        links.strengths, [[0.6, 0.4, 0.0], [0.0, 0.6, 0.4], [0.0, 0.0, 1.0]], atol=1e-6
+    )
 
 
 def test_the_strongest_link_of_a_word_is_shown_whatever_the_threshold() -> None:
@@ -109,12 +117,18 @@ def test_links_are_those_of_the_maps_that_are_shown() -> None:
 
 
 def test_words_that_the_original_does_not_have_are_known() -> None:
-    changed = make_translation("ein mann schläft", "a dog sleeps", interventions=(ForcedToken(1, "dog"),))
+    changed = make_translation(
+        "ein mann schläft", "a dog sleeps", interventions=(ForcedToken(1, "dog"),)
+    )
     original = make_translation("ein mann schläft", "a man sleeps")
     alignment = _alignment(make_result(changed, original))
     links = alignment.links()
     assert links is not None
-    assert (links.targets, links.new_targets, links.new_sources) == (("a", "dog", "sleeps"), {1}, frozenset())
+    assert (links.targets, links.new_targets, links.new_sources) == (
+        ("a", "dog", "sleeps"),
+        {1},
+        frozenset(),
+    )
     alignment.state.settings.shown = "original"
     links = alignment.links()
     assert links is not None
@@ -139,7 +153,9 @@ def test_the_tab_draws_the_links_of_the_large_map(tab: AlignmentTab) -> None:
     pictures = [picture()]
     tab.state.intents.choose_head(Head("cross", 0, 3))
     pictures.append(picture())
-    tab.state.settings.label_mode = "read" if tab.state.settings.label_mode == "predicted" else "predicted"
+    tab.state.settings.label_mode = (
+        "read" if tab.state.settings.label_mode == "predicted" else "predicted"
+    )
     pictures.append(picture())
     tab.state.settings.scope = "all"
     pictures.append(picture())
@@ -160,7 +176,9 @@ def test_the_word_under_the_mouse_tells_its_links(tab: AlignmentTab, qtbot: QtBo
     assert tab.links.hovered is None
 
 
-def test_the_gaps_between_words_yield_before_the_links_scroll(tab: AlignmentTab, qtbot: QtBot) -> None:
+def test_the_gaps_between_words_yield_before_the_links_scroll(
+    tab: AlignmentTab, qtbot: QtBot
+) -> None:
     words = " ".join(["wort"] * 20)
     tab.state.accept(make_result(make_translation(words, words)))
     tab.state.intents.choose_head(Head("cross", 0, 0))
@@ -190,7 +208,9 @@ def test_the_threshold_is_set_by_hand(tab: AlignmentTab, qtbot: QtBot) -> None:
 
 
 @pytest.mark.heavy
-def test_the_links_take_the_colours_of_another_theme(tab: AlignmentTab, qapp: QApplication, theme: Theme) -> None:
+def test_the_links_take_the_colours_of_another_theme(
+    tab: AlignmentTab, qapp: QApplication, theme: Theme
+) -> None:
     before = tab.links.grab().toImage()
     Theme.dark().apply(qapp)
     after = tab.links.grab().toImage()
@@ -199,7 +219,9 @@ def test_the_links_take_the_colours_of_another_theme(tab: AlignmentTab, qapp: QA
 
 
 @pytest.mark.heavy
-def test_the_ranking_is_shown_and_a_click_shows_what_a_row_reads(tab: AlignmentTab, qtbot: QtBot) -> None:
+def test_the_ranking_is_shown_and_a_click_shows_what_a_row_reads(
+    tab: AlignmentTab, qtbot: QtBot
+) -> None:
     assert not tab.table.isVisible()
     qtbot.mouseClick(tab.ranker.start, Qt.MouseButton.LeftButton)
     assert tab.ranker.stop.isVisible()
@@ -218,7 +240,9 @@ def test_the_ranking_is_shown_and_a_click_shows_what_a_row_reads(tab: AlignmentT
     item = tab.table.item(index, 0)
     assert item is not None
     tab.table.scrollToItem(item)
-    qtbot.mouseClick(tab.table.viewport(), Qt.MouseButton.LeftButton, pos=tab.table.visualItemRect(item).center())
+    qtbot.mouseClick(
+        tab.table.viewport(), Qt.MouseButton.LeftButton, pos=tab.table.visualItemRect(item).center()
+    )
     state, aligner = tab.state, aligners[index]
     assert aligner is not None
     assert aligner.layer is not None
@@ -226,7 +250,11 @@ def test_the_ranking_is_shown_and_a_click_shows_what_a_row_reads(tab: AlignmentT
     assert (state.settings.measure, state.settings.label_mode) == ("norm", aligner.label_mode)
     assert state.settings.scope == "head"
     qtbot.waitUntil(lambda: state.maps.shown_measure("cross") == "norm")
-    mean = next(index for index, aligner in enumerate(aligners) if aligner is not None and aligner.layer is None)
+    mean = next(
+        index
+        for index, aligner in enumerate(aligners)
+        if aligner is not None and aligner.layer is None
+    )
     tab.table.row_chosen.emit(mean)
     assert (state.settings.scope, state.settings.combination) == ("all", "mean")
     baseline = aligners.index(None)
@@ -268,7 +296,9 @@ def test_a_model_of_other_languages_is_not_ranked_on_the_shipped_pairs(
     path = tmp_path / "en-de.safetensors"
     save_checkpoint(replace(checkpoint, run=replace(checkpoint.run, data=data)), path)
     load(tab.context, path)
-    qtbot.waitUntil(lambda: tab.state.model is not None and tab.state.model.path == path, timeout=10_000)
+    qtbot.waitUntil(
+        lambda: tab.state.model is not None and tab.state.model.path == path, timeout=10_000
+    )
     settle(qtbot, tab)
     qtbot.mouseClick(tab.ranker.start, Qt.MouseButton.LeftButton)
     settle(qtbot, tab)
@@ -278,7 +308,9 @@ def test_a_model_of_other_languages_is_not_ranked_on_the_shipped_pairs(
 
 
 @pytest.mark.heavy
-def test_a_ranking_goes_on_while_another_experiment_is_computed(tab: AlignmentTab, qtbot: QtBot) -> None:
+def test_a_ranking_goes_on_while_another_experiment_is_computed(
+    tab: AlignmentTab, qtbot: QtBot
+) -> None:
     qtbot.mouseClick(tab.ranker.start, Qt.MouseButton.LeftButton)
     before = tab.state.translation
     tab.state.submit(toggle(Head("cross", 0, 0)))
@@ -288,11 +320,18 @@ def test_a_ranking_goes_on_while_another_experiment_is_computed(tab: AlignmentTa
     assert tab._which_maps.text() == "Links of the changed maps."
 
 
-@pytest.mark.parametrize(("num_skipped", "told"), [(0, ""), (1, " 1 pair was skipped:"), (2, " 2 pairs were skipped:")])
+@pytest.mark.parametrize(
+    ("num_skipped", "told"), [(0, ""), (1, " 1 pair was skipped:"), (2, " 2 pairs were skipped:")]
+)
 def test_the_summary_counts_the_pairs_that_were_left_out(num_skipped: int, told: str) -> None:
     aligner, score = Aligner(None, None, "read", "weight"), AlignmentScore(4, 4, 3, 3)
     ranking = AlignerRanking(
-        (AlignerScore(aligner, str(aligner), score, score),), (), 3, 3, num_skipped, is_complete=True
+        (AlignerScore(aligner, str(aligner), score, score),),
+        (),
+        3,
+        3,
+        num_skipped,
+        is_complete=True,
     )
     assert ("skipped" in summary(ranking)) == bool(num_skipped)
     assert told in summary(ranking)

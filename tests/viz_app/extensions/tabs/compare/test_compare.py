@@ -37,7 +37,13 @@ from augenmerk.core.translation.translator import Translator
 from augenmerk.viz_app.extensions.tabs.compare.state import Comparison, SecondModel
 from augenmerk.viz_app.extensions.tabs.compare.view import CompareTab
 from augenmerk.viz_app.heatmap.labelled_matrix import MatrixCell
-from augenmerk.viz_app.state.experiment_editor import edit_text, intervene, remove, set_output, toggle
+from augenmerk.viz_app.state.experiment_editor import (
+    edit_text,
+    intervene,
+    remove,
+    set_output,
+    toggle,
+)
 from augenmerk.viz_app.state.map_view_settings import SHOWN_MAPS
 from tests.core.translators import SHAPE, untrained
 from tests.viz_app.extensions.tabs.conftest import MakeContext, ShowTab, load, settle
@@ -82,7 +88,9 @@ def _give(qtbot: QtBot, tab: CompareTab, target: str) -> None:
     settle(qtbot, tab)
 
 
-def test_the_second_sentence_begins_as_the_first_and_nothing_is_asked_before_it_is_wanted(tab: CompareTab) -> None:
+def test_the_second_sentence_begins_as_the_first_and_nothing_is_asked_before_it_is_wanted(
+    tab: CompareTab,
+) -> None:
     assert tab.sentence.text() == FIRST
     assert not tab.request.is_running
     assert not tab.maps.isVisible()
@@ -129,7 +137,9 @@ def test_the_same_sentence_twice_shows_no_difference_and_a_range_that_is_not_blo
     assert "Largest difference: 0.00" in tab.maps._change_name.text()
     assert tab.comparing.change_of_log_probability == pytest.approx(0, abs=1e-4)
     image = tab.maps.change.grab().toImage()
-    places = [tab.maps.change.cell_rect(MatrixCell(0, row, 1)).center().toPoint() for row in range(3)]
+    places = [
+        tab.maps.change.cell_rect(MatrixCell(0, row, 1)).center().toPoint() for row in range(3)
+    ]
     assert len({image.pixelColor(point).name() for point in places}) == 1
 
 
@@ -148,23 +158,32 @@ def test_the_second_is_computed_under_the_interventions_of_the_first(
     np.testing.assert_allclose(comparison.second.changed.maps.cross, expected.maps.cross, atol=1e-5)
     assert tab.comparing.dropped == ""
     assert tab.state.translation is not None
-    scored = sum(translator.score(tab.state.translation, Experiment(SECOND, interventions=interventions)))
+    scored = sum(
+        translator.score(tab.state.translation, Experiment(SECOND, interventions=interventions))
+    )
     assert comparison.log_probability == pytest.approx(scored, abs=1e-4)
 
 
-def test_words_that_were_changed_in_the_first_sentence_are_none_of_the_second(tab: CompareTab, qtbot: QtBot) -> None:
+def test_words_that_were_changed_in_the_first_sentence_are_none_of_the_second(
+    tab: CompareTab, qtbot: QtBot
+) -> None:
     tab.state.submit(intervene(HeadScaled(Head("cross", 0, 0)), SourceWordReplaced(1, "Katze")))
     settle(qtbot, tab)
     _compare(qtbot, tab, SECOND)
-    assert tab.comparing.second.experiment == Experiment(SECOND, interventions=(HeadScaled(Head("cross", 0, 0)),))
+    assert tab.comparing.second.experiment == Experiment(
+        SECOND, interventions=(HeadScaled(Head("cross", 0, 0)),)
+    )
     assert tab._dropped.text() == "Left out of the second, which is read as typed: word 2 → Katze."
     shown = re.sub(r"<[^>]*>", "", tab.texts.text())
     assert SECOND in shown, "as it was typed, not with a word of the first in it"
     assert "Katze" in shown, "the first as it was read"
 
 
-def test_interventions_that_do_not_fit_the_second_are_left_out_and_named(tab: CompareTab, qtbot: QtBot) -> None:
-    row = AttentionRow(Head("cross", 0, 0), 1, (1,) * 9)  # as many keys as the first sentence has tokens
+def test_interventions_that_do_not_fit_the_second_are_left_out_and_named(
+    tab: CompareTab, qtbot: QtBot
+) -> None:
+    # as many keys as the first sentence has tokens
+    row = AttentionRow(Head("cross", 0, 0), 1, (1,) * 9)
     tab.state.submit(intervene(row, SourceWordRemoved(5), HeadScaled(Head("cross", 1, 1))))
     settle(qtbot, tab)
     assert tab.state.result is not None, tab.state.request.problem
@@ -175,8 +194,13 @@ def test_interventions_that_do_not_fit_the_second_are_left_out_and_named(tab: Co
     _compare(qtbot, tab, "Ein Hund .")
     assert tab.comparing.second.experiment.interventions == (HeadScaled(Head("cross", 1, 1)),)
     assert tab._dropped.isVisible()
-    assert tab._dropped.text() == "Left out of the second, because it does not fit: cross 1·1 row 2 set."
-    assert tab.state.experiment.interventions == (HeadScaled(Head("cross", 1, 1)), row), "the first keeps its own"
+    assert (
+        tab._dropped.text()
+        == "Left out of the second, because it does not fit: cross 1·1 row 2 set."
+    )
+    assert tab.state.experiment.interventions == (HeadScaled(Head("cross", 1, 1)), row), (
+        "the first keeps its own"
+    )
 
 
 def test_the_maps_follow_the_switch(tab: CompareTab, qtbot: QtBot) -> None:
@@ -192,8 +216,12 @@ def test_the_maps_follow_the_switch(tab: CompareTab, qtbot: QtBot) -> None:
         shown[switch] = (tab.maps.first.matrices[0].values, tab.maps.second.matrices[0].values)
     for index, results in enumerate((result, tab.comparing.second.result)):
         assert results is not None
-        np.testing.assert_allclose(shown["original"][index], results.original.maps.cross[2, 0], atol=1e-6)
-        np.testing.assert_allclose(shown["changed"][index], results.changed.maps.cross[2, 0], atol=1e-6)
+        np.testing.assert_allclose(
+            shown["original"][index], results.original.maps.cross[2, 0], atol=1e-6
+        )
+        np.testing.assert_allclose(
+            shown["changed"][index], results.changed.maps.cross[2, 0], atol=1e-6
+        )
         np.testing.assert_array_equal(shown["changed"][index], shown["difference"][index])
     assert "This compares the changed maps" in tab.maps._notes.text()
 
@@ -233,7 +261,9 @@ def test_hovering_one_map_reads_the_value_in_all_three(tab: CompareTab, qtbot: Q
     assert maps.second is not None
     assert maps.change is not None
     qtbot.wait(20)  # the maps find their places
-    qtbot.mouseMove(tab.maps.change, tab.maps.change.cell_rect(MatrixCell(0, 1, 2)).center().toPoint())
+    qtbot.mouseMove(
+        tab.maps.change, tab.maps.change.cell_rect(MatrixCell(0, 1, 2)).center().toPoint()
+    )
     first = maps.first.weights[maps.change.query_pairs[1][0], maps.change.key_pairs[2][0]]
     second = maps.second.weights[maps.change.query_pairs[1][1], maps.change.key_pairs[2][1]]
     assert f"first {first:.2f}" in tab.maps.value.text()
@@ -249,7 +279,9 @@ def test_hovering_one_map_reads_the_value_in_all_three(tab: CompareTab, qtbot: Q
 
 
 @pytest.mark.heavy
-def test_an_empty_second_sentence_is_told_in_the_tab_and_loses_nothing(tab: CompareTab, qtbot: QtBot) -> None:
+def test_an_empty_second_sentence_is_told_in_the_tab_and_loses_nothing(
+    tab: CompareTab, qtbot: QtBot
+) -> None:
     _compare(qtbot, tab, SECOND)
     before = tab.comparing.comparison
     tab.sentence.clear()
@@ -259,7 +291,9 @@ def test_an_empty_second_sentence_is_told_in_the_tab_and_loses_nothing(tab: Comp
     assert tab.comparing.comparison is before is not None
 
 
-def test_sentences_without_a_word_in_common_are_shown_without_a_difference(tab: CompareTab, qtbot: QtBot) -> None:
+def test_sentences_without_a_word_in_common_are_shown_without_a_difference(
+    tab: CompareTab, qtbot: QtBot
+) -> None:
     tab.state.intents.choose_head(Head("encoder", 0, 0))
     _compare(qtbot, tab, "Hund schläft")
     assert tab.maps.first.isVisible()
@@ -278,7 +312,9 @@ def test_unknown_words_are_read_as_unknown(tab: CompareTab, qtbot: QtBot) -> Non
 
 
 @pytest.mark.heavy
-def test_the_second_sentence_reads_the_first_translation(tab: CompareTab, translator: Translator, qtbot: QtBot) -> None:
+def test_the_second_sentence_reads_the_first_translation(
+    tab: CompareTab, translator: Translator, qtbot: QtBot
+) -> None:
     tab.state.submit(toggle(Head("cross", 0, 0)))
     _give(qtbot, tab, GIVEN)
     _compare(qtbot, tab, SECOND)
@@ -288,8 +324,12 @@ def test_the_second_sentence_reads_the_first_translation(tab: CompareTab, transl
     tab.reads_first.click()
     second = tab.comparing.second.translation
     assert second is not None
-    assert second.experiment == Experiment(SECOND, GivenTarget(GIVEN), tab.state.experiment.interventions)
-    assert second.log_probability == pytest.approx(sum(translator.run(second.experiment).log_probabilities), abs=1e-4)
+    assert second.experiment == Experiment(
+        SECOND, GivenTarget(GIVEN), tab.state.experiment.interventions
+    )
+    assert second.log_probability == pytest.approx(
+        sum(translator.run(second.experiment).log_probabilities), abs=1e-4
+    )
     assert "reads the first" in tab.texts.text()
     assert tab.maps.first.matrices[0].row_labels == tab.maps.second.matrices[0].row_labels
     tab.reads_first.click()
@@ -307,12 +347,21 @@ def test_two_checkpoints_whose_translations_share_no_word_say_what_helps(
     def none_in_common(*_maps: object) -> None:
         raise NothingInCommonError("The queries of the two maps have no word in common.")
 
-    monkeypatch.setattr("augenmerk.viz_app.extensions.tabs.compare.state.difference", none_in_common)
+    monkeypatch.setattr(
+        "augenmerk.viz_app.extensions.tabs.compare.state.difference", none_in_common
+    )
     tab.state.intents.choose_head(Head("cross", 0, 0))
-    advice = f"Tick “{tab.reads_first.text()}”, or choose a head of the encoder: both then have the same words."
-    assert tab.maps._problem.text() == f"The queries of the two maps have no word in common. {advice}"
+    advice = (
+        f"Tick “{tab.reads_first.text()}”, or choose a head of the encoder: both then have the "
+        "same words."
+    )
+    assert (
+        tab.maps._problem.text() == f"The queries of the two maps have no word in common. {advice}"
+    )
     tab.reads_first.click()
-    assert tab.maps._problem.text().endswith("in common. Choose a head of the encoder: both then have the same words.")
+    assert tab.maps._problem.text().endswith(
+        "in common. Choose a head of the encoder: both then have the same words."
+    )
     tab.state.intents.choose_head(Head("encoder", 0, 0))
     assert tab.maps._problem.text() == "The queries of the two maps have no word in common."
 
@@ -377,9 +426,13 @@ def test_a_file_that_is_no_checkpoint_is_told_and_the_one_before_stays(
     assert model_files["pieces"] in tab.preferences.recent_models.paths
 
 
-def test_a_checkpoint_of_other_languages_is_refused(tab: CompareTab, tmp_path: Path, qtbot: QtBot) -> None:
+def test_a_checkpoint_of_other_languages_is_refused(
+    tab: CompareTab, tmp_path: Path, qtbot: QtBot
+) -> None:
     base = preset("notebook")
-    other = replace(base, model=base.model.replace(**SHAPE), data=base.data.replace(source_language="fr"))
+    other = replace(
+        base, model=base.model.replace(**SHAPE), data=base.data.replace(source_language="fr")
+    )
     path = tmp_path / "french.safetensors"
     save_checkpoint(untrained(other).checkpoint, path)
     _compare_with(qtbot, tab, path)
@@ -488,7 +541,13 @@ def test_a_model_of_one_layer_and_one_head_and_a_sentence_of_one_word(
 @pytest.mark.heavy
 @pytest.mark.parametrize(
     "text",
-    [".", "x", "Quastenflosser xylophonieren Ω .", "Hund \ud83d .", "Ein Hund schläft im Gras . " * 40],
+    [
+        ".",
+        "x",
+        "Quastenflosser xylophonieren Ω .",
+        "Hund \ud83d .",
+        "Ein Hund schläft im Gras . " * 40,
+    ],
     ids=["a full stop", "one letter", "unknown words", "a lone surrogate", "far too long"],
 )
 @pytest.mark.parametrize("model", ["words", "pieces", "single"])
@@ -503,7 +562,9 @@ def test_a_second_sentence_may_be_anything(
     assert not tab.grab().isNull()
 
 
-def test_a_second_sentence_of_many_thousand_words_is_told_in_the_tab(tab: CompareTab, qtbot: QtBot) -> None:
+def test_a_second_sentence_of_many_thousand_words_is_told_in_the_tab(
+    tab: CompareTab, qtbot: QtBot
+) -> None:
     _compare(qtbot, tab, SECOND)
     before = tab.comparing.comparison
     _compare(qtbot, tab, "Ein Hund schläft im Gras . " * 2000)
@@ -511,7 +572,9 @@ def test_a_second_sentence_of_many_thousand_words_is_told_in_the_tab(tab: Compar
     assert tab.comparing.comparison is not None
 
 
-def test_an_experiment_that_was_refused_is_not_the_one_that_is_compared(tab: CompareTab, qtbot: QtBot) -> None:
+def test_an_experiment_that_was_refused_is_not_the_one_that_is_compared(
+    tab: CompareTab, qtbot: QtBot
+) -> None:
     tab.state.submit(toggle(Head("cross", 0, 0)))
     settle(qtbot, tab)
     tab.state.submit(intervene(HeadScaled(Head("cross", 77, 0))))
@@ -588,7 +651,11 @@ def endless(monkeypatch: pytest.MonkeyPatch) -> Iterator[set[str]]:
     compare = Translator.compare
 
     def patient(
-        self: Translator, experiment: Experiment, *, should_stop: Callable[[], bool] = lambda: False, **others: Any
+        self: Translator,
+        experiment: Experiment,
+        *,
+        should_stop: Callable[[], bool] = lambda: False,
+        **others: Any,
     ) -> ExperimentResult:
         while experiment.source_text in sentences:
             if should_stop():

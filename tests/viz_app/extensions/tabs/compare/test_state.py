@@ -19,4 +19,7 @@ def test_the_sentence_as_it_was_read_has_other_words_in_their_places() -> None:
     assert read() == typed
     assert read(SourceWordReplaced(1, "Katzen")) == "Zwei Katzen spielen, im Schnee."
     assert read(SourceWordRemoved(0), SourceWordRemoved(3)) == "Hunde spielen im Schnee."
-    assert read(SourceWordRemoved(6), SourceWordReplaced(2, "rennen gern")) == "Zwei Hunde rennen gern, im Schnee"
+    assert (
+        read(SourceWordRemoved(6), SourceWordReplaced(2, "rennen gern"))
+        == "Zwei Hunde rennen gern, im Schnee"
+    )

@@ -1,4 +1,5 @@
-"""The importance of every head, and what it does: over samples, chunk by chunk, with interruptions."""
+"""The importance of every head, and what it does: over samples, chunk by chunk, with
+interruptions."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -14,7 +15,11 @@ from augenmerk.core.checkpoint.file import save_checkpoint
 from augenmerk.core.counting import CountedText, Index
 from augenmerk.core.errors import AnalysisError, CorpusError
 from augenmerk.core.extensions.analyses.head_profiles import profile_heads
-from augenmerk.core.extensions.analyses.importance import BATCH_SIZE, HeadImportance, head_importance
+from augenmerk.core.extensions.analyses.importance import (
+    BATCH_SIZE,
+    HeadImportance,
+    head_importance,
+)
 from augenmerk.core.maps.roles import read_sample_roles, roles_path
 from augenmerk.core.model.heads import ATTENTION_KINDS, Head, Network
 from augenmerk.core.translation.experiment import Experiment, HeadScaled, scaling
@@ -53,7 +58,9 @@ OFF = (HeadScaled(Head("cross", 0, 1)), HeadScaled(Head("encoder", 1, 0), 0.5))
 @pytest.fixture
 def sample_file(tmp_path: Path) -> Path:
     path = tmp_path / "pairs.tsv"
-    lines = [f"{german}\t{english}" for german, english in zip(GERMAN[::5], ENGLISH[::5], strict=True)]
+    lines = [
+        f"{german}\t{english}" for german, english in zip(GERMAN[::5], ENGLISH[::5], strict=True)
+    ]
     path.write_text("\n".join(lines), encoding="utf-8")
     return path
 
@@ -76,7 +83,10 @@ def _quiet(_: Progress) -> None:
 
 
 def _assert_same(importance: HeadImportance, other: HeadImportance) -> None:
-    assert (importance.num_sentences, importance.num_tokens) == (other.num_sentences, other.num_tokens)
+    assert (importance.num_sentences, importance.num_tokens) == (
+        other.num_sentences,
+        other.num_tokens,
+    )
     assert (importance.num_skipped, importance.changes) == (other.num_skipped, other.changes)
     assert importance.before == pytest.approx(other.before, abs=1e-6)
     for kind in ATTENTION_KINDS:
@@ -90,15 +100,22 @@ def test_notes_on_the_sentences_stand_with_the_result() -> None:
     heads = HeadsState(ExperimentState())
     assert heads.warning() == ""
     heads.importance = HeadImportance(2.5, {}, 1, 3, 1, OFF, notes=(CUT,))
-    assert heads.warning() == "1 of 2 sentences is cut (number 2).\nThe experiment now has every head on."
+    assert (
+        heads.warning()
+        == "1 of 2 sentences is cut (number 2).\nThe experiment now has every head on."
+    )
     heads.question = "behaviour"
     assert heads.warning() == ""
 
 
 @pytest.mark.parametrize("kind", ["gold", "examples", "multi30k"])
-def test_a_model_of_other_languages_is_measured_on_a_file_alone(kind: SampleKind, sample_file: Path) -> None:
+def test_a_model_of_other_languages_is_measured_on_a_file_alone(
+    kind: SampleKind, sample_file: Path
+) -> None:
     translator = translating("en", "de")
-    with pytest.raises(AnalysisError, match=r"the sample is German.* Choose your own file as the sample\."):
+    with pytest.raises(
+        AnalysisError, match=r"the sample is German.* Choose your own file as the sample\."
+    ):
         check_sample(SampleChoice(kind), translator)
     check_sample(SampleChoice("file", sample_file), translator)
 
@@ -119,7 +136,11 @@ def test_batches_add_up_to_the_whole_sample(
     assert importance.before == pytest.approx(whole.before, abs=1e-5)
     for kind in ATTENTION_KINDS:
         np.testing.assert_allclose(importance.of_kind(kind), whole.of_kind(kind), atol=2e-5)
-    assert [update.partial.num_sentences for update in partial if isinstance(update.partial, HeadImportance)] == [
+    assert [
+        update.partial.num_sentences
+        for update in partial
+        if isinstance(update.partial, HeadImportance)
+    ] == [
         BATCH_SIZE,
         2 * BATCH_SIZE,
         NUM,
@@ -131,7 +152,9 @@ def test_batches_add_up_to_the_whole_sample(
 
 
 @pytest.mark.heavy
-def test_an_interrupted_measurement_goes_on_where_it_was(translator: Translator, sample_file: Path) -> None:
+def test_an_interrupted_measurement_goes_on_where_it_was(
+    translator: Translator, sample_file: Path
+) -> None:
     job = ImportanceJob(SampleChoice("file", sample_file), NUM)
     whole = job.run(translator, _quiet, lambda: False)
     before: list[Progress] = []
@@ -152,7 +175,9 @@ def test_an_interrupted_measurement_goes_on_where_it_was(translator: Translator,
     assert seen[0].done == before[-1].done + 1, "it goes on with the very head"
 
 
-def test_interrupted_statistics_go_on_where_they_were(translator: Translator, sample_file: Path) -> None:
+def test_interrupted_statistics_go_on_where_they_were(
+    translator: Translator, sample_file: Path
+) -> None:
     job = StatisticsJob(SampleChoice("file", sample_file), NUM)
     whole = job.run(translator, _quiet, lambda: False)
     done: list[Progress] = []
@@ -167,7 +192,9 @@ def test_interrupted_statistics_go_on_where_they_were(translator: Translator, sa
     np.testing.assert_allclose(again.cross.entropy, whole.cross.entropy, rtol=1e-5)
 
 
-def test_statistics_are_those_of_the_model_with_its_heads_scaled(translator: Translator, sample_file: Path) -> None:
+def test_statistics_are_those_of_the_model_with_its_heads_scaled(
+    translator: Translator, sample_file: Path
+) -> None:
     choice = SampleChoice("file", sample_file)
     sample = read_sample(choice, 5)
     assert sample.targets is not None
@@ -179,7 +206,9 @@ def test_statistics_are_those_of_the_model_with_its_heads_scaled(translator: Tra
     assert np.abs(statistics.cross.entropy - plain.cross.entropy).max() > 1e-3
 
 
-def test_a_head_that_the_model_has_not_got_is_told(translator: Translator, sample_file: Path) -> None:
+def test_a_head_that_the_model_has_not_got_is_told(
+    translator: Translator, sample_file: Path
+) -> None:
     beyond = (HeadScaled(Head("cross", 7, 0)),)
     for job in (ImportanceJob, StatisticsJob):
         with pytest.raises(AnalysisError, match="no cross layer 7 head 0"):
@@ -192,7 +221,9 @@ def test_pairs_that_the_model_refuses_are_counted(translator: Translator, tmp_pa
     bad = ["a " * 200 + "\t" + "b " * 200] * BATCH_SIZE
     good = [f"{german}\t{english}" for german, english in zip(GERMAN[:3], ENGLISH[:3], strict=True)]
     path.write_text("\n".join(bad + good), encoding="utf-8")
-    importance = ImportanceJob(SampleChoice("file", path), 2 * BATCH_SIZE).run(translator, _quiet, lambda: False)
+    importance = ImportanceJob(SampleChoice("file", path), 2 * BATCH_SIZE).run(
+        translator, _quiet, lambda: False
+    )
     assert (importance.num_sentences, importance.num_skipped) == (3, BATCH_SIZE)
 
 
@@ -225,9 +256,14 @@ def test_without_translations_the_models_own_count(translator: Translator, tmp_p
     sample = read_sample(SampleChoice("file", path), 5)
     assert sample.targets is None
     translations = own_translations(translator, sample.sources, (), lambda: False)
-    assert translations == tuple(translation.text for translation in translator.translate_corpus(GERMAN[:3]))
+    assert translations == tuple(
+        translation.text for translation in translator.translate_corpus(GERMAN[:3])
+    )
     changed = own_translations(translator, (*sample.sources, ""), OFF, lambda: False)
-    assert changed == (*(translator.run(Experiment(german, interventions=OFF)).text for german in GERMAN[:3]), "")
+    assert changed == (
+        *(translator.run(Experiment(german, interventions=OFF)).text for german in GERMAN[:3]),
+        "",
+    )
     with pytest.raises(TranslationStoppedError):
         own_translations(translator, sample.sources, (), lambda: True)
 
@@ -288,7 +324,9 @@ def test_a_click_on_a_cell_switches_the_head_or_network_off_and_on(
     _measure(qtbot, tab)
     assert tab.heads.importance is not None
     assert tab.heads.importance.num_sentences == 9
-    assert f"{tab.heads.importance.effects[part]:+.4f}".replace("-", "−") in tab.cells.tip_of(cell_of(part))
+    assert f"{tab.heads.importance.effects[part]:+.4f}".replace("-", "−") in tab.cells.tip_of(
+        cell_of(part)
+    )
     qtbot.mouseClick(tab.cells, Qt.MouseButton.LeftButton, pos=_place(tab, part))
     settle(qtbot, tab)
     assert tab.state.translation is not None
@@ -326,7 +364,9 @@ def test_importance_is_measured_with_the_heads_of_the_experiment_and_says_so(
     assert sample.targets is not None
     expected = head_importance(translator, sample.sources, sample.targets, changes=(off,))
     assert tab.heads.importance is not None
-    np.testing.assert_allclose(tab.heads.importance.of_kind("decoder"), expected.of_kind("decoder"), atol=2e-5)
+    np.testing.assert_allclose(
+        tab.heads.importance.of_kind("decoder"), expected.of_kind("decoder"), atol=2e-5
+    )
     assert "with cross 2·3 off" in tab._summary.text()
     assert not tab._warning.isVisible()
     assert tab.job.start.text() == "Measure"
@@ -369,7 +409,9 @@ def test_a_row_of_the_behaviour_chooses_the_head(open_heads: OpenHeads, qtbot: Q
     entropies = [float(tab.table.item(row, 2).text()) for row in range(tab.table.rowCount())]  # type: ignore[union-attr]
     assert entropies == sorted(entropies, reverse=True)
     tab.state.settings.scope = "layer"
-    qtbot.mouseClick(tab.table.viewport(), Qt.MouseButton.LeftButton, pos=tab.table.visualItemRect(item).center())
+    qtbot.mouseClick(
+        tab.table.viewport(), Qt.MouseButton.LeftButton, pos=tab.table.visualItemRect(item).center()
+    )
     head = tab.state.selection.head
     kinds = {"enc": "encoder", "dec": "decoder", "cross": "cross"}
     kind, numbers = item.text().split()
@@ -424,7 +466,9 @@ def test_a_measurement_that_was_cancelled_holds_over_the_sentences_that_were_rea
 
 
 @pytest.mark.heavy
-def test_escape_cancels_a_measurement_and_what_was_read_holds(open_heads: OpenHeads, qtbot: QtBot) -> None:
+def test_escape_cancels_a_measurement_and_what_was_read_holds(
+    open_heads: OpenHeads, qtbot: QtBot
+) -> None:
     tab = open_heads()
     tab.heads.num_sentences, tab.heads.sample = 200, SampleChoice("gold")
     assert "(Esc)" in tab.job.stop.toolTip()
@@ -435,7 +479,10 @@ def test_escape_cancels_a_measurement_and_what_was_read_holds(open_heads: OpenHe
     qtbot.keyClick(tab.job.stop, Qt.Key.Key_Escape)
     assert not tab.request.is_running
     assert tab.heads.behaviour is not None
-    assert tab.state.roles.where_they_hold == f"on {tab.heads.behaviour.num_sentences} pairs of the validation split"
+    assert (
+        tab.state.roles.where_they_hold
+        == f"on {tab.heads.behaviour.num_sentences} pairs of the validation split"
+    )
 
 
 @pytest.mark.heavy
@@ -461,7 +508,9 @@ def test_what_heads_do_is_kept_beside_the_file_of_the_model(
     assert stored_roles is not None
     assert stored_roles.sample == "5 sentences of pairs.tsv"
     qtbot.waitUntil(lambda: not tab._keeping.is_running, timeout=30_000)
-    assert tab._summary.text().endswith("Click a row to show the head. Saved next to the model's file.")
+    assert tab._summary.text().endswith(
+        "Click a row to show the head. Saved next to the model's file."
+    )
     measured = tab.state.model
     load(context, file)
     qtbot.waitUntil(lambda: tab.state.model is not measured, timeout=30_000)
@@ -493,12 +542,16 @@ def test_an_experiment_is_computed_in_the_middle_and_the_measurement_goes_on_unt
 
 
 @pytest.mark.heavy
-def test_a_measurement_keeps_the_scalings_that_it_began_with(open_heads: OpenHeads, qtbot: QtBot) -> None:
+def test_a_measurement_keeps_the_scalings_that_it_began_with(
+    open_heads: OpenHeads, qtbot: QtBot
+) -> None:
     tab = open_heads()
     tab.heads.num_sentences = 12
     qtbot.mouseClick(tab.job.start, Qt.MouseButton.LeftButton)
     tab.state.submit(toggle(Head("cross", 0, 0)))
-    qtbot.waitUntil(lambda: not (tab.request.is_running or tab.state.request.is_running), timeout=30_000)
+    qtbot.waitUntil(
+        lambda: not (tab.request.is_running or tab.state.request.is_running), timeout=30_000
+    )
     assert tab.heads.importance is not None
     assert tab.heads.importance.changes == ()
     assert tab.job.start.text() == "Measure again"
@@ -552,7 +605,9 @@ def test_focus_stays_in_the_tab_from_the_beginning_of_a_measurement_to_its_end(
     tab.cancel()
 
 
-def test_an_empty_tab_has_no_scroll_bars_and_cuts_no_text(open_heads: OpenHeads, qtbot: QtBot) -> None:
+def test_an_empty_tab_has_no_scroll_bars_and_cuts_no_text(
+    open_heads: OpenHeads, qtbot: QtBot
+) -> None:
     tab = open_heads()
     for question in ("importance", "behaviour"):
         tab.question_buttons[question].click()

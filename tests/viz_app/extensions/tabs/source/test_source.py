@@ -1,4 +1,5 @@
-"""Shares of source and prefix, and source words removed or replaced by clicks on small real models."""
+"""Shares of source and prefix, and source words removed or replaced by clicks on small real
+models."""
 
 import time
 from collections.abc import Mapping
@@ -23,7 +24,13 @@ from augenmerk.core.translation.experiment import (
 from augenmerk.core.translation.result import Translation, TranslationStoppedError
 from augenmerk.core.translation.translator import Translator
 from augenmerk.viz_app.extensions.tabs.source.state import SourceFindings, SourceState
-from augenmerk.viz_app.extensions.tabs.source.view import CANCELLED, WAITING, SourceJob, SourceTab, WithoutWordsJob
+from augenmerk.viz_app.extensions.tabs.source.view import (
+    CANCELLED,
+    WAITING,
+    SourceJob,
+    SourceTab,
+    WithoutWordsJob,
+)
 from augenmerk.viz_app.state.experiment_editor import edit_text, intervene, toggle, undo
 from augenmerk.viz_app.state.experiment_state import ExperimentState, Progress
 from augenmerk.viz_app.worker.inference import Request
@@ -63,7 +70,9 @@ def test_every_output_word_has_its_share_and_the_method_its_name(tab: SourceTab)
         word.text for word in translation.target_words
     ]
     assert all(0 <= share.source <= 1 for share in shares)
-    assert [bar.value for bar in tab.shares.bars] == pytest.approx([share.source for share in shares])
+    assert [bar.value for bar in tab.shares.bars] == pytest.approx(
+        [share.source for share in shares]
+    )
     assert sum(share for _, share in shares[0].parts) <= shares[0].source + 1e-5
     assert f"{percent(tab.source.findings.mean_share())} on average" in tab._shares_title.text()
 
@@ -71,7 +80,9 @@ def test_every_output_word_has_its_share_and_the_method_its_name(tab: SourceTab)
 def test_a_warning_stands_where_the_source_collapses(tab: SourceTab) -> None:
     warned = [share for share in tab.source.shares() if share.warning is not None]
     assert tab.warnings.isVisible() == bool(warned)
-    assert [bar.is_changed for bar in tab.shares.bars] == [share.warning is not None for share in tab.source.shares()]
+    assert [bar.is_changed for bar in tab.shares.bars] == [
+        share.warning is not None for share in tab.source.shares()
+    ]
     for share in warned[:3]:
         assert share.warning is not None
         assert share.warning.message in tab.warnings.text()
@@ -96,7 +107,9 @@ def test_a_click_removes_a_word_from_the_experiment_and_another_puts_it_back(
     assert translation.text == without
     assert [bar.label for bar in tab.words.bars] == labels
     assert [bar.is_struck for bar in tab.words.bars] == [index == 1 for index in range(len(labels))]
-    assert [bar.is_new for bar in tab.words.bars] == [index == 1 for index in range(len(labels))], "it is a change"
+    assert [bar.is_new for bar in tab.words.bars] == [index == 1 for index in range(len(labels))], (
+        "it is a change"
+    )
     assert tab.words.bars[1].text == "removed"
     assert tab.words.label_place(1).top() == before.top(), "it stays under the mouse"
     removed = Experiment(SENTENCE, interventions=(SourceWordRemoved(1),))
@@ -136,12 +149,17 @@ def test_another_word_stands_in_its_place(
 
 @pytest.mark.slow
 @pytest.mark.heavy
-def test_two_words_may_be_changed_at_once_and_undone_one_by_one(words_tab: SourceTab, qtbot: QtBot) -> None:
+def test_two_words_may_be_changed_at_once_and_undone_one_by_one(
+    words_tab: SourceTab, qtbot: QtBot
+) -> None:
     tab = words_tab
     _click_word(qtbot, tab, 1)
     _click_word(qtbot, tab, 3)
     _replace_by(qtbot, tab, "auf")
-    assert tab.state.experiment.interventions == (SourceWordRemoved(1), SourceWordReplaced(3, "auf"))
+    assert tab.state.experiment.interventions == (
+        SourceWordRemoved(1),
+        SourceWordReplaced(3, "auf"),
+    )
     assert tab.state.translation.source_places == (0, 2, 3, 4, 5)  # type: ignore[union-attr]
     assert [bar.label for bar in tab.words.bars] == ["ein", "hund", "schläft", "→ auf", "gras", "."]
     tab.state.submit(undo)
@@ -151,7 +169,9 @@ def test_two_words_may_be_changed_at_once_and_undone_one_by_one(words_tab: Sourc
 
 
 @pytest.mark.heavy
-def test_a_replacement_that_cannot_be_read_leaves_what_is_shown(words_tab: SourceTab, qtbot: QtBot) -> None:
+def test_a_replacement_that_cannot_be_read_leaves_what_is_shown(
+    words_tab: SourceTab, qtbot: QtBot
+) -> None:
     tab = words_tab
     _click_word(qtbot, tab, 1)
     shown = tab.state.translation
@@ -206,15 +226,21 @@ def test_words_are_removed_without_the_rows_that_are_set_over_the_source_and_thi
     assert not tab._left_out.isVisible()
 
 
-@pytest.mark.parametrize(("change", "length"), [(-0.004, 0.008), (-0.25, 0.5), (-2.0, 1.0), (0.25, 0.5)])
-def test_a_change_has_a_bar_unless_it_rounds_to_nothing(tab: SourceTab, change: float, length: float) -> None:
+@pytest.mark.parametrize(
+    ("change", "length"), [(-0.004, 0.008), (-0.25, 0.5), (-2.0, 1.0), (0.25, 0.5)]
+)
+def test_a_change_has_a_bar_unless_it_rounds_to_nothing(
+    tab: SourceTab, change: float, length: float
+) -> None:
     findings = tab.source.findings
     assert findings is not None
     by_place = {index: change if index == 0 else 0.0 for index in findings.changes.by_place}
     tab._take(SourceFindings(findings.contributions, SourceChanges(by_place)))
     values = [bar.value for bar in tab.words.bars]
     assert values == pytest.approx([length] + [0.0] * (len(values) - 1), abs=1e-4)
-    assert [bar.is_changed for bar in tab.words.bars] == [change > 0] + [False] * (len(values) - 1), "a gain is orange"
+    assert [bar.is_changed for bar in tab.words.bars] == [change > 0] + [False] * (
+        len(values) - 1
+    ), "a gain is orange"
 
 
 def test_words_stand_where_they_are_while_an_answer_is_awaited(
@@ -228,7 +254,13 @@ def test_words_stand_where_they_are_while_an_answer_is_awaited(
 
     def look_first(findings: SourceFindings) -> None:
         texts = {bar.text for bar in (*tab.words.bars, *tab.shares.bars)}
-        seen.append((tab._body.isVisible(), texts, [tab.words.label_place(index).top() for index in range(6)]))
+        seen.append(
+            (
+                tab._body.isVisible(),
+                texts,
+                [tab.words.label_place(index).top() for index in range(6)],
+            )
+        )
         take(findings)
 
     monkeypatch.setattr(tab.source, "take", look_first)
@@ -251,7 +283,9 @@ def test_another_sentence_has_its_own_words(words_tab: SourceTab, qtbot: QtBot) 
     assert not tab.replacement.isVisible()
 
 
-def test_nothing_is_asked_out_of_sight(words_tab: SourceTab, qtbot: QtBot, translators: dict[str, Translator]) -> None:
+def test_nothing_is_asked_out_of_sight(
+    words_tab: SourceTab, qtbot: QtBot, translators: dict[str, Translator]
+) -> None:
     tab = words_tab
     tab.hide()
     tab.state.submit(toggle(Head("cross", 0, 0)))
@@ -263,13 +297,17 @@ def test_nothing_is_asked_out_of_sight(words_tab: SourceTab, qtbot: QtBot, trans
     assert findings is not None
     assert translation is not None
     assert findings.contributions.translation is translation
-    expected = contributions_of(translators["words"], translators["words"].run(translation.experiment))
+    expected = contributions_of(
+        translators["words"], translators["words"].run(translation.experiment)
+    )
     np.testing.assert_allclose(findings.contributions.source, expected.source, atol=1e-5)
 
 
 @pytest.mark.parametrize("width", [340, 430])
 @pytest.mark.heavy
-def test_nothing_is_cut_however_narrow(make_context: MakeContext, show_tab: ShowTab, qtbot: QtBot, width: int) -> None:
+def test_nothing_is_cut_however_narrow(
+    make_context: MakeContext, show_tab: ShowTab, qtbot: QtBot, width: int
+) -> None:
     tab = show_tab(make_context("words"), SourceTab, width=width)
     assert isinstance(tab, SourceTab)
     _click_word(qtbot, tab, 1)
@@ -279,7 +317,10 @@ def test_nothing_is_cut_however_narrow(make_context: MakeContext, show_tab: Show
         assert text.visibleRegion().contains(text.rect()), text.text()
     assert tab.replace.width() >= tab.replace.sizeHint().width()
     hint = tab.replacement.placeholderText()
-    assert tab.replacement.fontMetrics().horizontalAdvance(hint) < tab.replacement.contentsRect().width() - 20
+    assert (
+        tab.replacement.fontMetrics().horizontalAdvance(hint)
+        < tab.replacement.contentsRect().width() - 20
+    )
     for bars in (tab.shares, tab.words):
         assert bars.bar_place(0).right() + bars.texts_width < bars.width()
 
@@ -294,7 +335,9 @@ def test_nothing_is_known_before_an_answer() -> None:
 def test_the_original_stands_beside_as_ticks(words_tab: SourceTab, qtbot: QtBot) -> None:
     plain = words_tab.source.findings
     assert plain is not None
-    assert not any(bar.before_text or bar.is_new for bar in (*words_tab.shares.bars, *words_tab.words.bars))
+    assert not any(
+        bar.before_text or bar.is_new for bar in (*words_tab.shares.bars, *words_tab.words.bars)
+    )
     words_tab.state.submit(toggle(Head("cross", 0, 0)))
     settle(qtbot, words_tab)
     findings, source = words_tab.source.findings, words_tab.source
@@ -307,8 +350,12 @@ def test_the_original_stands_beside_as_ticks(words_tab: SourceTab, qtbot: QtBot)
     ticks = [share.before for share in source.shares() if share.before is not None]
     assert ticks
     assert set(ticks) <= set(old)
-    assert [bar.before for bar in words_tab.shares.bars] == [share.before for share in source.shares()]
-    assert [bar.is_new for bar in words_tab.shares.bars] == [share.before is None for share in source.shares()]
+    assert [bar.before for bar in words_tab.shares.bars] == [
+        share.before for share in source.shares()
+    ]
+    assert [bar.is_new for bar in words_tab.shares.bars] == [
+        share.before is None for share in source.shares()
+    ]
     assert all(bar.before_text for bar in words_tab.words.bars)
     assert f"(original: {percent(np.mean(old[:-1]))})" in words_tab._shares_title.text()
 
@@ -335,7 +382,9 @@ def test_what_is_read_at_once_is_shown_before_what_takes_a_search_for_each_word(
     make_context: MakeContext, show_tab: ShowTab, qtbot: QtBot, translators: dict[str, Translator]
 ) -> None:
     tab = show_tab(make_context("words"), SourceTab)
-    expected = occlude_source_words(translators["words"], translators["words"].run(Experiment(SENTENCE)))
+    expected = occlude_source_words(
+        translators["words"], translators["words"].run(Experiment(SENTENCE))
+    )
     shown = tab._show_words
     tips = []
 
@@ -351,13 +400,16 @@ def test_what_is_read_at_once_is_shown_before_what_takes_a_search_for_each_word(
     waiting = [tip for tip in tips if "is being translated" in tip[0]]
     assert waiting, "numbers stand there before the translations"
     assert all("is being translated" in tip for tip in waiting[0])
-    assert [word.without for word in tab.source.words()] == [word.translation.text for word in expected.words]
+    assert [word.without for word in tab.source.words()] == [
+        word.translation.text for word in expected.words
+    ]
     half = [tip for tip in tips if "is being" not in tip[0] and "is being" in tip[-1]]
     assert half, "they come a few at a time"
 
 
 class _Long:
-    """A question about the model that is asked while the translations without each word are sought."""
+    """A question about the model that is asked while the translations without each word are
+    sought."""
 
     scope: ClassVar[JobScope] = "model"
 
@@ -407,7 +459,10 @@ def test_going_on_after_giving_way_computes_no_word_twice(
     monkeypatch.setattr(
         translator,
         "run_many",
-        lambda experiments, **options: (asked.append(len(experiments)), run_many(experiments, **options))[1],
+        lambda experiments, **options: (
+            asked.append(len(experiments)),
+            run_many(experiments, **options),
+        )[1],
     )
     texts = rest.run(translator, told.append, lambda: False)
     assert asked == [2]
@@ -422,7 +477,10 @@ def test_findings_that_take_long_can_be_cancelled_and_asked_for_again(
     find = SourceJob._find
 
     def patient(
-        self: SourceJob, translation: Translation, translator: OpenTranslator, should_stop: ShouldStop
+        self: SourceJob,
+        translation: Translation,
+        translator: OpenTranslator,
+        should_stop: ShouldStop,
     ) -> SourceFindings:
         while is_slow[0]:
             if should_stop():

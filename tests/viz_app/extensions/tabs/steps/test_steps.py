@@ -9,12 +9,26 @@ from pytestqt.qtbot import QtBot
 
 from augenmerk.core.counting import display_text
 from augenmerk.core.model.heads import Head
-from augenmerk.core.translation.experiment import AttentionRow, Experiment, ForcedToken, GivenTarget, HeadScaled
+from augenmerk.core.translation.experiment import (
+    AttentionRow,
+    Experiment,
+    ForcedToken,
+    GivenTarget,
+    HeadScaled,
+)
 from augenmerk.core.translation.translator import Translator
 from augenmerk.viz_app.extensions.tabs.steps import view
 from augenmerk.viz_app.extensions.tabs.steps.state import StepsState
 from augenmerk.viz_app.extensions.tabs.steps.view import OTHER_PREFIX, TICKS, StepsTab, TokenChip
-from augenmerk.viz_app.state.experiment_editor import edit_text, force, intervene, reset, set_output, toggle, undo
+from augenmerk.viz_app.state.experiment_editor import (
+    edit_text,
+    force,
+    intervene,
+    reset,
+    set_output,
+    toggle,
+    undo,
+)
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.translate.analysis_tab import AnalysisContext
 from tests.viz_app.extensions.tabs.conftest import SENTENCE, MakeContext, ShowTab, load, settle
@@ -79,7 +93,9 @@ def test_the_steps_are_those_of_the_translation_that_is_shown(tab: StepsTab) -> 
     assert translation is not None
     assert _chips(tab) == translation.predicted_tokens
     assert _changed(tab) == []
-    assert [chip.is_current for chip in tab.tokens.chips] == [True] + [False] * (len(translation.predicted_tokens) - 1)
+    assert [chip.is_current for chip in tab.tokens.chips] == [True] + [False] * (
+        len(translation.predicted_tokens) - 1
+    )
     assert [bar.label for bar in tab.candidates.bars] == [
         alternative.token for alternative in translation.alternatives[0]
     ]
@@ -116,7 +132,9 @@ def test_a_candidate_is_forced_by_a_click_and_let_go_by_another(
     _click_candidate(qtbot, tab, 1)
     assert tab.state.experiment.interventions == (ForcedToken(1, candidate.entry),)
     translation = tab.state.translation
-    expected = translator.run(Experiment(SENTENCE, interventions=(ForcedToken(1, candidate.entry),)))
+    expected = translator.run(
+        Experiment(SENTENCE, interventions=(ForcedToken(1, candidate.entry),))
+    )
     assert translation.predicted_ids == expected.predicted_ids
     assert tab.tokens.chips[1].text == candidate.token
     assert _changed(tab) == [1]
@@ -141,11 +159,15 @@ def test_forcing_one_step_keeps_another(tab: StepsTab, qtbot: QtBot) -> None:
     assert [forced_token.step for forced_token in tab.state.experiment.forced] == [0, 1]
     assert _changed(tab) == [0, 1]
     _click_candidate(qtbot, tab, 0)
-    assert len(tab.state.experiment.forced) == 2, "another token at the same step takes the place of the first"
+    assert len(tab.state.experiment.forced) == 2, (
+        "another token at the same step takes the place of the first"
+    )
 
 
 @pytest.mark.parametrize("kind", ["cross", "decoder"])
-def test_a_row_that_is_set_is_used_scaled_and_let_go(words_tab: StepsTab, qtbot: QtBot, kind: str) -> None:
+def test_a_row_that_is_set_is_used_scaled_and_let_go(
+    words_tab: StepsTab, qtbot: QtBot, kind: str
+) -> None:
     tab = words_tab
     head = Head(kind, 1, 2)  # type: ignore[arg-type]
     tab.state.selection.choose(head)
@@ -179,7 +201,9 @@ def test_a_row_that_is_set_is_used_scaled_and_let_go(words_tab: StepsTab, qtbot:
     assert [bar.value for bar in tab.row.bars] == pytest.approx(own.tolist())
 
 
-def test_a_click_on_a_bar_opens_the_row_with_this_share_and_changes_nothing(words_tab: StepsTab, qtbot: QtBot) -> None:
+def test_a_click_on_a_bar_opens_the_row_with_this_share_and_changes_nothing(
+    words_tab: StepsTab, qtbot: QtBot
+) -> None:
     tab = words_tab
     shown = [bar.value for bar in tab.row.bars]
     tab.row.bar_clicked.emit(1, 0.25)
@@ -191,7 +215,9 @@ def test_a_click_on_a_bar_opens_the_row_with_this_share_and_changes_nothing(word
     assert tab.state.experiment.interventions == ()
 
 
-def test_a_forced_end_ends_the_sentence_and_names_what_is_no_longer_reached(words_tab: StepsTab, qtbot: QtBot) -> None:
+def test_a_forced_end_ends_the_sentence_and_names_what_is_no_longer_reached(
+    words_tab: StepsTab, qtbot: QtBot
+) -> None:
     tab = words_tab
     entry = tab.state.translation.alternatives[2][1].entry  # type: ignore[union-attr]
     tab.state.submit(force(2, entry))
@@ -224,7 +250,9 @@ def test_any_word_is_forced_in_all_of_its_pieces(
     assert tab.word.text() == ""
 
 
-def test_a_word_that_the_vocabulary_does_not_have_is_refused_with_the_reason(words_tab: StepsTab, qtbot: QtBot) -> None:
+def test_a_word_that_the_vocabulary_does_not_have_is_refused_with_the_reason(
+    words_tab: StepsTab, qtbot: QtBot
+) -> None:
     tab = words_tab
     before = tab.state.translation
     _type_word(qtbot, tab, "xylophonically")
@@ -272,7 +300,9 @@ def test_a_token_of_a_given_translation_is_shown_and_forcing_lets_the_model_deco
     assert tab.state.experiment.interventions == (ForcedToken(0, "dog"),)
 
 
-def test_a_head_of_the_encoder_has_no_step(make_context: MakeContext, show_tab: ShowTab, qtbot: QtBot) -> None:
+def test_a_head_of_the_encoder_has_no_step(
+    make_context: MakeContext, show_tab: ShowTab, qtbot: QtBot
+) -> None:
     context = make_context("single", "Hund")
     context.state.selection.choose(Head("encoder", 0, 0))
     tab = show_tab(context, StepsTab)
@@ -306,7 +336,9 @@ def test_playing_goes_to_the_end_and_stops(
         assert not tab.timer.isActive()
 
 
-def test_nothing_plays_out_of_sight_or_beside_another_result(words_tab: StepsTab, qtbot: QtBot) -> None:
+def test_nothing_plays_out_of_sight_or_beside_another_result(
+    words_tab: StepsTab, qtbot: QtBot
+) -> None:
     tab = words_tab
     _click(qtbot, tab.play)
     assert tab.timer.isActive()
@@ -336,7 +368,9 @@ def test_another_sentence_begins_anew_and_another_model_is_followed(
     assert _chips(tab) == tab.state.translation.predicted_tokens  # type: ignore[union-attr]
 
 
-def test_before_any_translation_there_is_nothing_to_step_through(context: AnalysisContext, show_tab: ShowTab) -> None:
+def test_before_any_translation_there_is_nothing_to_step_through(
+    context: AnalysisContext, show_tab: ShowTab
+) -> None:
     context.state.clear()
     tab = show_tab(context, StepsTab)
     assert tab._place.text() == "no translation yet"
@@ -356,7 +390,9 @@ def test_a_long_decoding_leaves_the_candidates_in_sight(tab: StepsTab, qtbot: Qt
     for index in (0, 90, 181, 0):
         tab.tokens_area.show_current(index)
         assert tab.tokens.visibleRegion().contains(tab.tokens.place_of(index))
-        assert not tab.tokens.visibleRegion().contains(tab.tokens.place_of(181 if index < 90 else 0))
+        assert not tab.tokens.visibleRegion().contains(
+            tab.tokens.place_of(181 if index < 90 else 0)
+        )
 
 
 def test_in_a_low_panel_most_candidates_are_in_sight_whatever_the_number_of_tokens(
@@ -367,14 +403,20 @@ def test_in_a_low_panel_most_candidates_are_in_sight_whatever_the_number_of_toke
     tab.tokens.show_chips([TokenChip("ladder") for _ in range(182)])
     tab.tokens_area.show_current(0)
     line = tab.candidates.label_place(0).height()
-    qtbot.waitUntil(lambda: tab.candidates.visibleRegion().boundingRect().height() >= 8 * line, timeout=2000)
+    qtbot.waitUntil(
+        lambda: tab.candidates.visibleRegion().boundingRect().height() >= 8 * line, timeout=2000
+    )
     assert tab.tokens_area.height() >= 2 * tab.tokens.line_height - 1
     tab.window().resize(430, 900)
-    qtbot.waitUntil(lambda: tab.tokens_area.height() >= 4 * tab.tokens.line_height - 1, timeout=2000)
+    qtbot.waitUntil(
+        lambda: tab.tokens_area.height() >= 4 * tab.tokens.line_height - 1, timeout=2000
+    )
 
 
 @pytest.mark.heavy
-def test_going_on_scrolls_to_the_step(tab: StepsTab, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_going_on_scrolls_to_the_step(
+    tab: StepsTab, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(view, "MAX_LINES", 1)
     tab.redraw()
     tab.window().resize(200, 700)
@@ -412,7 +454,9 @@ def _has_focus(tab: StepsTab) -> bool:
     return focused is not None and tab.isAncestorOf(focused)
 
 
-def test_keyboard_focus_stays_in_the_tab_when_a_row_is_set(words_tab: StepsTab, qtbot: QtBot) -> None:
+def test_keyboard_focus_stays_in_the_tab_when_a_row_is_set(
+    words_tab: StepsTab, qtbot: QtBot
+) -> None:
     tab = words_tab
     tab.window().activateWindow()
     qtbot.waitUntil(tab.window().isActiveWindow)
@@ -426,7 +470,9 @@ def test_keyboard_focus_stays_in_the_tab_when_a_row_is_set(words_tab: StepsTab, 
 
 
 @pytest.mark.heavy
-def test_keyboard_focus_stays_in_the_tab_at_the_last_step(words_tab: StepsTab, qtbot: QtBot) -> None:
+def test_keyboard_focus_stays_in_the_tab_at_the_last_step(
+    words_tab: StepsTab, qtbot: QtBot
+) -> None:
     tab = words_tab
     tab.window().activateWindow()
     qtbot.waitUntil(tab.window().isActiveWindow)
@@ -450,11 +496,15 @@ def test_the_original_stands_beside_as_ticks(words_tab: StepsTab, qtbot: QtBot) 
         bar.label: pytest.approx(known[bar.label]) for bar in bars if bar.label in known
     }
     assert any(bar.before is not None and bar.before != bar.value for bar in bars)
-    assert [bar.before for bar in words_tab.row.bars] == pytest.approx(original.maps.cross[0, 0, 0].tolist())
+    assert [bar.before for bar in words_tab.row.bars] == pytest.approx(
+        original.maps.cross[0, 0, 0].tolist()
+    )
     assert words_tab._beside.text() == TICKS
 
 
-def test_no_original_stands_beside_a_step_that_reads_other_tokens(words_tab: StepsTab, qtbot: QtBot) -> None:
+def test_no_original_stands_beside_a_step_that_reads_other_tokens(
+    words_tab: StepsTab, qtbot: QtBot
+) -> None:
     first = words_tab.steps.candidates()
     other = next(candidate for candidate in first if not candidate.is_chosen)
     words_tab.state.submit(force(0, other.entry))
@@ -463,11 +513,15 @@ def test_no_original_stands_beside_a_step_that_reads_other_tokens(words_tab: Ste
     assert words_tab.steps.new_steps >= {0}
     assert _changed(words_tab) == [0]
     words_tab._go(1)
-    assert not any(bar.before is not None for bar in (*words_tab.candidates.bars, *words_tab.row.bars))
+    assert not any(
+        bar.before is not None for bar in (*words_tab.candidates.bars, *words_tab.row.bars)
+    )
     assert words_tab._beside.text() == OTHER_PREFIX
 
 
-def test_the_field_for_another_word_is_whole_in_a_low_panel(words_tab: StepsTab, qtbot: QtBot) -> None:
+def test_the_field_for_another_word_is_whole_in_a_low_panel(
+    words_tab: StepsTab, qtbot: QtBot
+) -> None:
     words_tab.resize(380, 360)
     qtbot.wait(20)
     words_tab.redraw()

@@ -1,4 +1,5 @@
-"""Why a word was chosen: its parts, measured effects, the logit lens and the DecoderLens, by small real models."""
+"""Why a word was chosen: its parts, measured effects, the logit lens and the DecoderLens, by small
+real models."""
 
 import math
 from dataclasses import replace
@@ -55,9 +56,19 @@ def _parts(tab: WordTab) -> WordParts:
 def _lens_of(target: str) -> LogitLens:
     """A lens of three layers that predicts these words at every depth."""
     translation = make_translation(target=target)
-    depths = Depth(), *(Depth(layer, sublayer) for layer in range(3) for sublayer in SUBLAYERS["decoder"])
+    depths = (
+        Depth(),
+        *(Depth(layer, sublayer) for layer in range(3) for sublayer in SUBLAYERS["decoder"]),
+    )
     ones = np.ones((len(depths), len(translation.predicted_tokens)), dtype=np.float32)
-    return LogitLens(translation, depths, -ones, ones.astype(np.int64), ones, (translation.alternatives,) * len(depths))
+    return LogitLens(
+        translation,
+        depths,
+        -ones,
+        ones.astype(np.int64),
+        ones,
+        (translation.alternatives,) * len(depths),
+    )
 
 
 def _place_of(bars: PartBars, subject: object) -> int:
@@ -65,7 +76,11 @@ def _place_of(bars: PartBars, subject: object) -> int:
 
 
 def _click(qtbot: QtBot, bars: PartBars, subject: object) -> None:
-    qtbot.mouseClick(bars, Qt.MouseButton.LeftButton, pos=bars.label_place(_place_of(bars, subject)).center().toPoint())
+    qtbot.mouseClick(
+        bars,
+        Qt.MouseButton.LeftButton,
+        pos=bars.label_place(_place_of(bars, subject)).center().toPoint(),
+    )
 
 
 def _open_all(qtbot: QtBot, tab: WordTab) -> None:
@@ -80,14 +95,20 @@ def test_the_least_probable_word_is_explained_against_the_next_best(
     translation = tab.state.translation
     assert translation is not None
     starts = [word.start for word in translation.target_words] or [0]
-    assert translation.log_probabilities[tab.word.step] == min(translation.log_probabilities[start] for start in starts)
-    expected = word_parts(translators[request.node.callspec.params["tab"]], translation, tab.word.step)
+    assert translation.log_probabilities[tab.word.step] == min(
+        translation.log_probabilities[start] for start in starts
+    )
+    expected = word_parts(
+        translators[request.node.callspec.params["tab"]], translation, tab.word.step
+    )
     parts = _parts(tab)
     np.testing.assert_allclose(parts.values, expected.values, atol=1e-5)
     assert tab.lead.text() == lead_text(parts)
     assert number(expected.difference, signed=True) in tab.lead.text()
     _open_all(qtbot, tab)
-    shown = {line.subject: line.bar.value for line in tab.bars.lines if line.subject in parts.components}
+    shown = {
+        line.subject: line.bar.value for line in tab.bars.lines if line.subject in parts.components
+    }
     assert shown.keys() == set(parts.components)
     assert sum(shown.values()) == pytest.approx(parts.difference - parts.remainder, abs=1e-6)
     sizes = [abs(value) for value in shown.values()]
@@ -109,7 +130,9 @@ def test_small_parts_are_one_line_that_opens_and_closes(words_tab: WordTab, qtbo
 
 
 @pytest.mark.heavy
-def test_a_click_chooses_the_head_and_opens_cross_attention_into_positions(words_tab: WordTab, qtbot: QtBot) -> None:
+def test_a_click_chooses_the_head_and_opens_cross_attention_into_positions(
+    words_tab: WordTab, qtbot: QtBot
+) -> None:
     bars, parts = words_tab.bars, _parts(words_tab)
     _open_all(qtbot, words_tab)
     head = Head("cross", 1, 0)
@@ -141,7 +164,9 @@ def test_another_head_is_emphasized_without_new_bars(words_tab: WordTab, qtbot: 
         assert bars.lines is lines
 
 
-def test_a_quick_answer_leaves_the_button_that_measures_in_place(words_tab: WordTab, qtbot: QtBot) -> None:
+def test_a_quick_answer_leaves_the_button_that_measures_in_place(
+    words_tab: WordTab, qtbot: QtBot
+) -> None:
     start, other = words_tab._measure.start, words_tab.word.rivals[2]
     words_tab.explain(words_tab.word.step, other.entry)
     assert words_tab.request.is_running
@@ -154,7 +179,9 @@ def test_a_quick_answer_leaves_the_button_that_measures_in_place(words_tab: Word
 
 
 @pytest.mark.heavy
-def test_the_keyboard_walks_through_the_parts_opens_and_switches_them(words_tab: WordTab, qtbot: QtBot) -> None:
+def test_the_keyboard_walks_through_the_parts_opens_and_switches_them(
+    words_tab: WordTab, qtbot: QtBot
+) -> None:
     bars, part = words_tab.bars, Head("cross", 0, 1)
     _open_all(qtbot, words_tab)
     bars.highlight(None)
@@ -180,13 +207,17 @@ def test_measured_effects_stand_next_to_predicted_ones(
     tab: WordTab, qtbot: QtBot, translators: dict[str, Translator], request: pytest.FixtureRequest
 ) -> None:
     translator, parts = translators[request.node.callspec.params["tab"]], _parts(tab)
-    start = next(button for button in tab.findChildren(QPushButton) if button.text() == "Measure all")
+    start = next(
+        button for button in tab.findChildren(QPushButton) if button.text() == "Measure all"
+    )
     qtbot.mouseClick(start, Qt.MouseButton.LeftButton)
     settle(qtbot, tab)
     _open_all(qtbot, tab)
     for component in (Head("cross", 0, 0), Network("decoder", 0)):
         off = HeadScaled(component) if isinstance(component, Head) else FeedForwardScaled(component)
-        without = replace(parts.translation, experiment=parts.translation.experiment.with_interventions(off))
+        without = replace(
+            parts.translation, experiment=parts.translation.experiment.with_interventions(off)
+        )
         lead = word_parts(translator, without, parts.step, parts.rival).difference
         bar = tab.bars.lines[_place_of(tab.bars, component)].bar
         assert bar.note.startswith("off ")
@@ -201,7 +232,9 @@ def test_measured_effects_stand_next_to_predicted_ones(
 
 @pytest.mark.heavy
 @pytest.mark.parametrize("part", [Head("cross", 0, 1), Network("decoder", 1)], ids=str)
-def test_the_menu_of_a_bar_switches_its_part_off_and_on(words_tab: WordTab, qtbot: QtBot, part: Head | Network) -> None:
+def test_the_menu_of_a_bar_switches_its_part_off_and_on(
+    words_tab: WordTab, qtbot: QtBot, part: Head | Network
+) -> None:
     before, step = _parts(words_tab), words_tab.word.step
     _open_all(qtbot, words_tab)
     menu = words_tab.bars.menu_of(_place_of(words_tab.bars, part))
@@ -218,7 +251,11 @@ def test_the_menu_of_a_bar_switches_its_part_off_and_on(words_tab: WordTab, qtbo
     assert after is not before
     if (after.chosen.entry, after.rival.entry) == (before.chosen.entry, before.rival.entry):
         assert line.before == pytest.approx(before.value_of(part)), "the tick is the original"
-        sizes = [max(abs(bar.value), abs(bar.before)) for bar in words_tab.bars.bars if bar.before is not None]
+        sizes = [
+            max(abs(bar.value), abs(bar.before))
+            for bar in words_tab.bars.bars
+            if bar.before is not None
+        ]
         assert sizes == sorted(sizes, reverse=True), "a part that is off keeps its place"
     menu = words_tab.bars.menu_of(_place_of(words_tab.bars, part))
     assert menu is not None
@@ -257,9 +294,14 @@ def test_words_of_several_pieces_are_compared_as_wholes_and_explained_by_the_fir
     settle(qtbot, tab)
     parts = _parts(tab)
     assert parts.chosen_word.token == word.text
-    assert parts.chosen_word.log_probability == pytest.approx(translation.word_log_probability(word), abs=1e-4)
+    assert parts.chosen_word.log_probability == pytest.approx(
+        translation.word_log_probability(word), abs=1e-4
+    )
     assert "the first pieces that differ" in tab.lead.text()
-    assert all(number(word.log_probability) in tab.lead.text() for word in (parts.chosen_word, parts.rival_word))
+    assert all(
+        number(word.log_probability) in tab.lead.text()
+        for word in (parts.chosen_word, parts.rival_word)
+    )
     steps = [int(step) for step in tab.words.actions_by_name]
     assert word.start in steps
     assert word.start + 1 not in steps, "words, not pieces"
@@ -303,7 +345,9 @@ def test_a_clause_explains_a_lead_of_the_other_sign(words_tab: WordTab) -> None:
 
 
 @pytest.mark.heavy
-def test_a_rival_that_cannot_be_compared_is_refused_in_words(words_tab: WordTab, qtbot: QtBot) -> None:
+def test_a_rival_that_cannot_be_compared_is_refused_in_words(
+    words_tab: WordTab, qtbot: QtBot
+) -> None:
     word = words_tab.word.tokens[words_tab.word.step]
     qtbot.keyClicks(words_tab.other, word)
     qtbot.keyClick(words_tab.other, Qt.Key.Key_Return)
@@ -344,9 +388,13 @@ def test_the_lens_names_the_best_token_of_each_step_and_depth(
     assert matrix.values.shape == (len(translation.predicted_tokens), len(expected.depths))
     assert matrix.row_labels == translation.predicted_tokens
     assert matrix.texts is not None
-    assert [row[-1] for row in matrix.texts] == [alternative[0].token for alternative in translation.alternatives]
+    assert [row[-1] for row in matrix.texts] == [
+        alternative[0].token for alternative in translation.alternatives
+    ]
     np.testing.assert_allclose(
-        matrix.values[:, -1], [alternative[0].probability for alternative in translation.alternatives], atol=1e-5
+        matrix.values[:, -1],
+        [alternative[0].probability for alternative in translation.alternatives],
+        atol=1e-5,
     )
     step = tab.word.step
     ranks, entropies = tab.lens.chart.curves
@@ -379,9 +427,14 @@ def test_a_narrow_lens_begins_with_a_whole_column(
     QApplication.processEvents()
     table.show_lens(lens, step)
     bar = table.area.horizontalScrollBar()
-    lefts = [table.matrix.cell_rect(MatrixCell(0, 0, column)).left() for column in range(len(lens.depths))]
+    lefts = [
+        table.matrix.cell_rect(MatrixCell(0, 0, column)).left()
+        for column in range(len(lens.depths))
+    ]
     assert bar.maximum() > 0
-    assert bar.value() == bar.maximum() or any(0 <= bar.value() - (left - lefts[0]) < 1 for left in lefts)
+    assert bar.value() == bar.maximum() or any(
+        0 <= bar.value() - (left - lefts[0]) < 1 for left in lefts
+    )
     assert bar.value() > 0, "the decided cell is in sight"
 
 
@@ -420,13 +473,17 @@ def test_the_translation_of_each_encoder_layer_is_a_line(
     assert "embedding" in tab.layers.text()
     assert f"layer {len(expected) - 1}" in tab.layers.text()
     needs_all = lens.settled_at == len(expected) - 1
-    assert ("needs the last layer" if needs_all else "is enough for the same greedy") in tab.layers.text()
+    assert (
+        "needs the last layer" if needs_all else "is enough for the same greedy"
+    ) in tab.layers.text()
     assert "Marked words differ from the line above." in tab.layers.text()
     assert expected[-1].predicted_tokens == translation.predicted_tokens
 
 
 @pytest.mark.heavy
-def test_the_tab_follows_the_maps_between_original_and_changed(words_tab: WordTab, qtbot: QtBot) -> None:
+def test_the_tab_follows_the_maps_between_original_and_changed(
+    words_tab: WordTab, qtbot: QtBot
+) -> None:
     words_tab.state.submit(toggle(Head("cross", 1, 0)))
     settle(qtbot, words_tab)
     state = words_tab.state
@@ -444,7 +501,9 @@ def test_the_tab_follows_the_maps_between_original_and_changed(words_tab: WordTa
 
 
 @pytest.mark.heavy
-def test_a_token_that_has_become_another_is_compared_with_the_former_one(words_tab: WordTab, qtbot: QtBot) -> None:
+def test_a_token_that_has_become_another_is_compared_with_the_former_one(
+    words_tab: WordTab, qtbot: QtBot
+) -> None:
     state, step = words_tab.state, words_tab.word.step
     assert state.original is not None
     previous, other = state.original.predicted_tokens[step], state.original.alternatives[step][4]
@@ -477,7 +536,9 @@ def test_another_sentence_is_explained_by_its_own_words_and_late_answers_are_dro
 
 @pytest.mark.heavy
 @pytest.mark.parametrize("width", [MIN_WIDTH, 430])
-def test_nothing_is_cut_however_narrow(make_context: MakeContext, show_tab: ShowTab, qtbot: QtBot, width: int) -> None:
+def test_nothing_is_cut_however_narrow(
+    make_context: MakeContext, show_tab: ShowTab, qtbot: QtBot, width: int
+) -> None:
     tab = show_tab(make_context("words"), WordTab, width=width)
     assert isinstance(tab, WordTab)
     qtbot.mouseClick(tab._measure.start, Qt.MouseButton.LeftButton)
@@ -493,12 +554,19 @@ def test_nothing_is_cut_however_narrow(make_context: MakeContext, show_tab: Show
     tab.show_view("lens")
     settle(qtbot, tab)
     assert tab.lens.area.mapTo(tab, tab.lens.area.rect().topRight()).x() < tab.width()
-    assert tab.lens.mapTo(tab, tab.lens.chart.geometry().bottomRight()).y() < tab.height(), "always in sight"
+    assert tab.lens.mapTo(tab, tab.lens.chart.geometry().bottomRight()).y() < tab.height(), (
+        "always in sight"
+    )
     assert tab.lens.chart.mapTo(tab, tab.lens.chart.rect().topRight()).x() < tab.width()
 
 
 def test_everything_in_the_tab_has_a_name_for_screen_readers(words_tab: WordTab) -> None:
-    parts: tuple[QWidget, ...] = (words_tab.bars, words_tab.lens.matrix, words_tab.lens.chart, words_tab.layers)
+    parts: tuple[QWidget, ...] = (
+        words_tab.bars,
+        words_tab.lens.matrix,
+        words_tab.lens.chart,
+        words_tab.layers,
+    )
     assert all(part.accessibleName() for part in (*parts, words_tab.other))
     assert words_tab.bars.accessibleDescription().startswith(words_tab.bars.bars[0].label)
     assert math.isfinite(words_tab.bars.bars[0].value)

@@ -34,7 +34,9 @@ def _tab_in_sight(window: MainWindow, qtbot: QtBot) -> WordTab:
 
 
 @pytest.mark.heavy
-def test_the_pop_up_of_a_word_opens_its_explanation_against_the_clicked_rival(window: MainWindow, qtbot: QtBot) -> None:
+def test_the_pop_up_of_a_word_opens_its_explanation_against_the_clicked_rival(
+    window: MainWindow, qtbot: QtBot
+) -> None:
     chips, translation = window.translate_page.sentence.chips, window.state.translation
     assert translation is not None
     word, box = chips._chips[1]
@@ -56,7 +58,9 @@ def test_the_pop_up_of_a_word_opens_its_explanation_against_the_clicked_rival(wi
 
 @pytest.mark.heavy
 @pytest.mark.parametrize("typed", ["why", "lens", "word", "feed", "attribution", "encoder layers"])
-def test_the_palette_finds_the_tab_from_any_page(window: MainWindow, qtbot: QtBot, typed: str) -> None:
+def test_the_palette_finds_the_tab_from_any_page(
+    window: MainWindow, qtbot: QtBot, typed: str
+) -> None:
     window.pages.show(TRAIN)
     qtbot.keySequence(window, QKeySequence("Ctrl+K"))
     (palette,) = window.findChildren(CommandPalette)
@@ -95,19 +99,33 @@ def test_the_numbers_in_sight_are_exported_as_csv_and_json(
     translation = window.state.translation
     assert translation is not None
     if view == "parts":
-        assert sum(row["part"] for row in described["rows"]) == pytest.approx(described["difference"], abs=1e-9)
+        assert sum(row["part"] for row in described["rows"]) == pytest.approx(
+            described["difference"], abs=1e-9
+        )
         for row in described["rows"]:
             of_positions = [value for name, value in row.items() if name.startswith("position_")]
-            assert len(of_positions) == len(described["positions"].split()) == len(translation.source_tokens)
+            assert (
+                len(of_positions)
+                == len(described["positions"].split())
+                == len(translation.source_tokens)
+            )
             is_split = row["component"].startswith("cross")
-            assert sum(value or 0 for value in of_positions) == pytest.approx(row["part"] if is_split else 0, abs=1e-6)
-        assert {"token", "position", "bias", display_text(Network("decoder", 0))} <= {row["component"] for row in rows}
-        assert str(Network("decoder", 0)) in {row["component"] for row in described["rows"]}, "JSON counts from 0"
+            assert sum(value or 0 for value in of_positions) == pytest.approx(
+                row["part"] if is_split else 0, abs=1e-6
+            )
+        assert {"token", "position", "bias", display_text(Network("decoder", 0))} <= {
+            row["component"] for row in rows
+        }
+        assert str(Network("decoder", 0)) in {row["component"] for row in described["rows"]}, (
+            "JSON counts from 0"
+        )
         assert (list(rows[0])[3], list(described["rows"][0])[3]) == ("position_1", "position_0")
     elif view == "lens":
         last = [row for row in described["rows"] if row["depth"] == described["rows"][-1]["depth"]]
         assert [row["token"] for row in last] == list(translation.predicted_tokens)
-        assert [row["log_probability"] for row in last] == pytest.approx(translation.log_probabilities, abs=1e-4)
+        assert [row["log_probability"] for row in last] == pytest.approx(
+            translation.log_probabilities, abs=1e-4
+        )
     else:
         assert described["rows"][-1]["translation"] == translation.text
     with pytest.raises(StorageError, match=r"ends in \.csv or \.json"):

@@ -4,12 +4,18 @@ from matplotlib.text import Annotation
 
 from augenmerk.core.checkpoint.history import EpochRecord
 from augenmerk.viz_app.extensions.train.charts.axes import ChartAxes, ValueFormatter
-from augenmerk.viz_app.extensions.train.charts.picture import ChartSettings, Quantity, line_color, picture_of
+from augenmerk.viz_app.extensions.train.charts.picture import (
+    ChartSettings,
+    Quantity,
+    line_color,
+    picture_of,
+)
 from augenmerk.viz_app.extensions.train.curves import RunCurves
 
 
 def label_of_best(step: int, loss: float, quantity: Quantity, training: float) -> Annotation:
-    """The label of the only validation of a run of 100 steps, whose training loss falls from 9 to `training`."""
+    """The label of the only validation of a run of 100 steps, whose training loss falls from 9 to
+    `training`."""
     curves = RunCurves()
     for step_number in range(1, 101):
         curves.training_loss.append(step_number, 9.0 if step_number < 10 else training)

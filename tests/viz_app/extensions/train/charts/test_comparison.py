@@ -24,7 +24,9 @@ from tests.core.conftest import permissions_withheld  # noqa: F401
 
 def write_run(parent: Path, name: str, num_epochs: int = 3) -> Path:
     """A folder with a history: validation losses 3.1, 2.1, 1.1 …"""
-    records = [EpochRecord(n, 10 * n, 5 - n, 4.1 - n, 4.1 - n, 1e-3, 9.0) for n in range(1, num_epochs + 1)]
+    records = [
+        EpochRecord(n, 10 * n, 5 - n, 4.1 - n, 4.1 - n, 1e-3, 9.0) for n in range(1, num_epochs + 1)
+    ]
     write_history(parent / name / "history.csv", records)
     return parent / name
 
@@ -42,7 +44,9 @@ def test_finished_run_is_read_from_its_folder(tmp_path: Path) -> None:
     assert run.summary.startswith("3 epochs · best validation loss 1.100 (epoch 3) · ")
 
 
-@pytest.mark.parametrize("content", [None, "", "epoch,step\n1,2\n", "epoch,step,training_loss\nx,y,z\n", "\x00\n\x00"])
+@pytest.mark.parametrize(
+    "content", [None, "", "epoch,step\n1,2\n", "epoch,step,training_loss\nx,y,z\n", "\x00\n\x00"]
+)
 def test_folder_that_is_no_run_is_refused(tmp_path: Path, content: str | None) -> None:
     if content is not None:
         (tmp_path / "history.csv").write_text(content, encoding="utf-8")
@@ -50,10 +54,15 @@ def test_folder_that_is_no_run_is_refused(tmp_path: Path, content: str | None) -
         read_run(tmp_path)
 
 
-def test_a_run_that_may_not_be_read_is_refused_so(tmp_path: Path, permissions_withheld: Any) -> None:  # noqa: F811
+def test_a_run_that_may_not_be_read_is_refused_so(
+    tmp_path: Path,
+    permissions_withheld: Any,  # noqa: F811
+) -> None:
     run = write_run(tmp_path / "locked", "run")
     with permissions_withheld(tmp_path / "locked", 0o000):
-        with pytest.raises(TrainingError, match=r"cannot be read: no permission\. Make the folder readable"):
+        with pytest.raises(
+            TrainingError, match=r"cannot be read: no permission\. Make the folder readable"
+        ):
             read_run(run)
         assert not was_interrupted_before_first_checkpoint(run)
         assert runs_in(tmp_path / "locked") == []
@@ -83,7 +92,10 @@ def test_runs_come_in_colours_of_their_own_and_go(tmp_path: Path) -> None:
     comparison.add_folder(second)
     comparison.remove(str(first))
     comparison.add_published()
-    assert [(run.name, run.slot) for run in comparison.runs] == [("second", 1), ("published notebook", 0)]
+    assert [(run.name, run.slot) for run in comparison.runs] == [
+        ("second", 1),
+        ("published notebook", 0),
+    ]
     assert changes == [1, 2, 1, 2]
 
 
@@ -112,7 +124,9 @@ def test_published_curve_has_ten_epochs() -> None:
     assert [point.step for point in points] == list(range(100, 1001, 100))
 
 
-def test_neither_the_current_run_nor_one_that_is_there_is_offered(qtbot: QtBot, tmp_path: Path) -> None:
+def test_neither_the_current_run_nor_one_that_is_there_is_offered(
+    qtbot: QtBot, tmp_path: Path
+) -> None:
     folders = [write_run(tmp_path, name) for name in ("current", "there", "other")]
     state, comparison = TrainState(), Comparison()
     state.show_run(Run(folder=folders[0]))
@@ -120,4 +134,7 @@ def test_neither_the_current_run_nor_one_that_is_there_is_offered(qtbot: QtBot, 
     menu = CompareMenu(state, comparison, lambda: tmp_path)
     qtbot.addWidget(menu)
     menu.menu().aboutToShow.emit()
-    assert [action.text() for action in menu.menu().actions() if action.text()] == ["other", "Other folder…"]
+    assert [action.text() for action in menu.menu().actions() if action.text()] == [
+        "other",
+        "Other folder…",
+    ]

@@ -35,7 +35,9 @@ def show(chart: LiveChart, state: TrainState, quantity: Quantity = "loss") -> No
     """What the panel around the chart does."""
     before = chart.picture.y_limits if chart.picture else None
     choices = ChartSettings(quantity)
-    chart.show_picture(picture_of(state.run.curves, choices, state.run.num_steps_shown, y_before=before))
+    chart.show_picture(
+        picture_of(state.run.curves, choices, state.run.num_steps_shown, y_before=before)
+    )
 
 
 def make_chart(qtbot: QtBot, size: tuple[int, int] = (700, 260)) -> LiveChart:
@@ -64,7 +66,9 @@ def colors_in(chart: LiveChart) -> set[str]:
 def test_a_style_of_the_user_changes_no_chart(
     qtbot: QtBot, state: TrainState, chart: LiveChart, theme: Theme, qapp: QApplication
 ) -> None:
-    with matplotlib.rc_context({"text.usetex": True, "font.size": 30, "axes.linewidth": 5, "lines.linestyle": "--"}):
+    with matplotlib.rc_context(
+        {"text.usetex": True, "font.size": 30, "axes.linewidth": 5, "lines.linestyle": "--"}
+    ):
         styled = make_chart(qtbot)
         show(styled, state)
         show(styled, state, "learning_rate")
@@ -89,7 +93,9 @@ def test_new_points_are_blitted(chart: LiveChart, state: TrainState) -> None:
     assert chart.num_blits == blits + 20
 
 
-def test_everything_is_drawn_again_when_the_step_axis_grows(chart: LiveChart, state: TrainState) -> None:
+def test_everything_is_drawn_again_when_the_step_axis_grows(
+    chart: LiveChart, state: TrainState
+) -> None:
     full_draws = chart.num_full_draws
     for step in range(451, 901):
         state.apply(step_done(step, loss=3.6))
@@ -112,7 +118,9 @@ def test_everything_is_drawn_again_when_the_theme_or_the_size_changes(
     assert chart.num_full_draws == full_draws
 
 
-def test_chart_wears_the_colours_of_its_theme(chart: LiveChart, qapp: QApplication, qtbot: QtBot) -> None:
+def test_chart_wears_the_colours_of_its_theme(
+    chart: LiveChart, qapp: QApplication, qtbot: QtBot
+) -> None:
     for theme in (Theme.dark(), Theme.light()):
         full_draws = chart.num_full_draws
         theme.apply(qapp)
@@ -206,7 +214,9 @@ def test_values_under_the_mouse_are_the_nearest_of_each_line(chart: LiveChart) -
     assert values["training"][0] == 210
 
 
-def test_moment_of_the_film_is_a_line_that_costs_no_full_redraw(chart: LiveChart, state: TrainState) -> None:
+def test_moment_of_the_film_is_a_line_that_costs_no_full_redraw(
+    chart: LiveChart, state: TrainState
+) -> None:
     before = colors_in(chart)
     full_draws = chart.num_full_draws
     picture = chart.picture
@@ -217,7 +227,8 @@ def test_moment_of_the_film_is_a_line_that_costs_no_full_redraw(chart: LiveChart
 
 
 def best_seconds(*works: Callable[[], None], repeats: int = 7) -> list[float]:
-    """The least CPU time that this thread has taken for each, by turns: other processes slow all of them down."""
+    """The least CPU time that this thread has taken for each, by turns: other processes slow all of
+    them down."""
     times = np.empty((repeats, len(works)))
     for repeat in range(repeats):
         for number, work in enumerate(works):

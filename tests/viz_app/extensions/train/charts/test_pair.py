@@ -42,11 +42,15 @@ def ends_of_axis(chart: LiveChart) -> tuple[QPoint, QPoint]:
     """Where the step axis of a chart begins and ends, on the screen."""
     chart.draw()
     box, height = chart.axes.get_window_extent(), chart.height()
-    return tuple(chart.mapToGlobal(QPoint(round(x), round(height - box.y0))) for x in (box.x0, box.x1))  # type: ignore[return-value]
+    return tuple(
+        chart.mapToGlobal(QPoint(round(x), round(height - box.y0))) for x in (box.x0, box.x1)
+    )  # type: ignore[return-value]
 
 
 @pytest.mark.heavy
-def test_the_second_chart_is_shorter_and_its_steps_stand_below_those_of_the_main_chart(pair: ChartPair) -> None:
+def test_the_second_chart_is_shorter_and_its_steps_stand_below_those_of_the_main_chart(
+    pair: ChartPair,
+) -> None:
     main, second = pair.main.chart, pair.second.chart
     assert main.isVisible()
     assert second.isVisible()
@@ -77,7 +81,9 @@ def test_the_mouse_on_one_chart_shows_the_values_of_both(pair: ChartPair, qtbot:
     for chart in (pair.main.chart, pair.second.chart):
         QToolTip.hideText()
         qtbot.mouseMove(chart, QPointF(chart.width() / 3, chart.height() / 2).toPoint())
-        qtbot.waitUntil(lambda: "learning rate" in QToolTip.text() and "validation" in QToolTip.text())
+        qtbot.waitUntil(
+            lambda: "learning rate" in QToolTip.text() and "validation" in QToolTip.text()
+        )
 
 
 @pytest.mark.heavy
@@ -99,4 +105,7 @@ def test_a_new_point_of_a_long_run_redraws_no_axes(pair: ChartPair, state: Train
     assert [(chart.num_full_draws, chart.num_blits) for chart in charts] == [
         (full, blits + 10) for full, blits in before
     ]
-    assert all(len(line.xs) <= state.run.curves.training_loss.capacity for line in pair.second.chart.picture.lines)  # type: ignore[union-attr]
+    assert all(
+        len(line.xs) <= state.run.curves.training_loss.capacity
+        for line in pair.second.chart.picture.lines
+    )  # type: ignore[union-attr]

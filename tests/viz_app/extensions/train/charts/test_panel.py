@@ -57,10 +57,15 @@ def test_steps_chosen_by_menu_stay_chosen_for_the_next_run(panel: ChartPanel) ->
 
 
 @pytest.mark.heavy
-def test_the_lines_of_the_loss_explain_why_validation_lies_below_training(panel: ChartPanel) -> None:
+def test_the_lines_of_the_loss_explain_why_validation_lies_below_training(
+    panel: ChartPanel,
+) -> None:
     panel.legend.show_entries(legend_entries("loss", RunCurves(), ()))
     training, validation = panel.legend.buttons
-    assert {entry.title for entry in entries_in(own_text(training))} >= {"dropout", "label smoothing"}
+    assert {entry.title for entry in entries_in(own_text(training))} >= {
+        "dropout",
+        "label smoothing",
+    }
     assert "without dropout and label smoothing" in validation.toolTip()
     assert "often lies below training" in validation.toolTip()
     assert "overfitting" in {entry.title for entry in entries_in(own_text(validation))}

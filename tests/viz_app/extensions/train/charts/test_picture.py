@@ -49,7 +49,10 @@ def line(picture: ChartPicture, key: str) -> ChartLine:
 def test_loss_has_raw_smoothed_and_validation_lines_and_the_best_epoch(state: TrainState) -> None:
     picture = draw(state, ChartSettings("loss"))
     assert [line.key for line in picture.lines] == ["raw", "curve", "validation"]
-    assert np.abs(np.diff(line(picture, "curve").ys)).max() < np.abs(np.diff(line(picture, "raw").ys)).max()
+    assert (
+        np.abs(np.diff(line(picture, "curve").ys)).max()
+        < np.abs(np.diff(line(picture, "raw").ys)).max()
+    )
     assert line(picture, "validation").xs.tolist() == [200, 400]
     assert picture.best == (400, 4.0, "best 4.000 · epoch 80")
 
@@ -152,9 +155,14 @@ def test_constant_rate_runs_through_the_middle_of_a_wide_axis(shown: Shown, scal
 
 @pytest.fixture
 def notebook() -> RunCurves:
-    """A run whose best epoch is another when its batches are counted alike; then a diverged epoch."""
+    """A run whose best epoch is another when its batches are counted alike.
+
+    Then a diverged epoch.
+    """
     curves = RunCurves()
-    for epoch, (loss, batch_mean) in enumerate([(2.0, 1.9), (1.7, 1.65), (1.72, 1.64), (math.nan, math.nan)], start=1):
+    for epoch, (loss, batch_mean) in enumerate(
+        [(2.0, 1.9), (1.7, 1.65), (1.72, 1.64), (math.nan, math.nan)], start=1
+    ):
         curves.add_record(EpochRecord(epoch, 227 * epoch, 2.5, loss, batch_mean, 5e-4, 9.0))
     return curves
 
@@ -162,7 +170,9 @@ def notebook() -> RunCurves:
 def test_beside_the_published_curve_every_run_is_drawn_as_means_of_batch_means(
     notebook: RunCurves, tmp_path: Path
 ) -> None:
-    write_history(tmp_path / "other" / "history.csv", [EpochRecord(1, 227, 2.5, 2.2, 2.1, 5e-4, 9.0)])
+    write_history(
+        tmp_path / "other" / "history.csv", [EpochRecord(1, 227, 2.5, 2.2, 2.1, 5e-4, 9.0)]
+    )
     comparison = Comparison()
     comparison.add_folder(tmp_path / "other")
     alone = picture_of(notebook, ChartSettings("loss"), 1000, comparison.runs)
@@ -182,7 +192,10 @@ def test_beside_the_published_curve_every_run_is_drawn_as_means_of_batch_means(
 
 def test_legend_says_which_mean_the_validation_line_is(notebook: RunCurves) -> None:
     comparison = Comparison()
-    assert [entry.name for entry in legend_entries("loss", notebook, comparison.runs)] == ["training", "validation"]
+    assert [entry.name for entry in legend_entries("loss", notebook, comparison.runs)] == [
+        "training",
+        "validation",
+    ]
     comparison.add_published()
     names = [entry.name for entry in legend_entries("loss", notebook, comparison.runs)]
     assert names == ["training", "validation, mean of batches", "published notebook"]
@@ -190,10 +203,16 @@ def test_legend_says_which_mean_the_validation_line_is(notebook: RunCurves) -> N
 
 def test_run_without_batch_means_keeps_its_own_mean_and_its_name(tmp_path: Path) -> None:
     path = tmp_path / "history.csv"
-    path.write_text("epoch,step,training_loss,validation_loss,learning_rate\n1,5,3.0,2.0,0.001\n", encoding="utf-8")
+    path.write_text(
+        "epoch,step,training_loss,validation_loss,learning_rate\n1,5,3.0,2.0,0.001\n",
+        encoding="utf-8",
+    )
     comparison = Comparison()
     comparison.add_published()
-    shown = line(picture_of(read_run(tmp_path).curves, ChartSettings("loss"), 5, comparison.runs), "validation")
+    shown = line(
+        picture_of(read_run(tmp_path).curves, ChartSettings("loss"), 5, comparison.runs),
+        "validation",
+    )
     assert shown.ys.tolist() == [2.0]
     assert shown.name == "validation"
 

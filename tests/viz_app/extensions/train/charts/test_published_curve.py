@@ -28,7 +28,9 @@ def test_our_curve_stays_near_the_published_one() -> None:
 
 
 @pytest.mark.figures
-def test_the_command_draws_the_history_it_is_given(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_draws_the_history_it_is_given(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     write_history(tmp_path / "one.csv", [replace(HISTORY[0], validation_loss_batch_mean=3.5)])
     assert main([str(tmp_path / "one.csv"), str(tmp_path / "curve.png")]) == 0
     assert (tmp_path / "curve.png").read_bytes().startswith(b"\x89PNG")

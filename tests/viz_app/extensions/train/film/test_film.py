@@ -62,7 +62,9 @@ def test_strip_shows_evenly_chosen_frames_and_the_shown_one(
     assert shown_frames(num_frames, room, shown) == expected
 
 
-def test_every_frame_can_be_reached_on_a_strip_that_leaves_some_out(qtbot: QtBot, theme: Theme) -> None:
+def test_every_frame_can_be_reached_on_a_strip_that_leaves_some_out(
+    qtbot: QtBot, theme: Theme
+) -> None:
     playback = Playback()
     for epoch in range(40):
         playback.add(probe(epoch))
@@ -92,14 +94,18 @@ def test_the_strip_of_a_run_of_up_to_30_epochs_omits_none(
     strip.rebuild()
     assert [picture.index for picture in strip.pictures] == list(range(num_frames))
     places = [picture.place for picture in strip.pictures]
-    assert all(QRectF(strip.rect()).contains(box.adjusted(-2, -2, 2, 2)) for box in places), "with their frames"
+    assert all(QRectF(strip.rect()).contains(box.adjusted(-2, -2, 2, 2)) for box in places), (
+        "with their frames"
+    )
     assert not any(one.intersects(other) for one, other in combinations(places, 2))
     assert min(box.width() for box in places) >= 18
     for picture in strip.pictures:
         middle = picture.place.center()
         assert strip.frame_at(middle.x(), middle.y()) == picture.index
     assert strip.has_labels == ((num_frames, width) not in UNLABELLED)
-    assert not strip.has_labels or len({box.top() for box in places}) == 1, "in one row, with room below"
+    assert not strip.has_labels or len({box.top() for box in places}) == 1, (
+        "in one row, with room below"
+    )
 
 
 def test_slider_scrubs_and_the_map_follows(panel: FilmPanel, playback: Playback) -> None:
@@ -145,7 +151,9 @@ def test_scrubbing_and_hiding_stop_the_film(panel: FilmPanel) -> None:
     assert not panel.is_playing
 
 
-def test_any_head_can_be_chosen_by_menu_and_by_picture(panel: FilmPanel, playback: Playback, qtbot: QtBot) -> None:
+def test_any_head_can_be_chosen_by_menu_and_by_picture(
+    panel: FilmPanel, playback: Playback, qtbot: QtBot
+) -> None:
     panel.kind_menu.actions_by_name["decoder"].trigger()
     panel.layer_menu.actions_by_name["2"].trigger()
     panel.head_menu.actions_by_name["5"].trigger()
@@ -185,7 +193,9 @@ def test_run_without_a_film_says_so(qtbot: QtBot, theme: Theme) -> None:
     assert not panel.is_playing
 
 
-def test_translations_stand_beside_their_references(qtbot: QtBot, state: TrainState, theme: Theme) -> None:
+def test_translations_stand_beside_their_references(
+    qtbot: QtBot, state: TrainState, theme: Theme
+) -> None:
     panel = SamplesPanel(state)
     qtbot.addWidget(panel)
     panel.show()
@@ -220,6 +230,7 @@ def test_a_low_panel_has_no_thumbnails_instead_of_cut_ones(panel: FilmPanel, qtb
     panel.setFixedHeight(240)  # as low as the smallest window makes it
     qtbot.waitUntil(lambda: not panel.area.isVisible())
     assert panel.head_menu.isVisible(), "heads are chosen by the menus"
-    qtbot.waitUntil(lambda: panel.text.y() - panel.moment.geometry().bottom() < 10)  # the lines stay together
+    # the lines stay together
+    qtbot.waitUntil(lambda: panel.text.y() - panel.moment.geometry().bottom() < 10)
     panel.setFixedHeight(420)
     qtbot.waitUntil(panel.area.isVisible)

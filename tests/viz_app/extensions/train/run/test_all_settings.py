@@ -24,7 +24,8 @@ MakePage = Callable[[], TrainPage]
 
 @pytest.fixture
 def make_page(qtbot: QtBot, tmp_path: Path, theme: Theme) -> Iterator[MakePage]:
-    """Opens Train pages with the settings of the previous one, at the size that they have in a small window."""
+    """Opens Train pages with the settings of the previous one, at the size that they have in a
+    small window."""
     pages = []
 
     def make() -> TrainPage:
@@ -44,7 +45,9 @@ def make_page(qtbot: QtBot, tmp_path: Path, theme: Theme) -> Iterator[MakePage]:
 @pytest.fixture
 def page(make_page: MakePage, tmp_path: Path) -> TrainPage:
     page = make_page()
-    choices = replace(page.form.choices(), preset="copy-task-small", device="cpu", parent_folder=tmp_path / "runs")
+    choices = replace(
+        page.form.choices(), preset="copy-task-small", device="cpu", parent_folder=tmp_path / "runs"
+    )
     page.form.set_choices(choices)
     return page
 
@@ -68,11 +71,17 @@ def shown(row: SettingRow) -> str:
     control = row.control
     if isinstance(control, QCheckBox):
         return str(control.isChecked()).lower()
-    return control.choice if isinstance(control, ChoiceMenu) else control.text() or control.placeholderText()
+    return (
+        control.choice
+        if isinstance(control, ChoiceMenu)
+        else control.text() or control.placeholderText()
+    )
 
 
 @pytest.mark.heavy
-def test_every_setting_that_the_command_line_accepts_has_a_field_and_no_other(page: TrainPage, qtbot: QtBot) -> None:
+def test_every_setting_that_the_command_line_accepts_has_a_field_and_no_other(
+    page: TrainPage, qtbot: QtBot
+) -> None:
     settings = opened(page, qtbot)
     assert list(settings.rows) == list(dotted_settings())
     words = [f"{name}={shown(row)}" for name, row in settings.rows.items()]
@@ -100,7 +109,10 @@ def test_a_wrong_value_is_explained_next_to_its_field_while_typing_and_start_is_
     assert start.isEnabled()
     type_into(qtbot, row.control, "1.5")
     assert "number of at least 0 and less than 1." in row.problem.shown_text()
-    assert page.panel.message.text() == "model.dropout is '1.5'. Enter a number of at least 0 and less than 1."
+    assert (
+        page.panel.message.text()
+        == "model.dropout is '1.5'. Enter a number of at least 0 and less than 1."
+    )
     assert row.problem.isVisible()
     assert not start.isEnabled()
     type_into(qtbot, row.control, "0.15")
@@ -110,10 +122,15 @@ def test_a_wrong_value_is_explained_next_to_its_field_while_typing_and_start_is_
 
 
 @pytest.mark.heavy
-def test_settings_that_do_not_fit_together_are_explained_as_by_the_configuration(page: TrainPage, qtbot: QtBot) -> None:
+def test_settings_that_do_not_fit_together_are_explained_as_by_the_configuration(
+    page: TrainPage, qtbot: QtBot
+) -> None:
     settings = opened(page, qtbot)
     type_into(qtbot, settings.rows["model.num_heads"].control, "5")
-    assert "The width (64) must be a multiple of the number of heads (5), for example 60." in settings.problem.text()
+    assert (
+        "The width (64) must be a multiple of the number of heads (5), for example 60."
+        in settings.problem.text()
+    )
     assert settings.problem.isVisible()
     assert settings.problem.text() == page.panel.message.text()
     assert not page.panel.start_button.isEnabled()
@@ -123,7 +140,9 @@ def test_settings_that_do_not_fit_together_are_explained_as_by_the_configuration
 
 
 @pytest.mark.heavy
-@pytest.mark.parametrize(("name", "text"), [("model.width", "1"), ("model.width", "none"), ("model.dropout", "1.5")])
+@pytest.mark.parametrize(
+    ("name", "text"), [("model.width", "1"), ("model.width", "none"), ("model.dropout", "1.5")]
+)
 def test_a_message_moves_no_row_while_typing_and_keeps_a_right_margin(
     page: TrainPage, qtbot: QtBot, name: str, text: str
 ) -> None:
@@ -140,7 +159,9 @@ def test_a_message_moves_no_row_while_typing_and_keeps_a_right_margin(
     before = positions()
     type_into(qtbot, row.control, text)
     qtbot.wait(20)
-    shown_problems = [label for label in (settings.problem, row.problem) if label.text() and label.isVisible()]
+    shown_problems = [
+        label for label in (settings.problem, row.problem) if label.text() and label.isVisible()
+    ]
     assert len(shown_problems) == 1
     problem = shown_problems[0]
     assert positions() == before
@@ -158,7 +179,9 @@ def test_reopened_settings_are_all_shown(page: TrainPage, qtbot: QtBot) -> None:
 
 
 @pytest.mark.heavy
-def test_what_differs_is_marked_and_restored_one_by_one_or_all_at_once(page: TrainPage, qtbot: QtBot) -> None:
+def test_what_differs_is_marked_and_restored_one_by_one_or_all_at_once(
+    page: TrainPage, qtbot: QtBot
+) -> None:
     settings = opened(page, qtbot)
     dropout, smoothing = settings.rows["model.dropout"], settings.rows["training.label_smoothing"]
     norm, scale = settings.rows["model.norm_position"], settings.rows["model.scale_embeddings"]
@@ -169,7 +192,12 @@ def test_what_differs_is_marked_and_restored_one_by_one_or_all_at_once(page: Tra
     for row in (dropout, smoothing, norm, scale):
         assert row.restore_button.isVisible()
         assert row.name.property("role") == "warm"
-    assert [shown(row) for row in (dropout, smoothing, norm, scale)] == ["0.3", "0.2", "post", "false"]
+    assert [shown(row) for row in (dropout, smoothing, norm, scale)] == [
+        "0.3",
+        "0.2",
+        "post",
+        "false",
+    ]
     assert settings.restore_button.text() == "Restore all (4)"
     assert settings.restore_button.toolTip() == "Reset all settings to the preset"
     assert dropout.restore_button.text() == "↺ 0.1"
@@ -208,7 +236,9 @@ def test_settings_are_found_by_name_and_description(page: TrainPage, qtbot: QtBo
 
 
 @pytest.mark.heavy
-def test_each_field_is_reached_by_tab_and_scrolled_into_sight(page: TrainPage, qtbot: QtBot) -> None:
+def test_each_field_is_reached_by_tab_and_scrolled_into_sight(
+    page: TrainPage, qtbot: QtBot
+) -> None:
     settings = opened(page, qtbot)
     last = list(settings.rows.values())[-1].control
     controls = {row.control for row in settings.rows.values()}
@@ -226,7 +256,9 @@ def test_each_field_is_reached_by_tab_and_scrolled_into_sight(page: TrainPage, q
 
 
 @pytest.mark.heavy
-def test_languages_that_follow_from_the_data_cannot_be_edited(page: TrainPage, qtbot: QtBot, tmp_path: Path) -> None:
+def test_languages_that_follow_from_the_data_cannot_be_edited(
+    page: TrainPage, qtbot: QtBot, tmp_path: Path
+) -> None:
     settings = opened(page, qtbot)
     page.form.set_choices(replace(page.form.choices(), preset="multi30k"))
     language = settings.rows["data.target_language"].control
@@ -236,7 +268,9 @@ def test_languages_that_follow_from_the_data_cannot_be_edited(page: TrainPage, q
 
 
 @pytest.mark.heavy
-def test_all_settings_are_hidden_at_first_and_give_way_to_the_run(page: TrainPage, qtbot: QtBot) -> None:
+def test_all_settings_are_hidden_at_first_and_give_way_to_the_run(
+    page: TrainPage, qtbot: QtBot
+) -> None:
     assert page.all_settings is None
     settings = opened(page, qtbot)
     qtbot.mouseClick(settings.close_button, Qt.MouseButton.LeftButton)

@@ -25,8 +25,12 @@ def choices(tmp_path: Path) -> RunChoices:
     return replace(RunChoices.default(), preset="notebook", parent_folder=tmp_path)
 
 
-def test_typed_settings_reach_the_run_and_all_others_are_those_of_the_preset(choices: RunChoices) -> None:
-    typed = choices.with_settings(" 7 ", "training.num_epochs").with_settings("none", "training.clip_norm")
+def test_typed_settings_reach_the_run_and_all_others_are_those_of_the_preset(
+    choices: RunChoices,
+) -> None:
+    typed = choices.with_settings(" 7 ", "training.num_epochs").with_settings(
+        "none", "training.clip_norm"
+    )
     run = typed.run_config()
     assert run == preset("notebook").with_training(num_epochs=7, clip_norm=None)
     assert typed.differences() == ["training.num_epochs", "training.clip_norm"]
@@ -50,11 +54,14 @@ def test_a_refused_number_is_named_with_what_to_enter(choices: RunChoices, typed
     assert str(caught.value) == expected
 
 
-def test_settings_that_do_not_fit_together_are_refused_as_by_the_configuration(choices: RunChoices) -> None:
+def test_settings_that_do_not_fit_together_are_refused_as_by_the_configuration(
+    choices: RunChoices,
+) -> None:
     typed = choices.with_settings("5", "model.num_heads")
     assert typed.problem("model.num_heads") == "", "5 heads suit another width"
     with pytest.raises(
-        ConfigError, match=r"width \(256\) must be a multiple of the number of heads \(5\), for example 255"
+        ConfigError,
+        match=r"width \(256\) must be a multiple of the number of heads \(5\), for example 255",
     ):
         typed.run_config()
     assert typed.with_settings("60", "model.width").run_config().model.head_width == 12
@@ -63,7 +70,9 @@ def test_settings_that_do_not_fit_together_are_refused_as_by_the_configuration(c
 def test_an_empty_text_restores_the_value_of_the_preset(choices: RunChoices) -> None:
     typed = choices.with_settings("2", "model.num_encoder_layers", "model.num_decoder_layers")
     assert len(typed.differences()) == 2
-    assert typed.with_settings(" ", "model.num_encoder_layers", "model.num_decoder_layers") == choices
+    assert (
+        typed.with_settings(" ", "model.num_encoder_layers", "model.num_decoder_layers") == choices
+    )
 
 
 def test_another_preset_comes_with_its_own_settings_and_keeps_the_seed(choices: RunChoices) -> None:
@@ -79,7 +88,9 @@ def test_copy_presets_make_their_own_data(choices: RunChoices) -> None:
 def test_folder_that_was_not_chosen_is_refused(choices: RunChoices) -> None:
     with pytest.raises(CorpusError, match="Choose a folder"):
         replace(choices, data_kind="folder").source()
-    assert replace(choices, data_kind="file", data_path="/data/x.bin").source() == Path("/data/x.bin")
+    assert replace(choices, data_kind="file", data_path="/data/x.bin").source() == Path(
+        "/data/x.bin"
+    )
     assert choices.source() == "multi30k"
 
 
@@ -101,7 +112,10 @@ def test_every_preset_shows_its_key_settings_and_steps(name: str, choices: RunCh
 
 
 def test_the_batch_row_says_which_pairs_share_one_and_the_rate_row_counts_optimizer_steps() -> None:
-    shown = {name: dict(key_settings(preset(name))) for name in ("notebook", "annotated-2018", "annotated-2022")}
+    shown = {
+        name: dict(key_settings(preset(name)))
+        for name in ("notebook", "annotated-2018", "annotated-2022")
+    }
     assert shown["notebook"]["batch"] == "128 sentences · random"
     assert shown["annotated-2018"]["batch"] == "12,000 tokens · by length"
     assert shown["annotated-2022"]["batch"] == "32 sentences × 10 · random"
@@ -114,7 +128,8 @@ def test_home_folder_is_written_as_a_tilde() -> None:
 
 
 @pytest.mark.parametrize(
-    ("num_heads", "in_decoder", "words"), [(1, None, "1 head"), (8, None, "8 heads"), (8, 4, "8 + 4 heads")]
+    ("num_heads", "in_decoder", "words"),
+    [(1, None, "1 head"), (8, None, "8 heads"), (8, 4, "8 + 4 heads")],
 )
 def test_heads_are_counted_in_words(num_heads: int, in_decoder: int | None, words: str) -> None:
     run = preset("notebook")
@@ -130,7 +145,10 @@ def test_what_becomes_of_the_schedule_of_a_short_run_is_said_before_it_starts() 
     assert "the rate falls to zero over the last 1.5 epochs" in schedule_note(short, own)
     assert "warm-up" not in schedule_note(short, own), "its number of steps is not known yet"
     assert "short for a warm-up of 400" in schedule_note(short, "multi30k")
-    assert schedule_note(preset("copy-task").with_training(num_epochs=1, cooldown_epochs=5), "copy") == ""
+    assert (
+        schedule_note(preset("copy-task").with_training(num_epochs=1, cooldown_epochs=5), "copy")
+        == ""
+    )
 
 
 @pytest.mark.parametrize(
@@ -141,18 +159,24 @@ def test_languages_are_those_of_the_data(
     choices: RunChoices, source: str, target: str, expected: tuple[str, str]
 ) -> None:
     typed = replace(choices, data_kind="folder")
-    typed = typed.with_settings(source, "data.source_language").with_settings(target, "data.target_language")
+    typed = typed.with_settings(source, "data.source_language").with_settings(
+        target, "data.target_language"
+    )
     data = typed.run_config().data
     assert (data.source_language, data.target_language) == expected
     for other in (replace(typed, data_kind="multi30k"), replace(typed, preset="copy-task-small")):
         assert not other.has_languages
         assert other.differences() == []
-        assert other.run_config().data == preset(other.preset).data, "these have languages of their own, or none"
+        assert other.run_config().data == preset(other.preset).data, (
+            "these have languages of their own, or none"
+        )
 
 
 def test_a_language_without_rules_is_refused_by_its_name(choices: RunChoices) -> None:
     typed = replace(choices, data_kind="folder").with_settings("Klingon", "data.target_language")
-    with pytest.raises(ConfigError, match=r"target_language is 'Klingon'\. Use a language code such as de or en"):
+    with pytest.raises(
+        ConfigError, match=r"target_language is 'Klingon'\. Use a language code such as de or en"
+    ):
         typed.run_config()
 
 

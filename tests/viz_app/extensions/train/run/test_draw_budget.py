@@ -18,7 +18,9 @@ def test_a_drawing_waits_until_the_last_one_is_a_small_share_of_the_time(
     qapp: QApplication, preferences: Preferences, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = 100.0
-    monkeypatch.setattr("augenmerk.viz_app.extensions.train.run.controller.perf_counter", lambda: now)
+    monkeypatch.setattr(
+        "augenmerk.viz_app.extensions.train.run.controller.perf_counter", lambda: now
+    )
     state, parent = TrainState(), QObject()
     controller = RunController(state, preferences.settings, parent, None)
     state.begin(request(Path("runs")))

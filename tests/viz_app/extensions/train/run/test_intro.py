@@ -14,7 +14,9 @@ def test_the_steps_stay_inside_the_panel(qtbot: QtBot, theme: Theme, width: int)
     intro = Intro()
     qtbot.addWidget(intro)
     intro.show_choices(
-        RunChoices("multi30k", "multi30k", "", "auto", Path("runs"), settings={"training.num_epochs": "14"})
+        RunChoices(
+            "multi30k", "multi30k", "", "auto", Path("runs"), settings={"training.num_epochs": "14"}
+        )
     )
     intro.resize(width, 560)
     intro.show()

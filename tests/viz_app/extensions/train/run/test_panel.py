@@ -14,7 +14,12 @@ def shown_rows(table: NumberTable) -> list[tuple[str, ...]]:
     labels = [label for label in table.findChildren(QLabel) if label.isVisibleTo(table)]
     tops = sorted({label.y() for label in labels})
     return [
-        tuple(label.text() for label in sorted(labels, key=lambda label: label.x()) if label.y() == top) for top in tops
+        tuple(
+            label.text()
+            for label in sorted(labels, key=lambda label: label.x())
+            if label.y() == top
+        )
+        for top in tops
     ]
 
 
@@ -31,7 +36,11 @@ def test_rows_stay_apart_and_in_order_when_one_comes_and_goes(qtbot: QtBot) -> N
         table.show_rows(rows)
         table.layout().activate()
         assert shown_rows(table) == rows
-        labels = [label for label in table.findChildren(QLabel) if label.isVisibleTo(table) and label.x() == 0]
+        labels = [
+            label
+            for label in table.findChildren(QLabel)
+            if label.isVisibleTo(table) and label.x() == 0
+        ]
         labels.sort(key=lambda label: label.y())
         assert all(upper.geometry().bottom() < lower.y() for upper, lower in pairwise(labels))
 

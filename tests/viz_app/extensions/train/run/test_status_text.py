@@ -3,9 +3,20 @@ from pathlib import Path
 import pytest
 
 from augenmerk.core.extensions.training.events import CheckpointSaved, Noted, PhaseStarted
-from augenmerk.viz_app.extensions.train.run.status_text import activity, metric_rows, notice, status_line
+from augenmerk.viz_app.extensions.train.run.status_text import (
+    activity,
+    metric_rows,
+    notice,
+    status_line,
+)
 from augenmerk.viz_app.extensions.train.state import TrainState
-from tests.viz_app.extensions.train.scripted import epoch_done, finished, request, started, step_done
+from tests.viz_app.extensions.train.scripted import (
+    epoch_done,
+    finished,
+    request,
+    started,
+    step_done,
+)
 
 FOLDER = Path("runs") / "notebook-1"
 
@@ -42,7 +53,9 @@ def test_all_figures_are_there_while_training(running: TrainState) -> None:
 
 def test_figures_have_the_same_names_before_the_first_step(running: TrainState) -> None:
     before = TrainState()
-    assert [name for name, _ in metric_rows(before.run)] == [name for name, _ in metric_rows(running.run)]
+    assert [name for name, _ in metric_rows(before.run)] == [
+        name for name, _ in metric_rows(running.run)
+    ]
     assert {value for _, value in metric_rows(before.run)} == {"–"}
 
 
@@ -106,7 +119,10 @@ def test_every_note_stays_next_to_the_validations(running: TrainState) -> None:
     shown = notice(running.run)
     assert shown is not None
     assert shown.heading == "Epoch 2 done"
-    assert "The best is still epoch 1. Training uses 125 of 128 pairs: 2 empty, 1 too long. The schedule" in shown.text
+    assert (
+        "The best is still epoch 1. Training uses 125 of 128 pairs: 2 empty, 1 too long. The "
+        "schedule" in shown.text
+    )
     assert shown.text.count("The schedule is short.") == 1
 
 
