@@ -36,9 +36,8 @@ class TokenTranslator:
     def translate(
         self, sources: Sequence[Sequence[int]], batch_size: int = 64, beam: int = 1
     ) -> list[list[int]]:
-        """The chosen ids, including the end token.
-
-        With a beam, of the most probable hypothesis whatever its length.
+        """The chosen ids, including the end token; with a beam, of the most probable hypothesis
+        whatever its length.
         """
         results = self._translator.translate_batch(
             [[str(token) for token in source] for source in sources],

@@ -1,6 +1,5 @@
-"""An imported Marian model of the size of OPUS-MT's against CTranslate2 with the same weights.
-
-Opening it; its maps.
+"""An imported Marian model of the size of OPUS-MT's against CTranslate2 with the same weights;
+opening it; its maps.
 
 The weights are random, 6 + 6 layers × 8 heads of width 512, 74 million parameters. Both decode
 greedily in float32 on one thread. Ours yields every map, probability and alternative; CTranslate2,

@@ -1,6 +1,5 @@
-"""A training step of `notebook` against naive eager code and `torch.nn.Transformer`.
-
-What feeding it costs.
+"""A training step of `notebook` against naive eager code and `torch.nn.Transformer`; what feeding
+it costs.
 
 What was tried on the step, first on 128 pairs of 11 to 15 words, on one core of an AMD EPYC, family
 26 (AVX-512), and what it gave in CPU seconds:

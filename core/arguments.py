@@ -31,9 +31,8 @@ _SHORT.maxstring = _SHORT.maxother = 60
 
 
 def checks_arguments(public: PublicT) -> PublicT:
-    """The function with a check of its arguments.
-
-    Or the class, with a check of those of its public methods.
+    """The function with a check of its arguments; or the class, with a check of those of its public
+    methods.
 
     A list may be anything with a length and members, except a text, and a number may be one of
     NumPy. The check costs a few microseconds. It raises `ArgumentError`; the number of arguments is
@@ -94,9 +93,8 @@ def _check(value: object, hint: object, name: str, owner: str) -> None:
 
 
 def _narrowed(name: str, value: Any, hint: Any) -> tuple[str, Any, Any]:
-    """Name, value and annotation of the first wrong member of a list.
-
-    The same if the value is no list at all.
+    """Name, value and annotation of the first wrong member of a list; the same if the value is no
+    list at all.
     """
     for kind in get_args(hint) if get_origin(hint) in (Union, types.UnionType) else (hint,):
         origin, members = get_origin(kind), get_args(kind)

@@ -65,9 +65,8 @@ def text_from(value: object, first: int) -> str:
 
 
 def filled(template: str, values: Mapping[str, object], first: int) -> str:
-    """The template with values in place of their names in braces.
-
-    Without values, the template itself.
+    """The template with values in place of their names in braces; without values, the template
+    itself.
     """
     return (
         template.format(**{name: text_from(value, first) for name, value in values.items()})

@@ -44,9 +44,8 @@ POLICY_VARIABLE = "OMP_WAIT_POLICY"
 NUMBER_VARIABLE = "OMP_NUM_THREADS"
 LOADS = Path("/proc/loadavg")
 KERNELS = 64
-"""A step of `copy-task-small`, always of the same shapes, uses 54.
-
-With half as many it takes a third longer.
+"""A step of `copy-task-small`, always of the same shapes, uses 54; with half as many it takes a
+third longer.
 """
 KERNELS_VARIABLE = "ONEDNN_PRIMITIVE_CACHE_CAPACITY"
 _M_ARENA_MAX = -8

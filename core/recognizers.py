@@ -43,9 +43,8 @@ RECOGNIZERS: Registry[Recognizer] = Registry(
 
 
 def recognize(path: Path) -> Recognized | None:
-    """The answer of the first extension that has one.
-
-    None if none has, and for a file of Augenmerk, without asking.
+    """The answer of the first extension that has one; None if none has, and for a file of
+    Augenmerk, without asking.
     """
     if has_description(path):
         return None

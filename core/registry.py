@@ -119,9 +119,8 @@ def installed_entry_points(group: str) -> Mapping[str, EntryPoint]:
 
 @cache
 def _of_this_checkout() -> tuple[EntryPoint, ...]:
-    """The entry points in `pyproject.toml` of a checkout.
-
-    None if the project is installed from a wheel.
+    """The entry points in `pyproject.toml` of a checkout; none if the project is installed from a
+    wheel.
 
     An editable installation would know only those that were declared when it was made.
     """

@@ -1,6 +1,5 @@
-"""Writing files so that a crash, a full disk or a missing permission never leaves half a file.
-
-Reading regular ones.
+"""Writing files so that a crash, a full disk or a missing permission never leaves half a file;
+reading regular ones.
 
 Everything Augenmerk writes goes through `atomic_path`: a temporary file next to the target, flushed
 to the disk, then renamed over it. Until the rename the older file is untouched.
@@ -126,9 +125,8 @@ def read_text(path: Path | str, max_bytes: int | None = None) -> str:
 
 @contextmanager
 def atomic_path(target: Path | str, *, durable: bool = True) -> Iterator[Path]:
-    """Yields a temporary path next to `target`.
-
-    Renames it to `target` when the block ends without an error.
+    """Yields a temporary path next to `target`; renames it to `target` when the block ends without
+    an error.
 
     The folder is made if it is missing. If the block raises, the temporary file is removed and
     `target` is unchanged. A symbolic link stays, and its target is written.
@@ -186,9 +184,8 @@ def check_writable(target: Path | str) -> None:
 
 @contextmanager
 def writable(target: Path | str) -> Iterator[None]:
-    """A context for work whose result will go to `target`: checks it first.
-
-    Removes the folders it made on failure.
+    """A context for work whose result will go to `target`: checks it first; removes the folders it
+    made on failure.
 
     Raises:
         StorageError: as `check_writable`.
@@ -205,9 +202,8 @@ def writable(target: Path | str) -> Iterator[None]:
 
 
 def write_text(target: Path | str, text: str) -> None:
-    """Writes `text` as UTF-8 to `target`, atomically.
-
-    A byte of a file name that is not UTF-8 becomes an escape.
+    """Writes `text` as UTF-8 to `target`, atomically; a byte of a file name that is not UTF-8
+    becomes an escape.
 
     Raises:
         StorageError: as `atomic_path`.
@@ -263,9 +259,8 @@ def _umask() -> int:
 
 
 def remedy(error: BaseException | None) -> str:
-    """What makes writing possible again, such as “free some space”.
-
-    Empty if the error does not tell.
+    """What makes writing possible again, such as “free some space”; empty if the error does not
+    tell.
 
     Libraries repeat the reason of the system in the text of an error of their own.
     """

@@ -34,9 +34,8 @@ def forbid_imports() -> None:
 
 
 def limit_files(num_bytes: int | None) -> None:
-    """Limit the size of files of this process to `num_bytes` and forbid imports.
-
-    None lifts the limit.
+    """Limit the size of files of this process to `num_bytes` and forbid imports; None lifts the
+    limit.
     """
     import resource
 

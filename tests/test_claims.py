@@ -1,6 +1,5 @@
-"""What the texts say about the bundled model is so.
-
-`make claims` prints it, and notices where it is not.
+"""What the texts say about the bundled model is so; `make claims` prints it, and notices where it
+is not.
 """
 
 from pathlib import Path

@@ -435,9 +435,8 @@ def _depend_on_networks(translator: Translator, sentence: str | None) -> tuple[s
 
 
 def _rate_at_the_end(translator: Translator) -> tuple[str, bool]:
-    """The share of the highest rate at the last step.
-
-    And each epoch's rate is the one that its training recorded.
+    """The share of the highest rate at the last step; and each epoch's rate is the one that its
+    training recorded.
     """
     run, history = translator.run_config, translator.history
     if not history:

@@ -36,9 +36,8 @@ Command-line commands:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Runs `augenmerk` with `argv` and returns its exit status.
-
-    Without `argv` it is that of the process.
+    """Runs `augenmerk` with `argv` and returns its exit status; without `argv` it is that of the
+    process.
 
     A command of the process itself ends it.
     """

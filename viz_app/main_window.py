@@ -74,9 +74,8 @@ class Appearance(QObject):
         self._apply()
 
     def set_scale(self, percent: int) -> None:
-        """Changes the size of the interface to one of `SCALES`.
-
-        Of a presentation, until it ends.
+        """Changes the size of the interface to one of `SCALES`; of a presentation, until it
+        ends.
         """
         if self._presented_scale is not None:
             self._presented_zoom = percent
@@ -139,9 +138,8 @@ SCALE_COMMANDS = (
 
 
 class Opening:
-    """Requests an experiment from each opened model.
-
-    Shows the name of the model, or the reason if there is none.
+    """Requests an experiment from each opened model; shows the name of the model, or the reason if
+    there is none.
 
     The bundled model replaces a model of the last session that cannot be opened, or cannot read the
     sentence of the command line.
@@ -187,9 +185,8 @@ class Opening:
         (self._loader.reopen if self._is_reopening else self._loader.open)(self._first_checkpoint)
 
     def _show_first_text(self, sentence: str | None) -> None:
-        """Shows the requested sentence.
-
-        Else the last session, if it belongs to this model; else an example.
+        """Shows the requested sentence; else the last session, if it belongs to this model; else an
+        example.
         """
         path, page = self._first_checkpoint, self._page
         if (
@@ -312,9 +309,8 @@ class ShutdownSequence:
         self._poll_timer.timeout.connect(self._poll)
 
     def close(self) -> bool:
-        """Ends everything, unless the user must decide or a training is paused first.
-
-        The window then closes later.
+        """Ends everything, unless the user must decide or a training is paused first; the window
+        then closes later.
 
         Returns:
             whether the window may close now.
@@ -473,9 +469,8 @@ class MainWindow(QMainWindow):
         return next((part for part in self.parts if isinstance(part, kind)), None)
 
     def opener_of(self, path: Path) -> Callable[[], object] | None:
-        """Returns a function that opens a file with the part that shows its kind.
-
-        None if no part does.
+        """Returns a function that opens a file with the part that shows its kind; None if no part
+        does.
         """
         return next(
             (partial(part.open_file, path) for part in self.parts if part.opens(path)), None
@@ -490,9 +485,8 @@ class MainWindow(QMainWindow):
         self.loader.open(path)
 
     def try_model(self, path: Path, text: str) -> None:
-        """Opens a checkpoint.
-
-        Shows a sentence, and nothing of the previous model, once it is in use.
+        """Opens a checkpoint; shows a sentence, and nothing of the previous model, once it is in
+        use.
         """
 
         def show() -> None:
@@ -573,9 +567,8 @@ class MainWindow(QMainWindow):
                 self._bars.addWidget(part.bar)
 
     def _add_commands(self) -> None:
-        """Adds commands in the order of the palette and the sheet of keys.
-
-        The window's menu follows.
+        """Adds commands in the order of the palette and the sheet of keys; the window's menu
+        follows.
         """
         add = self.commands.add
         add(self.pages, PAGE_HOST_COMMANDS)

@@ -233,9 +233,8 @@ class Preferences:
         self.imports = ImportedModels(settings)
 
     def is_stand_in(self, path: Path | None) -> bool:
-        """True if this is the bundled model while the next start reopens another one.
-
-        See `ModelLoader.stand_in`.
+        """True if this is the bundled model while the next start reopens another one; see
+        `ModelLoader.stand_in`.
         """
         return is_bundled_model(path) and not is_bundled_model(self.model)
 

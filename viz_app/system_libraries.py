@@ -125,9 +125,8 @@ def _privilege() -> list[str] | None:
 
 
 def prepare_display(*, picture_only: bool) -> str | None:
-    """Checks that Qt will find a display and its libraries.
-
-    It would end the process without a message.
+    """Checks that Qt will find a display and its libraries; it would end the process without a
+    message.
 
     A picture needs no screen: without one, Qt draws offscreen.
 

@@ -112,9 +112,8 @@ class Theme:
         return color
 
     def token_color(self, text: str, role: str = "") -> QColor:
-        """The colour of a token in a drawing: that of its role.
-
-        Without one, special tokens such as <eos> are pale.
+        """The colour of a token in a drawing: that of its role; without one, special tokens such as
+        <eos> are pale.
         """
         return self.color(
             role or ("muted" if text.startswith("<") and text.endswith(">") else "text")
@@ -141,9 +140,8 @@ class Theme:
         return round(length * self.scale) if isinstance(length, int) else length * self.scale
 
     def apply(self, app: QApplication) -> None:
-        """Gives the whole application this look.
-
-        Every widget gets a `changeEvent`, see `is_theme_change`.
+        """Gives the whole application this look; every widget gets a `changeEvent`, see
+        `is_theme_change`.
 
         The old style sheet is removed first: replacing it restyles each widget once more per
         ancestor, which takes five times as long.

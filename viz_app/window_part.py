@@ -68,9 +68,8 @@ class WindowPart:
         return False
 
     def open_file(self, path: Path) -> None:
-        """Shows a file or folder that it `opens`.
-
-        A failure is reported by the window's `failed`.
+        """Shows a file or folder that it `opens`; a failure is reported by the window's
+        `failed`.
         """
         raise NotImplementedError
 

@@ -76,9 +76,8 @@ CHOOSE_TARGET = "Or choose its target language: --into."
 
 
 def into_language(options: argparse.Namespace, text: str) -> str:
-    """The text with the code of `--into`, which `load_translator` completes.
-
-    An empty text stays empty.
+    """The text with the code of `--into`, which `load_translator` completes; an empty text stays
+    empty.
     """
     return sentence_with_code(text, options.into)
 

@@ -1,6 +1,5 @@
-"""The groups of settings of a run: architecture, data, training.
-
-And how an imported model decodes.
+"""The groups of settings of a run: architecture, data, training; and how an imported model
+decodes.
 """
 
 import math
@@ -558,9 +557,8 @@ class TrainingConfig(Settings, owner="training"):
 
 @dataclass(frozen=True)
 class DecodingConfig(Settings, owner="decoding"):
-    """Decoding according to a model's own settings.
-
-    The defaults are those of a model that was trained here.
+    """Decoding according to a model's own settings; the defaults are those of a model that was
+    trained here.
 
     `forbidden_ids` are target ids that are never chosen; None for padding, the start mark and, with
     subwords, the unknown token.

@@ -59,9 +59,8 @@ class Downloader:
     headers: Mapping[str, str] = field(default_factory=dict)
 
     def fetch(self, file: RemoteFile, url: str, target: Path, on_progress: OnDownload) -> None:
-        """Download a file.
-
-        `on_progress` receives its name, the bytes that have arrived, and all of them (0: unknown).
+        """Download a file; `on_progress` receives its name, the bytes that have arrived, and all of
+        them (0: unknown).
 
         Raises:
             StorageError: the file cannot be written.

@@ -26,9 +26,8 @@ class MemoryLimit:
 
 
 def memory_limit() -> MemoryLimit | None:
-    """The limit of the machine, its container, or this process (`ulimit -v`).
-
-    None if none is known.
+    """The limit of the machine, its container, or this process (`ulimit -v`); None if none is
+    known.
 
     All memory of the machine counts, including what other processes use at the moment.
     """
@@ -97,9 +96,8 @@ def available_memory() -> int | None:
 
 
 def _number_in(path: Path, after: str = "") -> int | None:
-    """The first number in a file of the system, or the one after a word.
-
-    None if there is none, as in “max”.
+    """The first number in a file of the system, or the one after a word; None if there is none, as
+    in “max”.
     """
     try:
         words = path.read_text(encoding="ascii").split()

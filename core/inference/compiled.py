@@ -253,9 +253,8 @@ class Decoder:
     def read(
         self, ids: Tensor, state: CachedState, mask: Tensor | None, need_maps: bool
     ) -> tuple[Tensor, Tensor | None, Tensor | None]:
-        """The states [B, T, D] of T more tokens [B, T], and their maps.
-
-        Keys and values go into the caches.
+        """The states [B, T, D] of T more tokens [B, T], and their maps; keys and values go into the
+        caches.
         """
         states = self._embed(ids, state.step)
         self_maps = []
@@ -626,9 +625,8 @@ class _WatchedParameter(nn.Parameter):
         nn.Parameter.data.__set__(self, values)  # type: ignore[attr-defined]
 
     def detach(self) -> Tensor:
-        """A plain tensor.
-
-        In `nn.Parameter(weight)`, which demands one of the same class, a watched parameter.
+        """A plain tensor; in `nn.Parameter(weight)`, which demands one of the same class, a watched
+        parameter.
         """
         values = super().detach()
         is_for_parameter = sys._getframe(1).f_code is nn.Parameter.__new__.__code__

@@ -1,6 +1,5 @@
-"""Sublayers of a model in one pass: their inputs and outputs, queries, keys, values and weights.
-
-And frozen norms.
+"""Sublayers of a model in one pass: their inputs and outputs, queries, keys, values and weights;
+and frozen norms.
 
 `core.model.sites` reads the values, so the user's own hooks take effect. Shape legend: `core.maps`.
 """

@@ -79,9 +79,8 @@ def left_out_words(
 
 
 def function_words_of(translator: "Translator") -> list[str]:
-    """Words that may be left out.
-
-    Empty if the rule was not checked for this model or its language.
+    """Words that may be left out; empty if the rule was not checked for this model or its
+    language.
     """
     if translator.run_config.data.is_imported:
         return []

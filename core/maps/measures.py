@@ -39,9 +39,8 @@ class MeasuredMaps:
 
 
 def measure_maps(model_pass: Pass, measure: MeasureName, kind: AttentionKind) -> FloatArray:
-    """Maps of one kind in one measure: [L, H, Q, M].
-
-    [L, 1, Q, M] where there is one for each layer. Read-only.
+    """Maps of one kind in one measure: [L, H, Q, M]; [L, 1, Q, M] where there is one for each
+    layer. Read-only.
 
     Raises:
         AnalysisError: the measure does not exist, or not for this kind.

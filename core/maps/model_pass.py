@@ -65,9 +65,8 @@ class Pass:
         return cls(translator.pass_over(translation), maps, should_stop)
 
     def check_stop(self) -> None:
-        """Raises `TranslationStoppedError` if the work is to be stopped.
-
-        Call it where a measure takes long.
+        """Raises `TranslationStoppedError` if the work is to be stopped; call it where a measure
+        takes long.
         """
         if self._should_stop():
             raise TranslationStoppedError

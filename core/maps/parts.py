@@ -53,9 +53,8 @@ Component = Origin | Head | Network
 
 
 def name_in_stack(component: Component) -> str:
-    """The name of a component among those of one stack: “cross 2·5”, “feed-forward 2”, “token”.
-
-    See `CountedText`.
+    """The name of a component among those of one stack: “cross 2·5”, “feed-forward 2”, “token”; see
+    `CountedText`.
     """
     if isinstance(component, Network):
         return CountedText("feed-forward {layer}", layer=Index(component.layer))

@@ -31,9 +31,8 @@ from .selection import is_hidden
 
 BoolArray: TypeAlias = NDArray[np.bool_]
 REACH = 3
-"""Distances are counted separately up to this many tokens.
-
-The outermost entries include all larger ones.
+"""Distances are counted separately up to this many tokens; the outermost entries include all larger
+ones.
 """
 
 
@@ -258,9 +257,8 @@ coverage with the alignment error rate on `resources/alignments`, by token read 
 samples of 200 sentences the same seven heads pass: on both halves seven of the eight best of all.
 """
 BROAD_RELATIVE_ENTROPY = 0.73
-"""A broad head has at least this share of the entropy of equal weights.
-
-Those on 9 (20^0.73) of 20 tokens have it.
+"""A broad head has at least this share of the entropy of equal weights; those on 9 (20^0.73) of 20
+tokens have it.
 
 Chosen in a gap of the bundled model, on the samples of `POSITION_SHARE`: at least 0.74, or at most
 0.72.

@@ -174,9 +174,8 @@ class EncoderLayer(nn.Module):
         changes: AttentionChanges = NO_CHANGES,
         factor: Tensor | None = None,
     ) -> tuple[Tensor, Tensor | None]:
-        """[B, S, D] to [B, S, D], and the maps [B, H, S, S] if requested.
-
-        `factor` scales the feed-forward network.
+        """[B, S, D] to [B, S, D], and the maps [B, H, S, S] if requested; `factor` scales the
+        feed-forward network.
         """
         attended, maps = self.self_attention(
             self.attention_residual.before(states),

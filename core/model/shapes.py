@@ -84,8 +84,7 @@ def _outlined(
 
 
 def num_table_numbers(config: ModelConfig) -> int:
-    """Numbers in each of the two tables of positions that are computed, not learned.
-
-    0 where they are parameters.
+    """Numbers in each of the two tables of positions that are computed, not learned; 0 where they
+    are parameters.
     """
     return 0 if config.positions == "learned" else config.max_positions * config.width

@@ -59,9 +59,8 @@ def language_code(text: str) -> str | None:
 
 
 def two_letter_code(code: str) -> str:
-    """The ISO 639-1 code without region and script (`deu`, `de_AT`: de).
-
-    Unknown codes are returned unchanged.
+    """The ISO 639-1 code without region and script (`deu`, `de_AT`: de); unknown codes are returned
+    unchanged.
     """
     language = code.replace("-", "_").partition("_")[0].lower()
     language = _TWO_LETTERS.get(language, language)
@@ -69,9 +68,8 @@ def two_letter_code(code: str) -> str:
 
 
 def language_name(code: str) -> str:
-    """The English name of the language, or of the group of languages.
-
-    Its code if that is not known.
+    """The English name of the language, or of the group of languages; its code if that is not
+    known.
     """
     return _NAMES.get(two_letter_code(code)) or _GROUPS.get(code.lower(), code)
 

@@ -14,9 +14,8 @@ WORD_MARK = "▁"
 
 
 class Subwords:
-    """Splits words into pieces of a fixed vocabulary.
-
-    The first piece of each word begins with `WORD_MARK`.
+    """Splits words into pieces of a fixed vocabulary; the first piece of each word begins with
+    `WORD_MARK`.
 
     Args:
         model: a serialized sentencepiece model.
@@ -41,9 +40,8 @@ class Subwords:
 
     @cached_property
     def scores(self) -> Mapping[str, float]:
-        """The scores of all pieces but the specials.
-
-        Of two merges the one with the higher score comes first.
+        """The scores of all pieces but the specials; of two merges the one with the higher score
+        comes first.
         """
         count = self._processor.get_piece_size()
         processor = self._processor

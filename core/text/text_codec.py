@@ -93,9 +93,8 @@ class TextCodec:
         self.spelling = spelling
 
     def restoring_spelling(self, counts: WordCounts | None) -> "TextCodec":
-        """The codec for typed text, which restores the training data's spelling.
-
-        See `SpellingRestorer`.
+        """The codec for typed text, which restores the training data's spelling; see
+        `SpellingRestorer`.
 
         All but slips among the words of the training data keep their ids. Returns this codec if no
         spellings are known, and for a vocabulary of whole words, where other words are unknown, as
@@ -125,16 +124,14 @@ class TextCodec:
 
     @property
     def target_codes(self) -> tuple[str, ...]:
-        """The tokens that select the target language at the start of a source.
-
-        Empty for a single language pair.
+        """The tokens that select the target language at the start of a source; empty for a single
+        language pair.
         """
         return ()
 
     def one_line(self, text: str) -> str:
-        """The text as `encode_text` expects it: without line breaks, tabs and byte-order marks.
-
-        None is shorter.
+        """The text as `encode_text` expects it: without line breaks, tabs and byte-order marks;
+        none is shorter.
         """
         return text.translate(_LINE_BREAKS)
 

@@ -274,9 +274,8 @@ class SpacyTokenizer:
             return [piece for piece in rules(line) if not piece.text.isspace()]
 
     def pipe(self, lines: Iterable[str]) -> Iterator[list[str]]:
-        """The words of a corpus's lines, without their places.
-
-        With `keep_spaces`, repeated spaces are words too.
+        """The words of a corpus's lines, without their places; with `keep_spaces`, repeated spaces
+        are words too.
 
         Raises:
             CorpusError: a word is too long.
@@ -347,9 +346,8 @@ def rules_for(language: str) -> str:
 
 
 def has_rules(*languages: str) -> bool:
-    """Whether text in these languages can be tokenized here.
-
-    A server that trains from prepared data may lack spaCy.
+    """Whether text in these languages can be tokenized here; a server that trains from prepared
+    data may lack spaCy.
     """
     return all(language in SHIPPED for language in languages) or find_spec("spacy") is not None
 

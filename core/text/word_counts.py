@@ -63,9 +63,8 @@ class WordCounts:
         return sum(number >= RARE_BELOW for number in self.counts.values())
 
     def familiarity(self, words: Iterable[str]) -> float | None:
-        """The mean of ln(1 + count) over a sentence's different words that have letters.
-
-        None if it has none.
+        """The mean of ln(1 + count) over a sentence's different words that have letters; None if it
+        has none.
         """
         numbers = [self.counts.get(word, 0) for word in set(words) if has_letters(word)]
         return mean_log(numbers)
@@ -264,9 +263,8 @@ class SpellingRestorer:
         return re.compile("(" + "|".join(map(re.escape, self.replacements)) + ")")
 
     def restore(self, word: str) -> str:
-        """The most frequent known spelling of the word.
-
-        The word itself unless that is far more frequent.
+        """The most frequent known spelling of the word; the word itself unless that is far more
+        frequent.
         """
         counts = self.counts.counts
         if counts.get(word, 0) >= SLIPS_BELOW:

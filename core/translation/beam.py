@@ -55,9 +55,8 @@ class _Sentence:
     chosen: list[int] = field(default_factory=list)
 
     def best_ended(self) -> tuple[float, list[int]]:
-        """The finished hypothesis with the highest score, the first of equals.
-
-        Minus infinity and [] without any.
+        """The finished hypothesis with the highest score, the first of equals; minus infinity and
+        [] without any.
         """
         return max(self.ended, key=lambda ended: ended[0], default=(-math.inf, []))
 
@@ -320,9 +319,8 @@ def _require_numbers(
 
 
 def _largest(values: Tensor, count: int) -> tuple[Tensor, Tensor]:
-    """The `count` largest of each row of [N, V] and their places.
-
-    The leftmost of equals, as in `argmax`.
+    """The `count` largest of each row of [N, V] and their places; the leftmost of equals, as in
+    `argmax`.
 
     `topk` leaves the order of equals open, so results could depend on the machine.
     """

@@ -83,9 +83,8 @@ class DecodingRules:
         return (self.start_id, *predicted[:-1])
 
     def forbidden_at(self, step: int) -> tuple[int, ...]:
-        """The ids forbidden at this step, counted from 0.
-
-        The first `min_steps` include the end token.
+        """The ids forbidden at this step, counted from 0; the first `min_steps` include the end
+        token.
         """
         if step >= self.min_steps or self.end_id is None:
             return self.forbidden_ids

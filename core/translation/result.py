@@ -125,9 +125,8 @@ class Coverage:
 
 
 def unfamiliar(coverage: Coverage | None, hint: str) -> str:
-    """The notice for a sentence that is unlike the training data.
-
-    Empty for others, and next to a hint.
+    """The notice for a sentence that is unlike the training data; empty for others, and next to a
+    hint.
     """
     return coverage.notice if coverage is not None and not hint else ""
 

@@ -149,9 +149,8 @@ class Translator:
         return self._digest_in(self._current_compiler().state())
 
     def _digest_of(self, model: Model) -> str:
-        """The digest of what `current_model` returned last.
-
-        For a compiled model this costs nothing.
+        """The digest of what `current_model` returned last; for a compiled model this costs
+        nothing.
         """
         is_compiled = isinstance(model, CompiledTransformer)
         return self._digest_in(
@@ -212,9 +211,8 @@ class Translator:
 
     @property
     def target_codes(self) -> tuple[str, ...]:
-        """Tokens `>>xx<<` that select the target language at the start of a source.
-
-        Empty for one language pair.
+        """Tokens `>>xx<<` that select the target language at the start of a source; empty for one
+        language pair.
         """
         return self.checkpoint.codecs.source.target_codes
 
@@ -393,9 +391,8 @@ class Translator:
     def try_compile(
         self, experiment: Experiment
     ) -> tuple[CompiledExperiment | None, tuple[Note, ...]]:
-        """The experiment in this model's ids, or None for a text that is refused.
-
-        And the notes on its texts.
+        """The experiment in this model's ids, or None for a text that is refused; and the notes on
+        its texts.
 
         Raises:
             ExperimentError, AnalysisError: as `compile`.
@@ -448,9 +445,8 @@ class Translator:
         return self.run(Experiment(sentence_with_code(text, code), output), should_stop=should_stop)
 
     def coverage(self, text: str) -> Coverage | None:
-        """The coverage of a text by the training data, without translating it.
-
-        None without their word counts.
+        """The coverage of a text by the training data, without translating it; None without their
+        word counts.
 
         Raises:
             TextError: there is nothing to translate, or far too much.
@@ -461,9 +457,8 @@ class Translator:
         )
 
     def rare_words(self, text: str) -> tuple[RareWord, ...]:
-        """The words of a text that the training data rarely had.
-
-        None without word counts in the model's file.
+        """The words of a text that the training data rarely had; none without word counts in the
+        model's file.
 
         Raises:
             TextError: there is nothing to translate, or far too much.
@@ -514,9 +509,8 @@ class Translator:
 
     @property
     def sites(self) -> tuple[str, ...]:
-        """The names of all values inside the model that `trace` gives.
-
-        Docs/python.md explains them.
+        """The names of all values inside the model that `trace` gives; docs/python.md explains
+        them.
         """
         return sites_of(self.model)
 

@@ -1,6 +1,5 @@
-"""Python and JSON count layers, heads, steps and words from 0, window and terminal from 1.
-
-One place decides.
+"""Python and JSON count layers, heads, steps and words from 0, window and terminal from 1; one
+place decides.
 """
 
 import copy

@@ -63,9 +63,8 @@ def test_the_first_steps_are_those_of_the_cpu(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("has_dropout", [False, True])
 def test_graphs_learn_what_single_kernels_learn(tmp_path: Path, has_dropout: bool) -> None:
-    """Without dropout the same losses.
-
-    With it, random numbers that differ from step to step: the loss falls as far.
+    """Without dropout the same losses; with it, random numbers that differ from step to step: the
+    loss falls as far.
     """
     run = text_run({"dropout": 0.1 if has_dropout else 0.0}, precision="float32", num_epochs=8)
     one_by_one = dataclasses.replace(run, training=run.training.replace(deterministic=True))

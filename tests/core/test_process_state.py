@@ -1,6 +1,5 @@
-"""The engine leaves the process of its user unchanged.
-
-Only entry points and `tune_process` change it.
+"""The engine leaves the process of its user unchanged; only entry points and `tune_process` change
+it.
 """
 
 import pytest

@@ -194,9 +194,8 @@ def damaged_text(text: str, rng: Random) -> str:
 
 
 def damaged_bytes(data: bytes, rng: Random, end: int | None = None) -> bytes:
-    """Some bytes of the first `end` changed.
-
-    Or the file cut, or a part of it doubled, zeroed or left out.
+    """Some bytes of the first `end` changed; or the file cut, or a part of it doubled, zeroed or
+    left out.
     """
     changed = bytearray(data)
     end = max(1, min(len(data), end or len(data)))

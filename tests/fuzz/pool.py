@@ -71,9 +71,8 @@ class Task:
 
 @dataclass(frozen=True)
 class Result:
-    """What became of it: "taken", "refused", or else a finding.
-
-    Seconds, the largest memory, and what was seen.
+    """What became of it: "taken", "refused", or else a finding; seconds, the largest memory, and
+    what was seen.
     """
 
     task: Task

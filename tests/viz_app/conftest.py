@@ -23,9 +23,8 @@ if TYPE_CHECKING:
 MakeWindow = Callable[..., "MainWindow"]
 
 BUSY_MACHINE_MS = 30_000
-"""pytest-qt waits for 5 seconds at most.
-
-Next to other jobs, importing torch in the worker can take longer.
+"""pytest-qt waits for 5 seconds at most; next to other jobs, importing torch in the worker can take
+longer.
 """
 for wait in (QtBot.waitUntil, QtBot.waitSignal, QtBot.waitSignals, QtBot.waitCallback):
     wait.__kwdefaults__["timeout"] = BUSY_MACHINE_MS

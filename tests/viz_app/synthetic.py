@@ -112,9 +112,8 @@ def measure_by_halves(translation: Translation, measure: str) -> MeasuredMaps:
 
 
 class FakeTranslator:
-    """Translates by copying.
-
-    "slow" texts wait for nothing; a text of spaces, and the word BOOM, fail.
+    """Translates by copying; "slow" texts wait for nothing; a text of spaces, and the word BOOM,
+    fail.
 
     Interventions show in the words: with heads off the first word tells how many; forced tokens
     stand at their steps; source words that are removed or replaced are so in the translation too.

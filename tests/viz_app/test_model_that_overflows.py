@@ -1,6 +1,5 @@
-"""A model whose numbers overflow: the window refuses its translations, and goes on.
-
-`augenmerk figure` says why.
+"""A model whose numbers overflow: the window refuses its translations, and goes on; `augenmerk
+figure` says why.
 """
 
 from pathlib import Path

@@ -22,9 +22,8 @@ linux_only = pytest.mark.skipif(
 def pretend(
     monkeypatch: pytest.MonkeyPatch, *, missing: bool, can_install: bool
 ) -> list[list[str]]:
-    """Lets the first package be missing, and apt-get succeed or not.
-
-    Returns what apt-get is asked to install.
+    """Lets the first package be missing, and apt-get succeed or not; returns what apt-get is asked
+    to install.
     """
     asked: list[list[str]] = []
     lacking = ["libegl1"] if missing else []

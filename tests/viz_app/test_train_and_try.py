@@ -73,9 +73,8 @@ def test_a_model_can_be_tried_while_it_is_trained_and_closing_keeps_it(
 def test_the_small_copy_task_is_learned_in_the_app(
     qtbot: QtBot, preferences: Preferences, theme: Theme, tmp_path: Path
 ) -> None:
-    """The preset as it is.
-
-    On two cores it takes well under its two minutes, of which nothing is asserted.
+    """The preset as it is; on two cores it takes well under its two minutes, of which nothing is
+    asserted.
     """
     checkpoint = write_untrained_checkpoint(tmp_path / "small.safetensors")
     window = MainWindow(preferences, path=checkpoint, sentence=None)

@@ -64,9 +64,8 @@ class PaintedMap(Protocol):
 
 
 class LargeMap(Canvas):
-    """Shows the large map of an `ExperimentState` in one way to draw it.
-
-    Subclasses override what they need.
+    """Shows the large map of an `ExperimentState` in one way to draw it; subclasses override what
+    they need.
 
     Attributes:
         picture: the name of that way in `DRAWINGS`.
@@ -317,9 +316,8 @@ def lay_out(
     has_strip: bool = False,
     is_signed: bool = False,
 ) -> HeatmapLayout:
-    """Cells as large as fit, square where that leaves labels legible.
-
-    Labels thin out where cells are smaller.
+    """Cells as large as fit, square where that leaves labels legible; labels thin out where cells
+    are smaller.
 
     Args:
         view: the map.
@@ -481,9 +479,8 @@ def _room(size: QSize, margins: _Margins) -> QSizeF:
 
 
 def _cell(view: MapView, size: QSize, margins: _Margins, zoom: Zoom, theme: Theme) -> QPointF:
-    """A square, or up to twice as wide if many rows would make the map a narrow band.
-
-    Higher if labels need it.
+    """A square, or up to twice as wide if many rows would make the map a narrow band; higher if
+    labels need it.
     """
     room = _room(size, margins)
     width = room.width() / len(view.column_labels)
@@ -882,9 +879,8 @@ class MapScrollBars:
         return QPointF(self.across.value(), self.down.value())
 
     def fit(self, layout: HeatmapLayout | None) -> None:
-        """Places each bar next to the window of a layout if the map is larger.
-
-        Hides both without a layout.
+        """Places each bar next to the window of a layout if the map is larger; hides both without a
+        layout.
         """
         if layout is None:
             self.across.hide()
@@ -921,9 +917,8 @@ class MapScrollBars:
 
 
 class Heatmap(LargeMap):
-    """Draws the large map of an `ExperimentState` as cells.
-
-    A larger map than the widget scrolls under its labels.
+    """Draws the large map of an `ExperimentState` as cells; a larger map than the widget scrolls
+    under its labels.
 
     The mouse hovers, pins and picks cells, rows and columns of the state's selection.
     """
@@ -1039,9 +1034,8 @@ class Heatmap(LargeMap):
         return self._view.pair_at(cell) if self._view is not None and cell is not None else None
 
     def queries_at(self, point: QPointF) -> tuple[int, ...]:
-        """The queries whose label or one of whose cells is under a point.
-
-        Empty if there is none.
+        """The queries whose label or one of whose cells is under a point; empty if there is
+        none.
         """
         view = self._view
         band = self._band_at(point)
@@ -1092,9 +1086,8 @@ class Heatmap(LargeMap):
         self._state.selection.hovered_sum = None
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """A click pins a cell or picks a row or column.
-
-        With Ctrl or Shift the cell's query joins those picked.
+        """A click pins a cell or picks a row or column; with Ctrl or Shift the cell's query joins
+        those picked.
         """
         if event.button() != Qt.MouseButton.LeftButton:
             return
@@ -1106,9 +1099,8 @@ class Heatmap(LargeMap):
             self.pick(band, mode)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """Scrolls.
-
-        With Shift sideways; with Ctrl it zooms, and the cell under the mouse stays there.
+        """Scrolls; with Shift sideways; with Ctrl it zooms, and the cell under the mouse stays
+        there.
         """
         if event.modifiers() & Qt.KeyboardModifier.ControlModifier:
             self.zoom_about(event.position(), event.angleDelta().y() / WHEEL_STEP)

@@ -35,9 +35,8 @@ COLUMN_ANGLE = -55
 COLUMN_SINE, COLUMN_COSINE = 0.8192, 0.5736
 GAP, TITLE_HEIGHT, LEGEND_GAP, LEGEND_BAR, LEGEND_TEXT = 5, 20, 8, 6, 16
 MAX_LABEL, MAX_SLANTED, MAX_LABEL_SHARE = 72, 96, 0.3
-"""The room of the labels of rows, at least: in wide matrices, it is a share of the width.
-
-Of slanted labels.
+"""The room of the labels of rows, at least: in wide matrices, it is a share of the width; of
+slanted labels.
 """
 MAX_TEXT = 110
 TEXT_MARGIN = 3

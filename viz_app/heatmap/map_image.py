@@ -26,9 +26,8 @@ PIXELS_PER_CELL = 8
 def map_image(
     values: FloatArray, colors: ColorTable, top: float = 1.0, max_pixels: int | None = None
 ) -> QImage:
-    """One map [rows, columns] as an image of one pixel per cell.
-
-    The rest is as for `map_images`.
+    """One map [rows, columns] as an image of one pixel per cell; the rest is as for
+    `map_images`.
     """
     return map_images(values[None], colors, np.float32(top), max_pixels)[0]
 
@@ -87,9 +86,8 @@ def draw_map(painter: QPainter, target: QRectF, image: QImage) -> None:
 
 
 def draw_thumbnail(painter: QPainter, target: QRect, image: QImage) -> None:
-    """Draws a small image with hard edges.
-
-    In a vector picture enlarged, because viewers blur enlarged images.
+    """Draws a small image with hard edges; in a vector picture enlarged, because viewers blur
+    enlarged images.
     """
     if draws_shapes(painter):
         image = enlarged(image, 2 * max(target.width(), target.height()))
@@ -113,9 +111,8 @@ def enlarged(image: QImage, least: int) -> QImage:
 
 
 def _draw_rectangles(painter: QPainter, target: QRectF, image: QImage) -> None:
-    """One rectangle for each run of one colour in a row.
-
-    Nothing beyond the painter's clip, which files may ignore.
+    """One rectangle for each run of one colour in a row; nothing beyond the painter's clip, which
+    files may ignore.
     """
     window = painter.clipBoundingRect() & target if painter.hasClipping() else target
     width = target.width() / max(image.width(), 1)

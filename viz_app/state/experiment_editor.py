@@ -113,9 +113,8 @@ class ExperimentEditor:
         return ExperimentEditor(self.step.restored(), past, future)
 
     def withdraw(self, shown: Experiment) -> "ExperimentEditor":
-        """The editor without the current, refused experiment.
-
-        The nearest step with `shown` replaces it.
+        """The editor without the current, refused experiment; the nearest step with `shown`
+        replaces it.
 
         Steps between the two are kept: for redo, or for undo if undo led to the refused one.
         """

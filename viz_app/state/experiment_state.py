@@ -262,9 +262,8 @@ class ExperimentState:
 
     @property
     def experiment_of_marks(self) -> Experiment:
-        """The experiment that maps are marked with: the one in use.
-
-        While a saved view is awaited, the one shown.
+        """The experiment that maps are marked with: the one in use; while a saved view is awaited,
+        the one shown.
         """
         result = self.result if self.intents.holds_back else None
         return self.experiment if result is None else result.changed.experiment
@@ -276,9 +275,8 @@ class ExperimentState:
 
     @property
     def current(self) -> ExperimentResult | None:
-        """The result shown, if the model in use made it and can answer questions about it.
-
-        Else None.
+        """The result shown, if the model in use made it and can answer questions about it; else
+        None.
         """
         return self.shown.result if isinstance(self.shown, Current) else None
 
@@ -724,9 +722,8 @@ def follow_tokens(editor: ExperimentEditor, before: Translation, after: Translat
 
 
 def _row_at(row: AttentionRow, places: Mapping[int, int]) -> AttentionRow | None:
-    """The row where its token is now, by the new places of tokens.
-
-    None without the token, or any that it looks at.
+    """The row where its token is now, by the new places of tokens; None without the token, or any
+    that it looks at.
     """
     if row.row not in places:
         return None

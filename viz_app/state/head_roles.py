@@ -43,9 +43,8 @@ class HeadRoles:
         return self._in_sentence().role(head)
 
     def fitting_rows(self, head: Head) -> BoolArray:
-        """Whether each row of a head's map in this sentence fits its role.
-
-        See `core.maps.roles.fitting_rows`.
+        """Whether each row of a head's map in this sentence fits its role; see
+        `core.maps.roles.fitting_rows`.
         """
         translation = self.maps.translation
         role = self.of(head)
@@ -96,9 +95,8 @@ class HeadRoles:
         )
 
     def lines_of_heads(self, kind: AttentionKind) -> list[tuple[Head, ...]]:
-        """The heads of a kind as the grid shows them, line by line.
-
-        One line for each layer, or by another order.
+        """The heads of a kind as the grid shows them, line by line; one line for each layer, or by
+        another order.
         """
         heads = self.in_order(kind)
         width = max(self.maps.shape(kind)[1], 1)

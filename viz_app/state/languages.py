@@ -11,9 +11,8 @@ CHOOSE_TARGET = "Or choose a target language."
 
 
 def language_names(run: RunConfig | None) -> tuple[str, str]:
-    """Source and target of a run, such as "German" and "English".
-
-    Neutral words where there are no languages.
+    """Source and target of a run, such as "German" and "English"; neutral words where there are no
+    languages.
 
     The copy task has no languages. Those of a run with lost settings (None), or without an entry,
     are unknown.
@@ -29,9 +28,8 @@ def language_names(run: RunConfig | None) -> tuple[str, str]:
 
 
 def languages_of(model: ModelInfo, text: str) -> tuple[str, str]:
-    """The names of source and target of a model.
-
-    The code in the text selects one of several target languages.
+    """The names of source and target of a model; the code in the text selects one of several target
+    languages.
     """
     source, target = language_names(model.run)
     if not model.target_codes:
@@ -46,8 +44,7 @@ def target_code(model: ModelInfo | None, text: str) -> str | None:
 
 
 def language_of(code: str) -> str:
-    """The name of the target of a code such as `>>fra<<`.
-
-    The letters of the code if it has none.
+    """The name of the target of a code such as `>>fra<<`; the letters of the code if it has
+    none.
     """
     return language_name(inner_code(code))

@@ -11,9 +11,7 @@ from typing import Any
 from augenmerk.core.registry import Registry
 
 DrawingName = str
-"""A name in `DRAWINGS`.
-
-Files may also contain names that belong to extensions not installed here.
+"""A name in `DRAWINGS`; files may also contain names that belong to extensions not installed here.
 """
 
 

@@ -114,9 +114,8 @@ def row_meaning(
 
 
 def off_note(state: ExperimentState) -> str:
-    """One sentence on why a head that is off still has a map.
-
-    Empty if the large map shows none such.
+    """One sentence on why a head that is off still has a map; empty if the large map shows none
+    such.
     """
     is_shown = (
         state.result is not None

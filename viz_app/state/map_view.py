@@ -264,9 +264,8 @@ class MapView:
         return "key \\ query" if self.is_transposed else "query \\ key", *self.column_labels
 
     def sum_of(self, queries: Iterable[int]) -> "QuerySum | None":
-        """The sum of these queries of a map [Q, M].
-
-        None if all of them, or all keys, are hidden.
+        """The sum of these queries of a map [Q, M]; None if all of them, or all keys, are
+        hidden.
         """
         entries = self.query_entries(queries)
         if not entries or not self.key_labels:
@@ -280,16 +279,14 @@ class MapView:
         )
 
     def strip_of(self, total: "QuerySum | None") -> Strip | None:
-        """The sum as it is drawn along the keys.
-
-        None if there is none, or if the keys are in rows.
+        """The sum as it is drawn along the keys; None if there is none, or if the keys are in
+        rows.
         """
         return total.strip if total is not None and not self.is_transposed else None
 
     def bands(self, queries: Iterable[int] = (), keys: Iterable[int] = ()) -> list[Band]:
-        """The rows and columns of these queries and these keys, in order.
-
-        Hidden ones are left out.
+        """The rows and columns of these queries and these keys, in order; hidden ones are left
+        out.
         """
         return self.bands_at(self.query_entries(queries), self.key_entries(keys))
 
@@ -565,9 +562,8 @@ def queries_of_tokens(
     tokens: "range | frozenset[int]",
     shift: int,
 ) -> tuple[int, ...]:
-    """The queries of tokens of one side in the whole maps of a kind.
-
-    Tokens that have none are left out.
+    """The queries of tokens of one side in the whole maps of a kind; tokens that have none are left
+    out.
     """
     if QUERY_SIDES[kind] != side:
         return ()

@@ -167,9 +167,8 @@ def lit_bands(state: ExperimentState, kind: AttentionKind, view: MapView) -> fro
 
 
 def queries_of_word(state: ExperimentState, word: Word) -> tuple[int, ...]:
-    """The queries of the chosen map in which a word of the translation is read, or predicted.
-
-    None in encoder maps.
+    """The queries of the chosen map in which a word of the translation is read, or predicted; none
+    in encoder maps.
     """
     if state.selection.head.kind == "encoder":
         return ()
@@ -226,9 +225,8 @@ def query_sum(state: ExperimentState) -> QuerySum | None:
 
 
 def key_shares(state: ExperimentState, side: TextSide) -> dict[Word, float]:
-    """The share of each word of one side in the picked queries, from 0 to 1.
-
-    Empty if its words are not keys.
+    """The share of each word of one side in the picked queries, from 0 to 1; empty if its words are
+    not keys.
     """
     total = query_sum(state)
     kind = state.selection.head.kind

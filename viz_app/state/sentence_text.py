@@ -164,18 +164,16 @@ def ignored_span(translation: Translation) -> Span | None:
 
 
 def target_span(translation: Translation, word: Word) -> tuple[int, int]:
-    """The place of a target word in the text of the translation, in characters.
-
-    Its end if the word is not found.
+    """The place of a target word in the text of the translation, in characters; its end if the word
+    is not found.
     """
     end = len(translation.text)
     return _ranges_in(translation.text, translation.target_words).get(word, (end, end))
 
 
 def word_ranges(translation: Translation) -> dict[Word, tuple[int, int]]:
-    """Places in the typed text of the source words, in characters.
-
-    Words that are not found are left out.
+    """Places in the typed text of the source words, in characters; words that are not found are
+    left out.
     """
     return _ranges_in(translation.source_text, translation.source_words)
 

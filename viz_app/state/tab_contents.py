@@ -25,9 +25,8 @@ def declared_contents() -> Mapping[str, Content]:
 
 
 def missing_tab(name: str) -> str:
-    """The tab of a content that files keep although its extension is not installed.
-
-    Empty if `name` is no such name.
+    """The tab of a content that files keep although its extension is not installed; empty if `name`
+    is no such name.
     """
     match = _OF_MISSING_TAB.fullmatch(name)
     return match[1] if match is not None and match[1] not in TABS else ""

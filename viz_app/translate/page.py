@@ -196,9 +196,8 @@ class TranslatePage(QWidget):
         self.controller.failed.connect(self._on_failed)
 
     def _on_text(self, text: str, is_asked: bool) -> None:
-        """Requests the text.
-
-        `is_asked`: explicitly, so that an unchanged text is translated again.
+        """Requests the text; `is_asked`: explicitly, so that an unchanged text is translated
+        again.
         """
         if self.state.model is None:
             self.state.prepare_text(text)  # requested once a model is open

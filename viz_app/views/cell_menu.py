@@ -1,6 +1,5 @@
-"""Context menus: of the large map, with actions on its head and the query under the mouse.
-
-And of the grid of heads.
+"""Context menus: of the large map, with actions on its head and the query under the mouse; and of
+the grid of heads.
 """
 
 import math
@@ -127,9 +126,7 @@ class Popup(QFrame):
 
 EDITOR_WIDTH, NAME_WIDTH, FIELD_WIDTH = 360, 90, 95
 SLIDER_STEP = 0.05
-"""The change of a factor from one position of its slider to the next.
-
-Of a temperature's logarithm.
+"""The change of a factor from one position of its slider to the next; of a temperature's logarithm.
 """
 
 

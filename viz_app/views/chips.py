@@ -64,9 +64,8 @@ EXPLANATION = (
 
 
 class WordChips(Canvas):
-    """Draws one chip for each word, in lines that wrap.
-
-    Pointing at one shows the model's alternatives.
+    """Draws one chip for each word, in lines that wrap; pointing at one shows the model's
+    alternatives.
 
     Words that the original translation does not have are marked. A first symbol that is given
     rather than predicted (the copy task) comes first, pale and named as given; its tool tip gives
@@ -361,9 +360,8 @@ class AlternativesCard(QFrame):
         self._timer.timeout.connect(self.hide)
 
     def show_word(self, translation: Translation, word: Word, position: QPoint, color: str) -> None:
-        """Fills and shows the card at a global position, moved to stay on the screen.
-
-        Links have this colour.
+        """Fills and shows the card at a global position, moved to stay on the screen; links have
+        this colour.
         """
         self._timer.stop()
         self._translation = translation
@@ -490,9 +488,8 @@ class InterventionChips(QWidget):
     """
 
     def __init__(self, state: ExperimentState, *, undo: Callable[[], None] | None = None) -> None:
-        """`undo`: the action of the button.
-
-        None for the state's own, which ignores text being typed.
+        """`undo`: the action of the button; None for the state's own, which ignores text being
+        typed.
         """
         super().__init__()
         self._state = state
@@ -545,9 +542,8 @@ class InterventionChips(QWidget):
             self._state.submit(edits.intervene(scaling(self._suggested)))
 
     def put_beside(self, widget: QWidget | None) -> None:
-        """Puts another widget into the space that the chips leave in their line.
-
-        None frees it again.
+        """Puts another widget into the space that the chips leave in their line; None frees it
+        again.
         """
         # 0: only the width they need
         self._row.setStretchFactor(self._flow_area, 0 if widget is not None else 1)

@@ -19,9 +19,8 @@ SENTENCE, MAPS = "Sentence", "Maps, also in the presentation"
 
 
 def show_next_maps(state: ExperimentState) -> bool:
-    """Shows the next of original, changed and difference, in a cycle.
-
-    False if nothing is changed.
+    """Shows the next of original, changed and difference, in a cycle; False if nothing is
+    changed.
     """
     if not _is_changed(state):
         return False

@@ -92,14 +92,12 @@ LOW_PANEL = 560
 """Pixels of height below which the map gets more room: the tools have one line, a menu replaces the
 controls, and the meaning of a row is one paragraph."""
 LEAST_NAME, ROLE_WIDTH, LEAST_NAME_AND_ROLE, QUESTION_WIDTH = 225, 110, 570, 130
-"""Pixels that the name of a head needs with the buttons at the right end.
-
-With its role; and the question in full.
+"""Pixels that the name of a head needs with the buttons at the right end; with its role; and the
+question in full.
 """
 EXPLANATION_SHARE, LEAST_EXPLANATION = 0.33, 36
-"""The greatest share of the panel's height, so that the map stays in sight.
-
-The least height: two lines.
+"""The greatest share of the panel's height, so that the map stays in sight; the least height: two
+lines.
 """
 _LOG = logging.getLogger(__name__)
 COMBINATIONS = {"mean": ("mean", "Their mean"), "max": ("maximum", "Their maximum, cell by cell")}
@@ -335,9 +333,8 @@ class HeadPanel(QFrame):
         QTimer.singleShot(0, self, self._place_card)  # the map has its place only then
 
     def explain_weight(self) -> None:
-        """Opens the explanation of the pinned weight by components.
-
-        Without a pinned cell, it asks for one.
+        """Opens the explanation of the pinned weight by components; without a pinned cell, it asks
+        for one.
         """
         self._state.settings.picture = "heatmap"
         self.query_key.explanation.view = "components"
@@ -410,9 +407,8 @@ class HeadPanel(QFrame):
         return with_notes(notes), with_notes(map_text.OFF_NOTE if may_be_off else notes)
 
     def _choose_layout(self, meaning: str, width: int) -> MeaningLayout:
-        """Chooses the layout of the longest meaning.
-
-        Without room for it, also tightens the line of picked tokens.
+        """Chooses the layout of the longest meaning; without room for it, also tightens the line of
+        picked tokens.
         """
         self.meaning.setText(meaning)
         has_room = self._leaves_room(
@@ -498,9 +494,8 @@ def with_cancel(text: str) -> str:
 
 
 def _added_drawings(state: ExperimentState) -> dict[DrawingName, LargeMap]:
-    """The map in each way to draw it that extensions add.
-
-    One that is broken is left out and reported by name.
+    """The map in each way to draw it that extensions add; one that is broken is left out and
+    reported by name.
     """
     drawings: dict[DrawingName, LargeMap] = {}
     for name, declaration in list(DRAWINGS.items()):
@@ -551,9 +546,8 @@ class SizeControls(QWidget):
 
 
 LEAST_WORDS = 150
-"""Minimum width of the words in pixels.
-
-With less room next to the buttons, they have a line of their own.
+"""Minimum width of the words in pixels; with less room next to the buttons, they have a line of
+their own.
 """
 _DIRECT = Qt.FindChildOption.FindDirectChildrenOnly
 
@@ -635,9 +629,8 @@ class PickLine(QWidget):
         return self.width() - taken < scaled(LEAST_WORDS)
 
     def _fit(self) -> None:
-        """Puts the words next to the buttons, or above them.
-
-        Their length does not count, so nothing jumps.
+        """Puts the words next to the buttons, or above them; their length does not count, so
+        nothing jumps.
         """
         needs_split = self._needs_split
         is_split = needs_split and not self._is_tight

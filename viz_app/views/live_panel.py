@@ -83,9 +83,8 @@ class LivePanel(QFrame):
 
     @property
     def translation_to_ask_about(self) -> Translation | None:
-        """The translation shown, if the model in use made it.
-
-        Else None, as it cannot answer questions about it.
+        """The translation shown, if the model in use made it; else None, as it cannot answer
+        questions about it.
         """
         return self.state.current.changed if self.state.current is not None else None
 

@@ -145,9 +145,8 @@ class SentencePanel(QFrame):
         self._show_sentence(not self.rows.is_folded or not self._has_words)
 
     def undo(self) -> None:
-        """Undoes the last change.
-
-        That may be text that was typed but not yet submitted, or refused.
+        """Undoes the last change; that may be text that was typed but not yet submitted, or
+        refused.
         """
         if not self.input.is_committed:
             self.input.commit(is_asked=False)
@@ -168,9 +167,8 @@ class SentencePanel(QFrame):
         self.state.submit(redo)
 
     def cancel(self) -> bool:
-        """Cancels a translation that takes long, else maps in another measure.
-
-        False if neither is reported.
+        """Cancels a translation that takes long, else maps in another measure; False if neither is
+        reported.
         """
         if not self.facts.is_busy:
             return self.state.measuring.cancel()
@@ -195,9 +193,8 @@ class SentencePanel(QFrame):
             translated.set_max_lines(2 if page_height < scaled(LOW_PAGE) else 4)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """With another width the original line may fit elsewhere.
-
-        And fonts may be others, see `Theme.apply`.
+        """With another width the original line may fit elsewhere; and fonts may be others, see
+        `Theme.apply`.
         """
         super().resizeEvent(event)
         self.rows.fit()
@@ -409,9 +406,8 @@ class SentenceRows:
         QWidget.setTabOrder(self._panel.target_menu, button)
 
     def add_button(self, button: QWidget) -> None:
-        """Puts a button at the end of the last line.
-
-        Folded, of the first, as the last is full then.
+        """Puts a button at the end of the last line; folded, of the first, as the last is full
+        then.
         """
         self._page_button = button
         self._arrange()
@@ -425,9 +421,8 @@ class SentenceRows:
         return True
 
     def fit(self) -> None:
-        """With another width the original line may fit elsewhere.
-
-        And fonts may be others, see `Theme.apply`.
+        """With another width the original line may fit elsewhere; and fonts may be others, see
+        `Theme.apply`.
         """
         self.fit_names()
         if self.is_folded and self._is_wide != (
@@ -729,9 +724,8 @@ def typing_hint(state: ExperimentState) -> str:
 
 
 def original_text(result: ExperimentResult, addition: str = "") -> str:
-    """A line comparing the original translation with the changed one, and shorter forms.
-
-    Empty without changes.
+    """A line comparing the original translation with the changed one, and shorter forms; empty
+    without changes.
 
     `addition`: what else is known about the changes; only the original is cut for it.
     """

@@ -9,9 +9,8 @@ from .layouts import add_parts, row_of
 
 
 class ElidingLabel(QLabel):
-    """A label that prefers the width of its whole text but can be narrower.
-
-    The tool tip then has the whole text.
+    """A label that prefers the width of its whole text but can be narrower; the tool tip then has
+    the whole text.
 
     Args:
         role: one of the roles of `viz_app.theme`.
@@ -62,9 +61,8 @@ class ElidingLabel(QLabel):
         )
 
     def lines_of(self, width: int) -> list[str]:
-        """The longest form that fits, in lines of this width.
-
-        If none does, the last line of the shortest is elided.
+        """The longest form that fits, in lines of this width; if none does, the last line of the
+        shortest is elided.
         """
         lines: list[str] = []
         for form in self.text().split("\n"):

@@ -110,9 +110,8 @@ def add_parts(layout: QBoxLayout, *parts: Part) -> None:
 def flow(
     sizes: Iterable[QSize], available_width: int, *, spacing: int, line_spacing: int, inset: int = 0
 ) -> list[QRect]:
-    """A place for each size, from left to right in lines that wrap.
-
-    One wider than a line has a line of its own.
+    """A place for each size, from left to right in lines that wrap; one wider than a line has a
+    line of its own.
 
     Args:
         sizes: in pixels, like all that follows.
@@ -137,9 +136,8 @@ def flow(
 
 
 class FlowLayout(QHBoxLayout):
-    """Every widget gets the size of its hint, in the middle of its line.
-
-    Lines are added before one is squeezed.
+    """Every widget gets the size of its hint, in the middle of its line; lines are added before one
+    is squeezed.
 
     A box layout whose widgets are placed in another way: its items are Qt's from beginning to end.
     Those of a layout written in Python are never freed, or, made by Python, freed twice.
@@ -494,9 +492,8 @@ class ContentHeightScrollArea(VerticalScrollArea):
         super().__init__(content)
 
     def fit(self) -> None:
-        """Takes the height of the content, now.
-
-        It follows content, width, font and style automatically, but later.
+        """Takes the height of the content, now; it follows content, width, font and style
+        automatically, but later.
         """
         needed, most = self.content_height(), self._max_height()
         # once there, a scroll bar that Qt shows as needed stays where only its own width makes it

@@ -116,9 +116,8 @@ class AlignmentScore:
 
     @property
     def aer(self) -> float:
-        """Alignment error rate, 1 − (|A ∩ S| + |A ∩ P|) / (|A| + |S|), from 0 (best) to 1.
-
-        0 if there is no link.
+        """Alignment error rate, 1 − (|A ∩ S| + |A ∩ P|) / (|A| + |S|), from 0 (best) to 1; 0 if
+        there is no link.
         """
         compared = self.num_links + self.num_sure
         return 1 - (self.sure_found + self.possible_found) / compared if compared else 0.0
@@ -309,9 +308,8 @@ class IbmModel1:
     log_likelihoods: tuple[float, ...]
 
     def probability(self, source: str | None, target: str) -> float:
-        """t(target | source), with None for the empty word.
-
-        0 for words that never occur together.
+        """t(target | source), with None for the empty word; 0 for words that never occur
+        together.
         """
         source_id = _EMPTY if source is None else self.source_ids.get(source.lower(), -1)
         return float(

@@ -88,9 +88,8 @@ def _membership(words: Sequence[Word], num_tokens: int, shift: int) -> FloatArra
 def word_links(
     weights: FloatArray, translation: Translation, label_mode: LabelMode
 ) -> tuple[WordLink, ...]:
-    """One link per target word of a cross map [T, S], in the order of the target.
-
-    Among equal words, the first.
+    """One link per target word of a cross map [T, S], in the order of the target; among equal
+    words, the first.
 
     A target word without weight on any source word has no link.
 

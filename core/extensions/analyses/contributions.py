@@ -55,9 +55,8 @@ class Contributions(ReadOnlyArrays):
         return self.source.sum(axis=1)
 
     def of_source(self, *, words: bool = True) -> LabelledMap:
-        """Source tokens in the columns, predicted tokens in the rows.
-
-        Or words: keys summed, queries averaged.
+        """Source tokens in the columns, predicted tokens in the rows; or words: keys summed,
+        queries averaged.
         """
         labelled = label_map(self.source, self.translation, "cross", "predicted")
         return merge_words(labelled) if words else labelled

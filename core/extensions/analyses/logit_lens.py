@@ -97,9 +97,8 @@ class LogitLens(ReadOnlyArrays):
         )
 
     def decided_at(self, step: int) -> int | None:
-        """The row from which on the predicted token is the most probable.
-
-        None if it is not in the end.
+        """The row from which on the predicted token is the most probable; None if it is not in the
+        end.
 
         Raises `AnalysisError` if there is no such step.
         """

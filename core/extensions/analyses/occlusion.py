@@ -69,9 +69,8 @@ class SourceOcclusion:
     model_digest: str = ""
 
     def change_of(self, word: OccludedWord) -> float:
-        """The change of the old translation's log-probability, in nats.
-
-        Below 0 if it became less probable.
+        """The change of the old translation's log-probability, in nats; below 0 if it became less
+        probable.
 
         Raises `AnalysisError` if the word is not one of `words`.
         """

@@ -11,9 +11,8 @@ if TYPE_CHECKING:
     from ...translation.translator import Translator
 
 SAMPLE_LANGUAGES = ("de", "en")
-"""Codes of the languages of the pairs aligned by hand and of Multi30k.
-
-The examples have only the first.
+"""Codes of the languages of the pairs aligned by hand and of Multi30k; the examples have only the
+first.
 """
 
 

@@ -5,9 +5,8 @@ rules.
 import re
 
 SPACE = r"\t-\r\x1c- \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
-"""The inside of a class of the characters that Python's `\\s` matches.
-
-JavaScript's differs in seven.
+r"""The inside of a class of the characters that Python's `\s` matches; JavaScript's differs in
+seven.
 """
 _CLASSES = {"s": SPACE, "d": r"\p{Nd}", "w": r"\p{L}\p{N}_"}
 _SAME_LETTERS = frozenset("uxnrtfv")

@@ -127,9 +127,8 @@ class Section:
         return list(value)
 
     def require(self, is_met: bool, name: str, wanted: str, advice: str = UNSUPPORTED) -> None:
-        """Raises `ModelImportError` about a value unless a condition is met.
-
-        `wanted` completes “it must be …”.
+        """Raises `ModelImportError` about a value unless a condition is met; `wanted` completes “it
+        must be …”.
         """
         if not is_met:
             value = _described(self.values[name]) if name in self.values else "missing"
@@ -144,9 +143,8 @@ class Section:
 
 
 def _described(value: object) -> str:
-    """A value for a message.
-
-    Of a container only the size, because aliases make long values from short texts.
+    """A value for a message; of a container only the size, because aliases make long values from
+    short texts.
     """
     return shown(value) if isinstance(value, list | dict | int) else repr(value)[:80]
 

@@ -263,9 +263,8 @@ class ForeignFile(Recognized):
 
 
 def recognize(path: Path) -> ForeignFile | None:
-    """What a file or folder of another project is.
-
-    None if it is one of Augenmerk's, or of no known kind.
+    """What a file or folder of another project is; None if it is one of Augenmerk's, or of no known
+    kind.
 
     A file of a Hugging Face or JoeyNMT folder represents its folder. A path where nothing is may be
     the name of a repository.
@@ -332,9 +331,8 @@ def recognize_names(path: str, names: Iterable[str], content: bytes = b"") -> Fo
 
 
 def other_architecture(config: Mapping[str, object]) -> str:
-    """The architecture in `config.json` of Hugging Face transformers, in words.
-
-    Empty for Marian's.
+    """The architecture in `config.json` of Hugging Face transformers, in words; empty for
+    Marian's.
     """
     kind, named = config.get("model_type"), config.get("architectures")
     architecture = named[0] if isinstance(named, list) and named else None
@@ -389,9 +387,8 @@ def _fits(reader: FolderReader, folder: Path) -> bool:
 
 
 def content_of(path: Path) -> bytes:
-    """What tells the format of a file: its first bytes.
-
-    Of a ZIP archive its names, and its pickle's first bytes.
+    """What tells the format of a file: its first bytes; of a ZIP archive its names, and its
+    pickle's first bytes.
 
     Of a safetensors file it is the header, with the names of tensors. A pickle has names as text,
     and is not run.

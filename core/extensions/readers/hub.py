@@ -233,9 +233,8 @@ def _remote_file(file: Any) -> RemoteFile:
 
 
 def _weights_of(repository: str, files: Mapping[str, RemoteFile]) -> list[RemoteFile]:
-    """The files with the weights: safetensors where there is a choice.
-
-    In parts if there is no single file.
+    """The files with the weights: safetensors where there is a choice; in parts if there is no
+    single file.
     """
     for name in _WEIGHTS:
         if name in files:

@@ -20,9 +20,8 @@ from .reader import choose_one, file_readers, folder_readers
 from .weights import check_memory, read_values, weights_among
 
 _COPIES, _COPIES_OF_PICKLED = 2, 3
-"""Most copies of the weights in memory: read and converted.
-
-For a pickle, read, copied and written by its process.
+"""Most copies of the weights in memory: read and converted; for a pickle, read, copied and written
+by its process.
 """
 
 

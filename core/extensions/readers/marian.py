@@ -396,9 +396,8 @@ class _Vocabularies:
             )
 
     def _check_marks(self, side: str, vocabulary: Vocabulary) -> None:
-        """Check that special tokens have different ids.
-
-        Otherwise the checkpoint could not be opened.
+        """Check that special tokens have different ids; otherwise the checkpoint could not be
+        opened.
         """
         try:
             vocabulary.check_marks()
@@ -472,9 +471,8 @@ class _Vocabularies:
             ) from error
 
     def _read_added(self) -> dict[int, AddedToken]:
-        """The tokens that were added to the vocabulary, by id.
-
-        Older versions of the library wrote a file of them.
+        """The tokens that were added to the vocabulary, by id; older versions of the library wrote
+        a file of them.
         """
         tokenizer = self._settings.tokenizer
         if "added_tokens_decoder" not in tokenizer.values:
@@ -537,9 +535,8 @@ def _those_in(vocabulary: Vocabulary, added: Mapping[int, AddedToken]) -> list[A
 def _matrices(
     path: Path, settings: _Settings, width: int, weights: Mapping[str, Tensor]
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Embeddings of source and target, and the output layer.
-
-    A shared matrix may have any of its names.
+    """Embeddings of source and target, and the output layer; a shared matrix may have any of its
+    names.
     """
     source_name, target_name = _EMBEDDINGS
     every = (_SHARED, source_name, target_name, _LM_HEAD)

@@ -320,9 +320,8 @@ def _parts(loaded: object) -> tuple[dict[str, Tensor], list[str]]:
 def _dictionaries(
     value: object, path: str, seen: set[int]
 ) -> Iterator[tuple[str, dict[str, object]]]:
-    """All dictionaries in a value, each once, with the names of those around it.
-
-    Values by names as text.
+    """All dictionaries in a value, each once, with the names of those around it; values by names as
+    text.
     """
     if isinstance(value, Mapping) and id(value) not in seen and path.count(".") < _MAX_DEPTH:
         seen.add(id(value))
@@ -361,9 +360,8 @@ def _why_refused(error: Exception) -> str:
 
 
 def _limit_this_process(num_bytes: int, time_limit_s: float) -> bool:
-    """Limit address space and processor time of this process where the system can.
-
-    Write no core file.
+    """Limit address space and processor time of this process where the system can; write no core
+    file.
 
     Returns whether its address space is limited more by its user.
     """

@@ -48,9 +48,8 @@ HEADS_NEEDED = (
     "dialog, with --heads in the terminal."
 )
 MAX_WORDS_2018 = 100
-"""On either side of a training pair of The Annotated Transformer of 2018.
-
-Longer ones were left out.
+"""On either side of a training pair of The Annotated Transformer of 2018; longer ones were left
+out.
 """
 _SPECIALS_2022 = ("<s>", "</s>", "<blank>", "<unk>")
 _SPECIALS_2018_SOURCE = ("<unk>", "<blank>")

@@ -199,9 +199,8 @@ def check_all_known(path: Path, weights: Mapping[str, Tensor], known: Sequence[s
 
 
 def are_half_precision(weights: Mapping[str, Tensor]) -> bool:
-    """Whether all matrices are of 16-bit floats, so that nothing is lost if they are stored so.
-
-    The rest fits too.
+    """Whether all matrices are of 16-bit floats, so that nothing is lost if they are stored so; the
+    rest fits too.
     """
     return all(
         value.dtype == torch.float16 if value.dim() >= 2 else _fits(value, torch.float16)
@@ -244,9 +243,8 @@ def with_positions(
     waves: Tensor,
     tolerance: Tensor,
 ) -> ModelConfig:
-    """The configuration with positions as in the file.
-
-    Tables that are not these waves are put into `weights`.
+    """The configuration with positions as in the file; tables that are not these waves are put into
+    `weights`.
 
     Args:
         config: of the model.

@@ -11,9 +11,8 @@ from ...errors import CheckpointError
 
 
 def average(paths: Sequence[Path]) -> Checkpoint:
-    """A checkpoint for translation whose weights are the mean of those in `paths`.
-
-    The rest is the last one's.
+    """A checkpoint for translation whose weights are the mean of those in `paths`; the rest is the
+    last one's.
 
     It is often better than any one of them (Vaswani et al. 2017, section 6.1).
 

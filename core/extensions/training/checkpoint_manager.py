@@ -85,9 +85,8 @@ def _describe_start(
 
 
 def without_paths(arguments: Sequence[str]) -> list[str]:
-    """The words of a command line.
-
-    Paths are shortened to …/name, because folders may be private.
+    """The words of a command line; paths are shortened to …/name, because folders may be
+    private.
     """
     words = (argument.rstrip("/\\").replace("\\", "/").rpartition("/") for argument in arguments)
     return [f"…/{name}" if slash else name for _, slash, name in words]
@@ -144,9 +143,8 @@ class CheckpointManager:
         self.on_save_failed = on_save_failed
 
     def begin(self) -> None:
-        """Writes history and record, so that a read-only folder fails at once.
-
-        Removes later frames of the film.
+        """Writes history and record, so that a read-only folder fails at once; removes later frames
+        of the film.
 
         Raises:
             StorageError: the folder cannot be written.
@@ -209,9 +207,8 @@ class CheckpointManager:
         self._remove_surplus("last", self.session.run.training.keep_last)
 
     def save_last_if_possible(self) -> None:
-        """Saves the checkpoint to resume from after another file could not be written.
-
-        A failure is not reported.
+        """Saves the checkpoint to resume from after another file could not be written; a failure is
+        not reported.
         """
         with contextlib.suppress(StorageError, DivergedError):
             self.session.require_sound_weights()
@@ -311,9 +308,8 @@ class CheckpointManager:
                     path.unlink()
 
     def write_or_ask(self, path: Path, write: Callable[[], object]) -> None:
-        """Calls `write`.
-
-        After a failure retries or raises `StorageError`, as `on_save_failed` decides.
+        """Calls `write`; after a failure retries or raises `StorageError`, as `on_save_failed`
+        decides.
 
         A deleted folder is created again, with its lock. Raises `TrainingError` if another training
         has it by then.

@@ -16,16 +16,14 @@ from ...model.transformer import Transformer
 
 HiddenStates = Callable[[Tensor, Tensor], Tensor]
 WORKSPACE, WORKSPACE_SIZE = "CUBLAS_WORKSPACE_CONFIG", ":4096:8"
-"""Without a workspace of fixed size, cuBLAS may sum in another order each time.
-
-It reads this when it starts.
+"""Without a workspace of fixed size, cuBLAS may sum in another order each time; it reads this when
+it starts.
 """
 _BFLOAT16_INSTRUCTIONS = ("avx512_bf16", "amx_bf16", "arm_bf16", "bf16")
 _TRIAL_SENTENCES = 32
 _FLOATING_POINT_OPERATIONS = 4e11
-"""Of forward and backward pass: 2 to 6 seconds on one core.
-
-A batch of `notebook` has a third of them.
+"""Of forward and backward pass: 2 to 6 seconds on one core; a batch of `notebook` has a third of
+them.
 """
 _TOKENS_TO_ADD_GRADIENTS, _OPERATIONS_TO_CALL_FUNCTIONS = 100, 1.5e9
 """Measured: with 64 to 256 tokens in all, steps of `notebook` and `annotated-2022` are equally
@@ -154,9 +152,8 @@ def choose_launches(training: TrainingConfig, device: torch.device) -> LaunchCho
 
 
 def max_tokens_at_once(num_parameters: int, device: torch.device) -> int | None:
-    """The padded tokens of a micro-batch, from the size of the model.
-
-    None on a GPU, which computes whole batches.
+    """The padded tokens of a micro-batch, from the size of the model; None on a GPU, which computes
+    whole batches.
 
     A token costs about six operations for each parameter: two forward, four backward (Kaplan et al.
     2020, section 2.1).

@@ -198,9 +198,8 @@ def process_group(device: str = "auto") -> Iterator[World]:
 
 @contextmanager
 def commanding_workers(world: World) -> Iterator[None]:
-    """Within the block this process commands the workers, if it is the main one.
-
-    They finish, or fail, at its end.
+    """Within the block this process commands the workers, if it is the main one; they finish, or
+    fail, at its end.
     """
     if not world.is_main:
         yield

@@ -26,9 +26,8 @@ LENGTH_IN_RANDOM_BATCHES, LENGTH_IN_REGROUPED_BATCHES = 29, 17
 """Mean padded length of a sentence of Multi30k, in batches of similar lengths and random ones,
 which a CPU regroups."""
 MEASURED_PRESETS = {"copy-task-small": 12, "multi30k": 2}
-"""The small and the larger model, with the number of steps to time.
-
-Both have vocabularies of a fixed size.
+"""The small and the larger model, with the number of steps to time; both have vocabularies of a
+fixed size.
 """
 _NUM_PAIRS, _LENGTH = 32, 16
 _PASSES = 3
@@ -65,9 +64,8 @@ class Speed:
 
     @classmethod
     def of_steps(cls, small: tuple[Work, float], large: tuple[Work, float]) -> "Speed":
-        """The speed at which two steps, given as work and seconds, take that long.
-
-        Neither part is negative.
+        """The speed at which two steps, given as work and seconds, take that long; neither part is
+        negative.
         """
         (few, short), (many, long) = small, large
         determinant = few.num_layer_passes * many.num_flops - many.num_layer_passes * few.num_flops
@@ -77,9 +75,8 @@ class Speed:
 
 
 def steps_per_epoch(run: RunConfig, source: str | Path) -> int:
-    """The approximate number of optimizer steps in an epoch.
-
-    0 if unknown before the data is read.
+    """The approximate number of optimizer steps in an epoch; 0 if unknown before the data is
+    read.
     """
     training = run.training
     if source == "multi30k":
@@ -94,9 +91,8 @@ def steps_per_epoch(run: RunConfig, source: str | Path) -> int:
 
 
 def work_of(run: RunConfig, source: str | Path, device: str = "cpu") -> Work | None:
-    """The work of all epochs on a device, by its name, without validations.
-
-    None if unknown before the data is read.
+    """The work of all epochs on a device, by its name, without validations; None if unknown before
+    the data is read.
     """
     sizes = preset_vocabulary_sizes(run)
     num_steps = steps_per_epoch(run, source)

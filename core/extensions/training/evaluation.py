@@ -209,9 +209,8 @@ def _ngrams(words: Sequence[str], order: int) -> Counter[tuple[str, ...]]:
 
 
 def bleu_of(sums: NDArray[np.int64] | NDArray[np.float64]) -> NDArray[np.float64]:
-    """BLEU-4 from 0 to 100 of each row of summed statistics [..., 10].
-
-    0 where any order has no match at all.
+    """BLEU-4 from 0 to 100 of each row of summed statistics [..., 10]; 0 where any order has no
+    match at all.
     """
     clipped = sums[..., :MAX_ORDER].astype(float)
     total = sums[..., MAX_ORDER : 2 * MAX_ORDER].astype(float)

@@ -289,9 +289,8 @@ class DivergedError(InterruptedTrainingError):
 
 
 class OutOfMemoryError(InterruptedTrainingError):
-    """A step did not fit into the memory.
-
-    The proposal is smaller batches, more of them accumulated.
+    """A step did not fit into the memory; the proposal is smaller batches, more of them
+    accumulated.
     """
 
 
@@ -300,9 +299,8 @@ class MisfitError(InterruptedTrainingError, ConfigError):
 
 
 class ChangedDataError(InterruptedTrainingError):
-    """The training data differs from that of the run to resume.
-
-    The proposal is to use the new data.
+    """The training data differs from that of the run to resume; the proposal is to use the new
+    data.
     """
 
 

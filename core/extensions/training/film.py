@@ -102,9 +102,8 @@ def frame_paths(run_folder: Path) -> dict[int, Path]:
 
 
 def own_frame_paths(run_folder: Path) -> dict[int, Path]:
-    """The files of the film that may be removed.
-
-    None if the film's folder is a link to another place.
+    """The files of the film that may be removed; none if the film's folder is a link to another
+    place.
     """
     return {} if (Path(run_folder) / FILM).is_symlink() else frame_paths(run_folder)
 

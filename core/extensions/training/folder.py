@@ -263,9 +263,8 @@ class RunSummary:
 
     @property
     def best(self) -> EpochRecord | None:
-        """The validation with the lowest loss, including those within an epoch.
-
-        None before the first.
+        """The validation with the lowest loss, including those within an epoch; None before the
+        first.
         """
         return min(
             self.validations, key=lambda record: _sortable(record.validation_loss), default=None
@@ -318,9 +317,8 @@ def summarize(folder: Path) -> RunSummary:
 
 
 def with_best(history: Sequence[EpochRecord], folder: Path) -> tuple[EpochRecord, ...]:
-    """`history`, and the validations that are only in the best checkpoints in `folder`.
-
-    By rising step.
+    """`history`, and the validations that are only in the best checkpoints in `folder`; by rising
+    step.
 
     A run that was stopped, or reached its step limit, is validated within an epoch. The table of
     epochs leaves that out, because a resumed run must have the same table as one that never
@@ -400,9 +398,8 @@ class RunInputs:
 
 
 def read_run_inputs(folder: Path) -> RunInputs:
-    """The inputs of the run in `folder`.
-
-    Empty ones if there is no record of them, or a damaged one.
+    """The inputs of the run in `folder`; empty ones if there is no record of them, or a damaged
+    one.
     """
     try:
         values = json.loads(read_text(Path(folder) / INPUTS, _MAX_LIST_BYTES))
@@ -441,9 +438,8 @@ def source_of(text: str) -> str | Path:
 
 
 def read_starts(folder: Path) -> list[dict[str, Any]]:
-    """The entries of `environment.json`, oldest first.
-
-    None if there is no such file or it is damaged.
+    """The entries of `environment.json`, oldest first; none if there is no such file or it is
+    damaged.
     """
     try:
         starts = json.loads(read_text(Path(folder) / ENVIRONMENT, _MAX_RECORD_BYTES))["starts"]

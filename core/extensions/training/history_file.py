@@ -27,9 +27,8 @@ def write_history(path: Path, records: Sequence[EpochRecord]) -> None:
 
 
 def read_history(path: Path) -> tuple[EpochRecord, ...]:
-    """The records that `write_history` wrote.
-
-    Earlier versions had fewer columns, whose values are NaN or None.
+    """The records that `write_history` wrote; earlier versions had fewer columns, whose values are
+    NaN or None.
 
     Raises:
         CheckpointError: the file is missing or damaged.

@@ -173,9 +173,8 @@ def _load_with_fitting_settings(
 
 
 def _of_resumed_run(error: AugenmerkError, source: DataSource, problem: str) -> CorpusError:
-    """The error of a run that `source` cannot continue.
-
-    `problem` is what `other_data` says about it.
+    """The error of a run that `source` cannot continue; `problem` is what `other_data` says about
+    it.
     """
     if isinstance(error, UnfitCorpusError):
         problem = problem or changed_data(name_of_source(source))

@@ -104,9 +104,8 @@ def iterator_batches(
 
 
 class _TokenCounter:
-    """Size of a growing batch in padded tokens.
-
-    Torchtext calls it with each new example and the batch's length.
+    """Size of a growing batch in padded tokens; torchtext calls it with each new example and the
+    batch's length.
     """
 
     def __init__(self) -> None:

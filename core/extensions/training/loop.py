@@ -74,9 +74,8 @@ def train(  # noqa: PLR0913 — each is a decision of the caller
     on_save_failed: events.OnSaveFailed = lambda failure: "stop",
     world: World = SINGLE_PROCESS,
 ) -> events.TrainingFinished:
-    """Trains a Transformer.
-
-    Saves checkpoints, history and the film of a probe sentence in `folder`.
+    """Trains a Transformer; saves checkpoints, history and the film of a probe sentence in
+    `folder`.
 
     Args:
         run: all settings.

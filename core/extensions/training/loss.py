@@ -154,9 +154,8 @@ _ROWS_IN_STEPS_OF = 32
 
 @dataclass(frozen=True, eq=False)
 class _Objective:
-    """The loss of some tokens as a function of their logits.
-
-    The fields are those of `output_layer_loss`.
+    """The loss of some tokens as a function of their logits; the fields are those of
+    `output_layer_loss`.
     """
 
     smoothing: float
@@ -281,9 +280,8 @@ def _with_rows_added(rows: Tensor) -> Tensor:
 
 
 def _chunks(number: int, size: int, device: torch.device) -> Iterator[Tensor]:
-    """Indices of up to `size` rows at a time.
-
-    The second half are the tokens of the first half in the other pass.
+    """Indices of up to `size` rows at a time; the second half are the tokens of the first half in
+    the other pass.
     """
     half = number // 2
     for first in range(0, half, size // 2):
@@ -346,9 +344,8 @@ _CONSTANTS_STAY: dict[str, Any] = {
 
 
 class LossSum(nn.Module):
-    """The loss of a batch, summed over its target tokens.
-
-    Padding is removed before the output layer.
+    """The loss of a batch, summed over its target tokens; padding is removed before the output
+    layer.
 
     Args:
         model: whose loss it is.
@@ -418,9 +415,8 @@ class LossSum(nn.Module):
     def _soft_targets(
         self, source: Tensor, read: Tensor, rows: Tensor | slice
     ) -> SoftTargets | None:
-        """Predictions of the teachers after the tokens read [B, T], for these rows of [B T].
-
-        None without teachers.
+        """Predictions of the teachers after the tokens read [B, T], for these rows of [B T]; None
+        without teachers.
         """
         if not self._teachers:
             return None
@@ -521,9 +517,8 @@ class Gradients:
         return self._world.all_reduce_sum(total)
 
     def _parts(self, batches: Sequence[Batch]) -> list[tuple[Batch, float]]:
-        """Micro-batches of this process and their weights.
-
-        At least one, because the other processes wait for it.
+        """Micro-batches of this process and their weights; at least one, because the other
+        processes wait for it.
         """
         parts = [(part, 1.0) for part in self._micro_batches(list(self._shares(batches)))]
         return parts or [(batches[0].rows(slice(0, 1), self._padding_id), 0.0)]

@@ -47,9 +47,8 @@ def learning_rate(step: int, model: ModelConfig, training: TrainingConfig) -> fl
 def rates_of_run(
     history: Sequence[EpochRecord], model: ModelConfig, training: TrainingConfig
 ) -> NDArray[np.float64]:
-    """The rate at each optimizer step of a run so far, cool-down included: [N], from step 1.
-
-    Empty without a history.
+    """The rate at each optimizer step of a run so far, cool-down included: [N], from step 1; empty
+    without a history.
 
     Args:
         history: contains the number of steps of each epoch.

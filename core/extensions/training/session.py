@@ -203,9 +203,8 @@ class TrainingSession:
         rate_factor: float = 1.0,
         should_stop: Callable[[], object] = lambda: False,
     ) -> StepResult | None:
-        """One optimizer step on the gradients of all `batches` together.
-
-        Each token has the same weight.
+        """One optimizer step on the gradients of all `batches` together; each token has the same
+        weight.
 
         Args:
             batches: for all processes together.
@@ -369,9 +368,8 @@ class TrainingSession:
 
     @property
     def largest_loss(self) -> float:
-        """The loss per token above which training has exploded.
-
-        Infinite if the first step's loss is unknown.
+        """The loss per token above which training has exploded; infinite if the first step's loss
+        is unknown.
         """
         if not self.progress.first_loss:  # no step yet, or saved by an earlier version
             return math.inf
@@ -692,9 +690,8 @@ def changed_data(corpus: str) -> str:
 
 
 def other_data(source: DataSource | None, original: DataSource | None) -> str:
-    """The beginning of a message about data that are not those of a run.
-
-    Empty if their places do not say so.
+    """The beginning of a message about data that are not those of a run; empty if their places do
+    not say so.
     """
     if source is None or original is None or source == original:
         return ""
@@ -749,8 +746,7 @@ def digests_of(teachers: Sequence[Checkpoint]) -> str | None:
 
 
 def require_own_initial_model(initial: Checkpoint | None, training: TrainingConfig) -> None:
-    """Raises `CheckpointError` unless the run to resume, of these settings, began with this model.
-
+    """Raises `CheckpointError` unless the run to resume, of these settings, began with this model;
     None is any.
     """
     if initial is not None and model_digest(initial) != training.initial_model:
@@ -784,9 +780,8 @@ def require_same_reading(data: DataConfig, of_model: DataConfig, model: str) -> 
 
 
 def _differences(theirs: Settings, ours: Settings, free: Collection[str]) -> str:
-    """The settings other than `free` in which a model differs from a run, for a message.
-
-    Empty if there are none.
+    """The settings other than `free` in which a model differs from a run, for a message; empty if
+    there are none.
     """
     there = theirs.to_dict()
     here = ours.to_dict()

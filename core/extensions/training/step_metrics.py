@@ -68,9 +68,8 @@ class StepMetrics:
 
 
 def read_step_metrics(folder: Path) -> StepMetrics:
-    """The metrics of the run in `folder`, which may be running.
-
-    Empty if there are none that can be read.
+    """The metrics of the run in `folder`, which may be running; empty if there are none that can be
+    read.
     """
     records = _read_records(Path(folder) / STEPS)
     # if a crash caused a step to be repeated, its last record counts
@@ -177,9 +176,8 @@ def _checksums(records: NDArray[np.void]) -> NDArray[np.uint32]:
 
 
 def _read_records(path: Path) -> NDArray[np.void]:
-    """The valid records of a file that a crash may have torn.
-
-    None if it cannot be read or is of another kind.
+    """The valid records of a file that a crash may have torn; none if it cannot be read or is of
+    another kind.
     """
     try:
         with _open(path, os.O_RDONLY) as file:

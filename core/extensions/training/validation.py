@@ -136,9 +136,8 @@ class Validator:
         return self._loss(batches), sum(len(batch.source) for batch in batches)
 
     def _tokens_in_seconds(self) -> int | None:
-        """Padded tokens of a forward pass that takes as long as a micro-batch.
-
-        None if the device is fast enough.
+        """Padded tokens of a forward pass that takes as long as a micro-batch; None if the device
+        is fast enough.
         """
         once = max_tokens_at_once(self.session.model.num_parameters, self.session.device)
         return None if once is None else _FORWARD_ONLY * once

@@ -27,9 +27,8 @@ Change = Callable[[dict[str, Any]], None]
 
 
 def change(path: Path, changed: Change, *, keep_checksums: bool = False) -> Path:
-    """Changes the description in a checkpoint.
-
-    Without checksums it is as earlier versions wrote it.
+    """Changes the description in a checkpoint; without checksums it is as earlier versions wrote
+    it.
     """
     parts = Parts.of(path.read_bytes())
     changed(parts.description)

@@ -1,6 +1,5 @@
-"""Whatever is wrong is refused with a message before anything is overwritten.
-
-What ends a run can be gone on from.
+"""Whatever is wrong is refused with a message before anything is overwritten; what ends a run can
+be gone on from.
 """
 
 import re
@@ -151,9 +150,8 @@ def proposed(told: str) -> list[str]:
 def test_an_absurd_rate_ends_in_a_proposal_and_the_last_good_checkpoint_stands(
     tmp_path: Path, train: Train, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The weights overflow within a step.
-
-    Saving after each one must not replace good weights by such.
+    """The weights overflow within a step; saving after each one must not replace good weights by
+    such.
     """
     config = settings_file(tmp_path, RUN)
     assert train("--config", config, "--max-steps", "7") == 0

@@ -1,6 +1,5 @@
-"""What `augenmerk analyze` tells beside the maps is what Python tells.
-
-`translate --target` sets two side by side.
+"""What `augenmerk analyze` tells beside the maps is what Python tells; `translate --target` sets
+two side by side.
 """
 
 import json

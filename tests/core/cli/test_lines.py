@@ -1,6 +1,5 @@
-"""A stream of sentences: each line is answered as it is done, in order.
-
-One that is refused ends nothing.
+"""A stream of sentences: each line is answered as it is done, in order; one that is refused ends
+nothing.
 """
 
 import io

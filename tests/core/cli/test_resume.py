@@ -1,6 +1,5 @@
-"""`train --resume` alone continues a run.
-
-What contradicts the run is refused by name, before anything is written.
+"""`train --resume` alone continues a run; what contradicts the run is refused by name, before
+anything is written.
 """
 
 import dataclasses

@@ -1,7 +1,5 @@
-"""Products by oneDNN and FBGEMM: the same as PyTorch's to rounding.
-
-Which of them is used for what.
-"""
+"""Products by oneDNN and FBGEMM: the same as PyTorch's to rounding; which of them is used for
+what."""
 
 from collections.abc import Callable, Iterator
 

@@ -1,6 +1,5 @@
-"""Content words that no output token needs are reported as left out.
-
-People have checked how often that is right.
+"""Content words that no output token needs are reported as left out; people have checked how often
+that is right.
 """
 
 import csv

@@ -65,9 +65,8 @@ def random_ids(num_rows: int, length: int, num_tokens: int, *, seed: int = 1) ->
 def scaled(
     model: Transformer, parts: Iterable[Head | Network], factor: float = 0.0, num_sentences: int = 1
 ) -> Interventions:
-    """The same for every sentence of a batch: these heads and networks times a factor.
-
-    0 switches them off.
+    """The same for every sentence of a batch: these heads and networks times a factor; 0 switches
+    them off.
     """
     return compile_interventions(
         model, [SentenceChanges(dict.fromkeys(parts, factor), {})] * num_sentences

@@ -1,6 +1,5 @@
-"""Words typed without ß and umlauts are read as the training data spell them.
-
-Words of these stay, except slips.
+"""Words typed without ß and umlauts are read as the training data spell them; words of these stay,
+except slips.
 """
 
 from dataclasses import replace

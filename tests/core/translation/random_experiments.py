@@ -165,9 +165,8 @@ class AnyValues:
 
 
 class ValuesForModel:
-    """Values that a model of `random_models` can follow.
-
-    Some rows and steps lie beyond the output's end.
+    """Values that a model of `random_models` can follow; some rows and steps lie beyond the
+    output's end.
     """
 
     counts = (0, 1, 2, 3, 4, 5, 6)

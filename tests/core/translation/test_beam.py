@@ -185,9 +185,8 @@ class TableState:
 
 
 class TableModel:
-    """Knows no source: the probabilities of what follows each hypothesis stand in a table.
-
-    What is not there, ends.
+    """Knows no source: the probabilities of what follows each hypothesis stand in a table; what is
+    not there, ends.
     """
 
     def __init__(self, table: dict[str, dict[str, float]]) -> None:

@@ -48,9 +48,8 @@ NETWORK_HALVED = FeedForwardScaled(Network("decoder", 0), 0.5)
 ROW = AttentionRow(Head("decoder", 0, 2), 1, (1, 3))
 FORCED = ForcedToken(4, "▁dog")
 CANONICAL = (REPLACED, REMOVED, OFF, DOUBLED, NETWORK_OFF, ROW, FORCED)
-"""Source words, heads, networks, rows, steps.
-
-Each by its place, its kind, layer and head, its step.
+"""Source words, heads, networks, rows, steps; each by its place, its kind, layer and head, its
+step.
 """
 
 

@@ -765,9 +765,8 @@ def test_run_many_of_nothing_is_nothing(words: Translator) -> None:
 @pytest.mark.parametrize("output", OUTPUTS, ids=["greedy", "beam", "given"])
 @pytest.mark.slow
 def test_one_sentence_under_many_interventions_at_once(words: Translator, output: Output) -> None:
-    """The encoder reads the sentence once for all that agree on it.
-
-    None of them sees the changes of another.
+    """The encoder reads the sentence once for all that agree on it; none of them sees the changes
+    of another.
     """
     baseline = words.run(Experiment(SENTENCE, output))
     heads = all_heads(words)

@@ -1,6 +1,5 @@
-"""What is forced or set counts from its step on and nowhere before.
-
-Taken back, everything is as it was.
+"""What is forced or set counts from its step on and nowhere before; taken back, everything is as it
+was.
 """
 
 import math

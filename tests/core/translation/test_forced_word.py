@@ -1,6 +1,5 @@
-"""A forced word becomes tokens of the vocabulary: one, or several.
-
-What nothing can write is refused.
+"""A forced word becomes tokens of the vocabulary: one, or several; what nothing can write is
+refused.
 """
 
 import pytest

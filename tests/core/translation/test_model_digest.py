@@ -1,6 +1,5 @@
-"""A digest identifies what a model computes.
-
-A result carries that of its model, and is not read by any other.
+"""A digest identifies what a model computes; a result carries that of its model, and is not read by
+any other.
 """
 
 import copy

@@ -60,9 +60,8 @@ QUESTIONS: dict[str, Question] = {
 
 
 def with_huge(translator: Translator, *names: str, factor: float = 1e30) -> Translator:
-    """The same model with the weights whose names contain one of `names` multiplied by `factor`.
-
-    All are finite.
+    """The same model with the weights whose names contain one of `names` multiplied by `factor`;
+    all are finite.
     """
     weights = {
         name: value.detach() * (factor if any(part in name for part in names) else 1)

@@ -164,9 +164,8 @@ def test_a_single_word_that_is_too_long_is_not_called_whole(subword_translator: 
 
 
 def test_broken_characters_are_replaced(translator: Translator) -> None:
-    """Lone surrogates come from broken bytes in a terminal or clipboard.
-
-    Nothing after this could write them.
+    """Lone surrogates come from broken bytes in a terminal or clipboard; nothing after this could
+    write them.
     """
     source = encode(translator, "Ein \udcff Mann \ud83d.")
     assert source.text == "Ein \ufffd Mann \ufffd."
@@ -321,9 +320,8 @@ def test_several_words_are_edited_at_once_in_any_order(translator: Translator) -
 
 
 def test_the_case_of_a_replacement_is_that_of_its_place(subword_translator: Translator) -> None:
-    """A capital at the beginning of a sentence says nothing to a model that folds it.
-
-    Elsewhere it does.
+    """A capital at the beginning of a sentence says nothing to a model that folds it; elsewhere it
+    does.
     """
     first = edited(subword_translator, SENTENCE, SourceWordReplaced(0, "Im"))
     later = edited(subword_translator, SENTENCE, SourceWordReplaced(3, "Im"))

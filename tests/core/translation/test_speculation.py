@@ -463,10 +463,8 @@ class _CheckedProduct(RoundedProduct):
 def test_a_draft_of_one_row_is_nearly_that_of_the_model(
     kind: str, activation: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each product by at most what rounding can do.
-
-    All that is done with them to single precision.
-    """
+    """Each product by at most what rounding can do; all that is done with them to single
+    precision."""
     made: list[_CheckedProduct] = []
 
     def checked(weight: Tensor, bias: Tensor | None) -> _CheckedProduct:

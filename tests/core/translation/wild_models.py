@@ -8,9 +8,8 @@ from tests.core.model.small_models import KINDS, NUM_SOURCE, NUM_TARGET, PADDING
 
 
 def wild_model(kind: str | ModelConfig, seed: int = 0, num_target: int = NUM_TARGET) -> Transformer:
-    """Weights so large that position, source and history all sway each choice.
-
-    The end token comes now and then.
+    """Weights so large that position, source and history all sway each choice; the end token comes
+    now and then.
     """
     # the first seed gives a model that repeats one token
     torch.manual_seed(seed + (kind == "marian"))

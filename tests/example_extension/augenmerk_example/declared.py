@@ -13,9 +13,8 @@ SHARPEST = Tab(
     order=100,
 )
 PREFIX = "example/"
-"""Of the names of the weights in a single file.
-
-The rest of them is as here, and so are those in a folder.
+"""Of the names of the weights in a single file; the rest of them is as here, and so are those in a
+folder.
 """
 EXAMPLE_FILE = FileReader(
     name="the example",

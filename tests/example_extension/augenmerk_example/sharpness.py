@@ -5,9 +5,8 @@ from augenmerk.core.translation.result import Translation
 
 
 def sharpness(translation: Translation, kind: AttentionKind) -> list[tuple[Head, float]]:
-    """Each head of a kind with the mean of the largest weights of its queries, from 0 to 1.
-
-    The sharpest first.
+    """Each head of a kind with the mean of the largest weights of its queries, from 0 to 1; the
+    sharpest first.
     """
     largest = translation.maps.of_kind(kind).max(axis=-1).mean(axis=-1)  # [L, H]
     heads = [

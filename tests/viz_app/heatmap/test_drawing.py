@@ -111,9 +111,8 @@ def image_pixels(image: QImage) -> Pixels:
 
 
 def check_marks(draw: Callable[[Drawing], Pixels], marks: Marks, scale: float = 1.0) -> None:
-    """The frames of two pinned cells say where the cells are.
-
-    Each mark stands where the description has it.
+    """The frames of two pinned cells say where the cells are; each mark stands where the
+    description has it.
     """
     plain = draw(drawing(Marks()))
     left, top, *_ = bounds(plain, draw(drawing(FIRST_PINNED)))

@@ -1,6 +1,5 @@
-"""Models of other projects, opened in the window: folders, files, names.
-
-What is not whole; the target language.
+"""Models of other projects, opened in the window: folders, files, names; what is not whole; the
+target language.
 """
 
 import json

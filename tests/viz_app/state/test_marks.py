@@ -1,6 +1,5 @@
-"""Clicks gather tokens.
-
-What is picked lights up where it belongs, and the sum of its queries is the sum.
+"""Clicks gather tokens; what is picked lights up where it belongs, and the sum of its queries is
+the sum.
 """
 
 import numpy as np

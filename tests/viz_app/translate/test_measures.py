@@ -135,9 +135,8 @@ def test_a_difference_waits_until_both_translations_are_measured(
 def test_a_measure_that_takes_long_is_cancelled(
     page: TranslatePage, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, way: str
 ) -> None:
-    """The weights stay.
-
-    The worker goes on with what comes next, and the measure can be chosen again.
+    """The weights stay; the worker goes on with what comes next, and the measure can be chosen
+    again.
     """
     gate, of = threading.Event(), Pass.of
 

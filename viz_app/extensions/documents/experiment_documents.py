@@ -1,6 +1,5 @@
-"""Saving, opening and copying the current experiment.
-
-Opening the model that a file was made with.
+"""Saving, opening and copying the current experiment; opening the model that a file was made
+with.
 """
 
 from collections.abc import Callable, Sequence
@@ -161,9 +160,8 @@ class ExperimentDocuments(QObject):
         )
 
     def open(self, path: Path) -> None:
-        """Shows the experiment or lesson of a file.
-
-        A dialog reports a failure, and the screen stays unchanged.
+        """Shows the experiment or lesson of a file; a dialog reports a failure, and the screen
+        stays unchanged.
         """
         try:
             read = read_for_window(self._state, path)
@@ -223,9 +221,8 @@ class ExperimentDocuments(QObject):
         )
 
     def _show_with_its_model(self, saved: SavedExperiment, is_scene: bool) -> None:
-        """Shows the experiment unless another model was opened.
-
-        The opening of a model translates it.
+        """Shows the experiment unless another model was opened; the opening of a model translates
+        it.
         """
         model = self._state.model
         if model is not None and model.digest == saved.model.digest:

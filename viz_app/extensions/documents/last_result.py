@@ -43,9 +43,8 @@ _READERS: dict[Any, Callable[[Any], Any]] = {
 
 
 def write_last_result(path: Path, result: ExperimentResult, model: ModelInfo) -> None:
-    """Writes a result of a model that was read from a file, atomically.
-
-    One that is too large removes the file.
+    """Writes a result of a model that was read from a file, atomically; one that is too large
+    removes the file.
 
     Raises:
         StorageError: the file cannot be written.
@@ -64,9 +63,8 @@ def write_last_result(path: Path, result: ExperimentResult, model: ModelInfo) ->
 
 
 def read_last_result(path: Path, model_path: Path) -> tuple[ExperimentResult, ModelInfo] | None:
-    """The result that this version wrote for this file of a model, and the model.
-
-    None if there is none.
+    """The result that this version wrote for this file of a model, and the model; None if there is
+    none.
 
     Raises:
         Exception: of any kind; the file is damaged or cannot be read.

@@ -47,9 +47,8 @@ class DocumentsPart(WindowPart):
         self.documents.open(path)
 
     def restore(self, *, shows_screen: bool) -> bool:
-        """Restores the experiment.
-
-        If none was kept, the sentence that older versions kept alone.
+        """Restores the experiment; if none was kept, the sentence that older versions kept
+        alone.
         """
         if not shows_screen:
             return False

@@ -1,6 +1,5 @@
-"""Experiment and lesson files, checked for contents that the window can show.
-
-The view as values of a file. No Qt.
+"""Experiment and lesson files, checked for contents that the window can show; the view as values of
+a file. No Qt.
 """
 
 import re
@@ -68,9 +67,8 @@ def saved_experiment(state: ExperimentState) -> SavedExperiment:
 def with_contents(
     saved: SavedExperiment, state: ExperimentState, page: str | None = None
 ) -> SavedExperiment:
-    """The same with the present content of one part of the window, if that is an analysis tab.
-
-    None for all tabs.
+    """The same with the present content of one part of the window, if that is an analysis tab; None
+    for all tabs.
     """
     contents = declared_contents()
     view = {name: value for name, value in saved.view.items() if name not in contents}
@@ -87,9 +85,8 @@ def _contents(state: ExperimentState) -> dict[str, Any]:
 
 
 def view_values(state: ExperimentState) -> dict[str, Any]:
-    """Map options, zoom, the chosen heads, the pinned cell, contents of missing tabs.
-
-    Positions count from 0.
+    """Map options, zoom, the chosen heads, the pinned cell, contents of missing tabs; positions
+    count from 0.
     """
     settings, selection = state.settings, state.selection
     values: dict[str, Any] = {name: getattr(settings, name) for name in OPTIONS}
@@ -185,9 +182,8 @@ def heads_missing(values: Mapping[str, Any], config: ModelConfig) -> str:
 
 
 def tabs_missing(values: Mapping[str, Any]) -> str:
-    """A sentence naming the tabs of contents in a checked view that are not installed.
-
-    Empty if there are none.
+    """A sentence naming the tabs of contents in a checked view that are not installed; empty if
+    there are none.
     """
     names = sorted(
         {missing_tab(name) for name in values if name not in (*OPTIONS, *_READERS)} - {""}

@@ -140,9 +140,8 @@ class KeptSession(QObject):
                 raise
 
     def earlier_sentence(self) -> str:
-        """The sentence kept by an older version.
-
-        Empty if there is none or it is too long, which sets it aside.
+        """The sentence kept by an older version; empty if there is none or it is too long, which
+        sets it aside.
         """
         text = self._preferences.sentence
         if len(text) <= MAX_CHARACTERS:

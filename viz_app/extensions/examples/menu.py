@@ -113,9 +113,8 @@ class ExamplesMenu(MenuButton):
         self._state.model_changed.connect(self._on_model)
 
     def open_gallery(self) -> None:
-        """Offers the examples by topic.
-
-        The chosen one is translated, and its head and cell are shown.
+        """Offers the examples by topic; the chosen one is translated, and its head and cell are
+        shown.
 
         Not for another model, as the hints may not hold there.
         """

@@ -109,9 +109,8 @@ class TermExplainer(QObject):
         return bool(html)
 
     def _watch_window(self, _before: QWidget | None, now: QWidget | None) -> None:
-        """Watches the window of the focused widget, dialogs too.
-
-        Installing a filter again changes nothing.
+        """Watches the window of the focused widget, dialogs too; installing a filter again changes
+        nothing.
         """
         if now is not None:
             now.window().installEventFilter(self)

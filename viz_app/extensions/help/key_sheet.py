@@ -41,9 +41,8 @@ def _place_on_line(key: Key) -> tuple[str, bool]:
 
 
 class ShortcutSheet(QDialog):
-    """All keys by group, in the fewest columns that fit the window's height.
-
-    It scrolls up and down.
+    """All keys by group, in the fewest columns that fit the window's height; it scrolls up and
+    down.
     """
 
     def __init__(

@@ -615,9 +615,8 @@ class HubDialog(ImportDialog):
         self.target.propose(free_target(self._preferences, name, file_name))
 
     def _begin(self) -> None:
-        """Opens a model that was imported earlier, unless another target was chosen.
-
-        Else imports it.
+        """Opens a model that was imported earlier, unless another target was chosen; else imports
+        it.
         """
         name = self.source
         if name is None or not self.import_button.isEnabled():

@@ -93,9 +93,8 @@ def switch_networks_off(state: ExperimentState, value: str) -> None:
 
 
 def pin(state: ExperimentState, value: str) -> None:
-    """`strongest`: the largest weight of the chosen head between real tokens.
-
-    `row`: that set by hand; or `none`.
+    """`strongest`: the largest weight of the chosen head between real tokens; `row`: that set by
+    hand; or `none`.
     """
     if value == "row" and (rows := state.experiment.attention_rows):
         state.selection.pinned = Pair(rows[-1].row, int(np.argmax(rows[-1].weights)))
@@ -226,9 +225,8 @@ def _is_found_in_maps(name: str, value: str) -> bool:
 
 
 def shuffled(text: str, seed: str) -> str:
-    """The words of a text in another order, always the same for a seed.
-
-    The last sign stays at the end.
+    """The words of a text in another order, always the same for a seed; the last sign stays at the
+    end.
     """
     sign = text[-1:] if text[-1:] in ".!?" else ""
     words = text.removesuffix(sign).split() if sign else text.split()

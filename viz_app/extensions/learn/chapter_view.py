@@ -249,8 +249,7 @@ class PredictView(QFrame):
 
     @property
     def _shuffled_text(self) -> str | None:
-        """The sentence that *Look*, or the same experiment, types instead of the one asked about.
-
+        """The sentence that *Look*, or the same experiment, types instead of the one asked about;
         None for others.
         """
         seed = self._predict.options.get("shuffle")
@@ -548,9 +547,8 @@ class ChapterView(QWidget):
         self._fit_heights()
 
     def _fit_heights(self) -> None:
-        """Gives text and figures their whole height if they are below each other.
-
-        Then only the window scrolls.
+        """Gives text and figures their whole height if they are below each other; then only the
+        window scrolls.
         """
         for figure in self.figures:
             if figure.takes_height:

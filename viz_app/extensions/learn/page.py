@@ -72,9 +72,8 @@ class LearnPage(QWidget):
         *,
         language: str = LANGUAGE,
     ) -> None:
-        """`window_state`: the experiment of the Translate page.
-
-        `language`: the code of that of the texts.
+        """`window_state`: the experiment of the Translate page; `language`: the code of that of the
+        texts.
         """
         super().__init__(parent)
         self._language = language if language in languages() else LANGUAGE
@@ -275,9 +274,8 @@ WIDTH, NARROW_WIDTH = 238, 86
 
 
 class ChapterList(QFrame):
-    """A button for each chapter and, below them, each lesson.
-
-    A narrow list shows only numbers, two in a row.
+    """A button for each chapter and, below them, each lesson; a narrow list shows only numbers, two
+    in a row.
 
     Attributes:
         buttons: in the order of the chapters.

@@ -45,9 +45,8 @@ class ComputedAnswer:
 
 
 AnswerNow = Callable[[ExperimentState, str, Callable[[Any], Any]], ComputedAnswer]
-"""The answer of a check, by its name, for the result of a state.
-
-The last argument answers jobs for the model.
+"""The answer of a check, by its name, for the result of a state; the last argument answers jobs for
+the model.
 """
 
 
@@ -216,9 +215,8 @@ class OpenLesson:
         self._change(replace(self.lesson, scenes=tuple(scenes)), index)
 
     def delete(self) -> None:
-        """Removes the current scene and shows the next one, or the last.
-
-        `restore_deleted` takes it back.
+        """Removes the current scene and shows the next one, or the last; `restore_deleted` takes it
+        back.
         """
         if self.lesson is None or not self.scenes:
             return

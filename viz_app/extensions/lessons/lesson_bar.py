@@ -134,9 +134,8 @@ class LessonBar(QFrame):
         return self._lesson.lesson is not None and not self.is_editing
 
     def step_scene(self, by: int) -> bool:
-        """Moves by a number of scenes, after all of this one was shown.
-
-        False if no scene is shown.
+        """Moves by a number of scenes, after all of this one was shown; False if no scene is
+        shown.
         """
         lesson = self._lesson
         if self.scroll_scene(by, not self._shown_answer.can_show):
@@ -251,9 +250,8 @@ class LessonBar(QFrame):
         self.rebuild()
 
     def show_other_model(self, name: str) -> None:
-        """Shows that the scene belongs to the model of this name, which is not open.
-
-        Hides it if empty.
+        """Shows that the scene belongs to the model of this name, which is not open; hides it if
+        empty.
         """
         show_text(
             self.other_model,

@@ -66,9 +66,8 @@ FORMATS = {SUFFIX.removeprefix("."): f"Lessons (*{SUFFIX})", "": "All files (*)"
 PREFIX = "Lesson: "
 """Prefix of titles in the palette."""
 BEFORE_LESSON, UNSAVED_LESSON = "before-lesson.augenmerk", "unsaved-lesson.augenmerk"
-"""Own files: the experiment that closing the open lesson restores.
-
-That lesson while it has unsaved changes.
+"""Own files: the experiment that closing the open lesson restores; that lesson while it has unsaved
+changes.
 """
 SHIPPED_MARK = "shipped:"
 """In settings, the prefix of the name of a lesson that ships: the installation may move."""
@@ -173,9 +172,8 @@ class LessonEditing:
 
 
 class LessonExport:
-    """Computes all scenes with the current model and writes files of them.
-
-    A dialog reports a failure.
+    """Computes all scenes with the current model and writes files of them; a dialog reports a
+    failure.
     """
 
     def __init__(self, documents: "LessonDocuments", worker: InferenceWorker) -> None:
@@ -311,9 +309,8 @@ class ScreenBeforeLesson:
 
     @classmethod
     def kept(cls, state: ExperimentState, preferences: Preferences) -> "ScreenBeforeLesson":
-        """The screen before the lesson as kept by the last session.
-
-        The present one if that is impossible.
+        """The screen before the lesson as kept by the last session; the present one if that is
+        impossible.
         """
         saved = with_contents(saved_experiment(state), state)
         path = preferences.own_file(BEFORE_LESSON)
@@ -403,9 +400,8 @@ class LessonDocuments(QObject):
         return self.bar.is_editing and self.bar.shows_changes
 
     def scene_words(self) -> tuple[str, ...] | None:
-        """Place and title, text, question and shown answer of the current scene.
-
-        None without a lesson.
+        """Place and title, text, question and shown answer of the current scene; None without a
+        lesson.
         """
         scene = self.lesson.scene
         if scene is None:
@@ -441,9 +437,8 @@ class LessonDocuments(QObject):
         self.once_saved(show)
 
     def restore(self, *, shows_scene: bool) -> Failure | None:
-        """Reopens the previous session's lesson at its scene.
-
-        Returns the reason if that fails, once.
+        """Reopens the previous session's lesson at its scene; returns the reason if that fails,
+        once.
 
         Changes that a crash kept from being saved are in it, and still unsaved.
 
@@ -526,9 +521,8 @@ class LessonDocuments(QObject):
         self.once_saved(close)
 
     def once_saved(self, act: Callable[[], object]) -> None:
-        """Calls a function that ends the lesson.
-
-        Asks the user first if there are unsaved changes.
+        """Calls a function that ends the lesson; asks the user first if there are unsaved
+        changes.
         """
         if not self.has_unsaved_changes:
             act()
@@ -549,9 +543,8 @@ class LessonDocuments(QObject):
         self._decide("Unsaved lesson", question, "Save", save, discard)
 
     def _once_updated(self, act: Callable[[], object]) -> None:
-        """Calls a function that shows another scene.
-
-        In edit mode, asks about changes on the screen first.
+        """Calls a function that shows another scene; in edit mode, asks about changes on the screen
+        first.
         """
         scene = self.lesson.scene
         if scene is None or not self._has_unsaved_screen:

@@ -143,9 +143,8 @@ def scene_parts(
     model: ModelInfo,
     views: Mapping[str, str] | None = None,
 ) -> list[ScenePart]:
-    """The scenes of the page, each with the view that was saved with it.
-
-    `views`: titles of the app's other parts.
+    """The scenes of the page, each with the view that was saved with it; `views`: titles of the
+    app's other parts.
     """
     return [
         _part(scene, result, model, views or {})
@@ -159,9 +158,8 @@ def sheet_scenes(
     model: ModelInfo,
     views: Mapping[str, str] | None = None,
 ) -> list[SheetScene]:
-    """The scenes of a printed sheet, each with its map as the window would show it.
-
-    `views` as in `scene_parts`.
+    """The scenes of a printed sheet, each with its map as the window would show it; `views` as in
+    `scene_parts`.
     """
     pairs = zip(lesson.scenes, results, strict=True)
     return [_sheet_scene(scene, result, model, views or {}) for scene, result in pairs]

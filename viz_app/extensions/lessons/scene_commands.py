@@ -38,7 +38,6 @@ SCENE_COMMANDS = (
         line="Previous and next scene",
     ),
 )
-"""From the maps and the lesson bar.
-
-Page Up and Page Down, which a presenter's remote sends, from anywhere.
+"""From the maps and the lesson bar; Page Up and Page Down, which a presenter's remote sends, from
+anywhere.
 """

@@ -117,9 +117,8 @@ class LinesPainter:
         return bands[index] if 0 <= index < len(bands) else None
 
     def strength(self) -> FloatArray:
-        """[queries, keys], from 0 to 1: the strength of each line without its sign.
-
-        0: not drawn.
+        """[queries, keys], from 0 to 1: the strength of each line without its sign; 0: not
+        drawn.
         """
         share = np.clip(np.abs(np.nan_to_num(self.view.weights)) / self.scale.top, 0, 1)
         strength = self.scale.strength(self.view.weights)

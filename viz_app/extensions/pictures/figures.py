@@ -301,9 +301,8 @@ def _draw_small(axes: Axes, drawing: Drawing, x: float, y: float) -> None:
 def _draw_shapes(
     axes: Axes, shapes: Sequence[Shape], unit_px: float, corner: tuple[float, float]
 ) -> None:
-    """Draws marks on axes with `unit_px` of the window's pixels per unit.
-
-    `corner` is that of the first cell.
+    """Draws marks on axes with `unit_px` of the window's pixels per unit; `corner` is that of the
+    first cell.
     """
     for shape in shapes:
         x = corner[0] + shape.box.left / unit_px
@@ -482,8 +481,7 @@ def _hatch_missing(axes: Axes, drawing: Drawing) -> None:
 
 
 def escaped(text: str) -> str:
-    """A dollar sign means a formula to matplotlib.
-
-    SVG, which is XML, takes no control characters.
+    """A dollar sign means a formula to matplotlib; SVG, which is XML, takes no control
+    characters.
     """
     return one_line(text).replace("$", r"\$")

@@ -32,9 +32,8 @@ FORMATS = ("gif", "mp4")
 FFMPEG = "ffmpeg"
 NO_FFMPEG = "MP4 needs ffmpeg, which is not installed on this computer"
 MAX_SHOTS = 400
-"""The largest number of moments in a film.
-
-A longer one is sampled evenly, because a GIF is built in memory.
+"""The largest number of moments in a film; a longer one is sampled evenly, because a GIF is built
+in memory.
 """
 FILM_SECONDS, MIN_SHOT_MS, MAX_SHOT_MS, LAST_SHOT_MS = 7.0, 60, 800, 2_000
 """About as long as in the window; the last moment is shown longer, because a GIF repeats."""
@@ -376,9 +375,8 @@ def _reason(status: int, words: Sequence[str], *, is_stalled: bool) -> str:
 
 
 class _FilmPainter:
-    """Draws the moments of a film, all of one size.
-
-    Tokens label only the first map of a line and of a column.
+    """Draws the moments of a film, all of one size; tokens label only the first map of a line and
+    of a column.
 
     Attributes:
         size: width and height in pixels, both even, as video encoders require.
@@ -621,9 +619,8 @@ def _shortened(text: str, size: int, width: float) -> str:
 
 
 def _lines(text: str, size: int, width: float, at_most: int) -> list[str]:
-    """The text in at most `at_most` lines of `width` pixels.
-
-    The last line is shortened if there is more.
+    """The text in at most `at_most` lines of `width` pixels; the last line is shortened if there is
+    more.
     """
     font = _font(size)
     lines = [""]

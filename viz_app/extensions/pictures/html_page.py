@@ -276,9 +276,8 @@ def _steps(translation: Translation) -> list[tuple[str, str, list[str]]]:
 
 
 def _kind(content: PageContent, kind: AttentionKind, blocks: list[str]) -> dict[str, Any]:
-    """One kind.
-
-    Its weights go to `blocks`, those of both label modes together if they are the same.
+    """One kind; its weights go to `blocks`, those of both label modes together if they are the
+    same.
     """
     modes: dict[str, Any] = {}
     for mode in LABEL_MODES:

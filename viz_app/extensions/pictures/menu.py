@@ -468,9 +468,8 @@ class ExportMenu(QMenu):
         return {"html": "maps", "running page": "lab"}.get(name, name)
 
     def _save_as(self, write: SaveTo, saving: Saving, target: Path, suffix: str) -> None:
-        """Writes a file, adding the chosen format's ending if there is none.
-
-        Asks before replacing another file.
+        """Writes a file, adding the chosen format's ending if there is none; asks before replacing
+        another file.
         """
         if target.suffix:
             write(saving, target)

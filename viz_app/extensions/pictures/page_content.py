@@ -12,9 +12,8 @@ from .scene_notes import notes_on, translation_line
 
 
 def facts_of(state: ExperimentState, model: str) -> dict[str, str]:
-    """The facts about all displayed maps: model, sentence, translation, changes.
-
-    See `CountedText`.
+    """The facts about all displayed maps: model, sentence, translation, changes; see
+    `CountedText`.
     """
     translation = state.maps.translation
     result = state.result
@@ -37,9 +36,8 @@ def facts_of(state: ExperimentState, model: str) -> dict[str, str]:
 
 
 def page_content(state: ExperimentState, model: str) -> PageContent | None:
-    """The maps of all heads, in the measure that is shown, for a page.
-
-    None while there is no result.
+    """The maps of all heads, in the measure that is shown, for a page; None while there is no
+    result.
     """
     if state.result is None or state.maps.translation is None:
         return None
@@ -67,9 +65,8 @@ def page_content(state: ExperimentState, model: str) -> PageContent | None:
 def _maps_of(
     state: ExperimentState, translation: Translation, measure: MeasureName
 ) -> dict[AttentionKind, FloatArray]:
-    """The maps of a translation in one measure.
-
-    Weights of every kind, or the kinds that the measure exists for.
+    """The maps of a translation in one measure; weights of every kind, or the kinds that the
+    measure exists for.
     """
     if measure == "weight":
         return {kind: translation.maps.of_kind(kind) for kind in ATTENTION_KINDS}

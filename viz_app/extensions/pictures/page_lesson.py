@@ -63,9 +63,8 @@ class PageScene:
     note: str = ""
 
     def described(self) -> dict[str, Any]:
-        """The scene for the page's script, JSON-ready.
-
-        Recorded maps are a part of the page of their own.
+        """The scene for the page's script, JSON-ready; recorded maps are a part of the page of
+        their own.
         """
         return {
             "title": self.title,

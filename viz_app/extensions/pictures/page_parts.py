@@ -96,9 +96,8 @@ def cell_colors() -> dict[str, Any]:
 
 
 def palette_style() -> str:
-    """The colours of both themes as variables.
-
-    Light without the attribute `data-theme` of the root.
+    """The colours of both themes as variables; light without the attribute `data-theme` of the
+    root.
     """
     return "".join(
         f"{root} {{ color-scheme: {name}; {_variables(THEMES[name])} }}\n"

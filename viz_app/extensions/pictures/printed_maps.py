@@ -38,9 +38,8 @@ class DrawingBlock:
 
 
 def cell_text(value: float, *, is_signed: bool) -> str:
-    """A value in the few characters that a cell has room for.
-
-    Empty if it rounds to 0, or there is none.
+    """A value in the few characters that a cell has room for; empty if it rounds to 0, or there is
+    none.
     """
     if not abs(value) >= NEGLIGIBLE:
         return ""

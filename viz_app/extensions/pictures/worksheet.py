@@ -1,6 +1,5 @@
-"""A lesson on paper: as a worksheet, as its solutions, or as its scenes.
-
-Pages without scripts, or Markdown. No Qt.
+"""A lesson on paper: as a worksheet, as its solutions, or as its scenes; pages without scripts, or
+Markdown. No Qt.
 
 A worksheet has sentences, maps and questions with space to write, the solutions have the answers
 instead. Both leave out the texts of the scenes.

@@ -48,9 +48,8 @@ POINTER_COMMANDS = (
 
 
 def pointer_button(state: ExperimentState) -> MenuButton:
-    """A button whose menu has the commands.
-
-    Those that need a pinned cell are enabled while there is one.
+    """A button whose menu has the commands; those that need a pinned cell are enabled while there
+    is one.
     """
     button = MenuButton("Pointer ▾", "Direct the eye of the audience to a part of the picture")
     menu = QMenu(button)

@@ -40,9 +40,8 @@ from .change_labels import ChangeLabels
 from .pointer import POINTER_COMMANDS
 
 LINES_PER_SCREEN, LETTERS_PER_SCREEN = 40, 53
-"""Text is at least this part of the screen's height.
-
-On a screen that is narrower than 4:3, of its width.
+"""Text is at least this part of the screen's height; on a screen that is narrower than 4:3, of its
+width.
 """
 WORDS_LARGER = (1.7, 1.4, 1.2, 1.0)
 """Than body text: the first that leaves room for everything else."""
@@ -235,9 +234,8 @@ class Presentation(QWidget):
         self.setFocus()
 
     def end(self) -> None:
-        """Gives the view back, and shows the window as it was before.
-
-        With a lesson, the page of its scene.
+        """Gives the view back, and shows the window as it was before; with a lesson, the page of
+        its scene.
         """
         if self._page_before is None:
             return
@@ -288,9 +286,8 @@ class Presentation(QWidget):
         self.view = self._borrowed = None
 
     def show_scene(self) -> None:
-        """Another scene of the lesson, or its answer, by whichever key.
-
-        The answer is scrolled into view.
+        """Another scene of the lesson, or its answer, by whichever key; the answer is scrolled into
+        view.
         """
         self.hint.setVisible(False)
         self.rebuild()
@@ -359,9 +356,8 @@ class Presentation(QWidget):
         self._fit_words()
 
     def _on_request(self) -> None:
-        """The old sentence and view stay while another result is computed.
-
-        After a moment, this is shown.
+        """The old sentence and view stay while another result is computed; after a moment, this is
+        shown.
         """
         if self.view is not None and self._shown_state.request.is_running:
             self._busy_timer.start()
@@ -431,9 +427,8 @@ class Presentation(QWidget):
         return self.height() - 2 * body - (0 if self._is_beside else scaled(CONTENT_SIZE[1]))
 
     def _fit_words(self) -> None:
-        """Makes sentence and translation as large as the other texts allow.
-
-        At last, only a value takes its lines.
+        """Makes sentence and translation as large as the other texts allow; at last, only a value
+        takes its lines.
         """
         body = current_theme().base_px
         is_about = self.view is not None and self.view.is_about_sentence
@@ -633,9 +628,8 @@ class Views:
         return {view.name: view.title for view in self.presentables()[1:]}
 
     def show_view(self, name: str) -> None:
-        """Shows a view in its place, or in the presentation.
-
-        The chosen map if there is none of this name.
+        """Shows a view in its place, or in the presentation; the chosen map if there is none of
+        this name.
         """
         shown = self._presentation.view
         if not name and shown is None:

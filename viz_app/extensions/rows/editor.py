@@ -116,9 +116,8 @@ class RowEditor(Popup):
         self.give(index, 1.0)
 
     def give(self, index: int, share: float) -> None:
-        """Gives a key this share.
-
-        The rest is divided among the others in their previous proportions.
+        """Gives a key this share; the rest is divided among the others in their previous
+        proportions.
         """
         self.weights = with_share(self.weights, index, share)
         self._show_bars()

@@ -84,9 +84,8 @@ CANCEL_TAB = Command[ComputingTab](
 
 
 class JobBar(QWidget):
-    """A button that starts a computation.
-
-    While it runs, its progress, the remaining time, and a button to cancel it.
+    """A button that starts a computation; while it runs, its progress, the remaining time, and a
+    button to cancel it.
 
     A computation that starts automatically appears only if it takes long. If all start
     automatically, the bar is hidden otherwise, and the start button appears only after the user

@@ -67,9 +67,8 @@ class Series:
         return *self.xy(), self.stride
 
     def xy(self) -> tuple[Points, Points]:
-        """The points, [n] each.
-
-        The last is the mean of the values that do not fill a point yet; n ≤ capacity.
+        """The points, [n] each; the last is the mean of the values that do not fill a point yet; n
+        ≤ capacity.
         """
         stride = self.stride
         values = self._room[:, : self._num]

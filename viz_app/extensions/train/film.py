@@ -202,9 +202,8 @@ class FilmStrip(Canvas):
         return max(1, min(width, height, scaled(PICTURE_PX)) - scaled(SMALL_GAP_PX)), num_columns
 
     def frame_at(self, x_px: float, y_px: float = 0.0) -> int | None:
-        """The frame nearest to a position.
-
-        Between two pictures, one of the frames left out there.
+        """The frame nearest to a position; between two pictures, one of the frames left out
+        there.
         """
         if not self.pictures:
             return None
@@ -562,9 +561,8 @@ class FilmPanel(QFrame):
 
 
 class FilmGrid(HeadGrid):
-    """The grid of heads, read-only: heads of an earlier step cannot be switched off.
-
-    One head at a time.
+    """The grid of heads, read-only: heads of an earlier step cannot be switched off; one head at a
+    time.
     """
 
     can_switch = False

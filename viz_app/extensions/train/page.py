@@ -162,9 +162,8 @@ class TrainPage(QWidget):
         return self._device_worker.close() and has_ended
 
     def export_source(self) -> ExportSource:
-        """The run, and the film's maps if they are in sight.
-
-        See `viz_app.views.export_source.Exportable`.
+        """The run, and the film's maps if they are in sight; see
+        `viz_app.views.export_source.Exportable`.
         """
         shown = self.state.run
         view = self.run_view
@@ -344,9 +343,8 @@ def _problem_of(choices: RunChoices) -> str:
 
 
 class RunActions(QObject):
-    """Connects the buttons of a panel and a notice bar to a `RunController`.
-
-    Refusals are shown in the panel.
+    """Connects the buttons of a panel and a notice bar to a `RunController`; refusals are shown in
+    the panel.
 
     Signals:
         model_ready(Path, str): open the best checkpoint so far on the Translate page, with this
@@ -542,9 +540,8 @@ class Intro(QFrame):
 
 
 def steps_of(choices: RunChoices, duration: str = "") -> list[tuple[str, str]]:
-    """The steps of a training, as (name, description).
-
-    `duration` is that of the run, such as "about 1 minute".
+    """The steps of a training, as (name, description); `duration` is that of the run, such as
+    "about 1 minute".
     """
     if choices.is_copy_task:
         read = (

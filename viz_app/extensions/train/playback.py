@@ -150,9 +150,8 @@ class Playback:
         return [index for index in range(1, len(texts)) if texts[index] != texts[index - 1]]
 
     def _show_frame(self) -> None:
-        """Shows the frame of the shown step.
-
-        With the first one of a run, its clearest head unless one was chosen.
+        """Shows the frame of the shown step; with the first one of a run, its clearest head unless
+        one was chosen.
 
         That head stays: a film shows the learning of one head.
         """

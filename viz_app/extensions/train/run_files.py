@@ -130,9 +130,8 @@ def _is_run(folder: Path) -> bool:
 
 
 def _changed(folder: Path) -> float:
-    """The time of the last change to its history.
-
-    Without one, to its last checkpoint or its settings.
+    """The time of the last change to its history; without one, to its last checkpoint or its
+    settings.
     """
     for name in (HISTORY, LAST, RUN_SETTINGS):
         if (folder / name).is_file():

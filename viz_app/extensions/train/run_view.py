@@ -1,6 +1,5 @@
-"""The view of a run: charts at the top.
-
-Below them the film of attention and the sample translations.
+"""The view of a run: charts at the top; below them the film of attention and the sample
+translations.
 """
 
 from collections.abc import Callable

@@ -85,9 +85,8 @@ class BarList(Canvas):
     def __init__(
         self, name: str, tip: str, *, rest: str = "border", is_signed: bool = False
     ) -> None:
-        """`rest`: the colour, by its name in the palette, of the empty part of a bar.
-
-        Of the zero line if signed.
+        """`rest`: the colour, by its name in the palette, of the empty part of a bar; of the zero
+        line if signed.
         """
         super().__init__()
         self._tip, self._rest, self._is_signed = tip, rest, is_signed
@@ -170,9 +169,8 @@ class BarList(Canvas):
 
     @property
     def highlighted(self) -> int | None:
-        """The line that is highlighted: under the mouse, or reached by a key.
-
-        None if there is none.
+        """The line that is highlighted: under the mouse, or reached by a key; None if there is
+        none.
         """
         return (
             self._hovered if self._hovered is not None and self._hovered < len(self.bars) else None

@@ -34,9 +34,8 @@ def changed_pieces(before: Translation, after: Translation) -> tuple[Piece, ...]
 
 
 def pieces_of(old: Sequence[str], new: Sequence[str], text: str) -> tuple[Piece, ...]:
-    """The pieces of `text`, which consists of the words `new`, compared with `old`.
-
-    See `changed_pieces`.
+    """The pieces of `text`, which consists of the words `new`, compared with `old`; see
+    `changed_pieces`.
     """
     pieces: list[Piece] = []
     position = 0

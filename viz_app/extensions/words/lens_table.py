@@ -122,9 +122,8 @@ class LensTable(QWidget):
         self._fit()
 
     def _fit(self) -> None:
-        """Makes the table as high as its rows.
-
-        Presented, the chart leaves its room to a table that needs it.
+        """Makes the table as high as its rows; presented, the chart leaves its room to a table that
+        needs it.
         """
         height = self.matrix.sizeHint().height()
         self.area.setMaximumHeight(height + self.area.horizontalScrollBar().sizeHint().height())
@@ -133,9 +132,8 @@ class LensTable(QWidget):
         self.chart.setVisible(has_room or not current_theme().is_presented)
 
     def _begin_with_whole_column(self, last: int) -> None:
-        """Scrolls on until no column is hidden in part by the labels.
-
-        `last`: the column to be in sight.
+        """Scrolls on until no column is hidden in part by the labels; `last`: the column to be in
+        sight.
         """
         bar = self.area.horizontalScrollBar()
         lefts = [

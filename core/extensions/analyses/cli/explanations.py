@@ -165,9 +165,8 @@ def _of_words(parts: "list[WordParts]") -> Numbers:
 def query_key_numbers(
     translator: "Translator", translation: "Translation", head: "Head", query: int, key: int
 ) -> Numbers:
-    """The parts of an attention score, alone and minus the mean over the visible keys.
-
-    A note where there are none.
+    """The parts of an attention score, alone and minus the mean over the visible keys; a note where
+    there are none.
     """
     from ....maps.query_key import query_key_parts
 

@@ -55,9 +55,8 @@ class StopFlag:
 def stop_on_interrupt(
     echo_seconds: float = ECHO_SECONDS, *, announce: bool = True
 ) -> Iterator[StopFlag]:
-    """Turn the first Ctrl-C (SIGINT, SIGTERM or one of `ONCE`) into a request to stop.
-
-    A second one acts at once.
+    """Turn the first Ctrl-C (SIGINT, SIGTERM or one of `ONCE`) into a request to stop; a second one
+    acts at once.
 
     Args:
         echo_seconds: signals within this time count as one; at least `ECHO_SECONDS`.

@@ -157,9 +157,8 @@ def _words(ids: list[int], codec: TextCodec) -> list[_Ids]:
 
 
 def _spelling(word: _Ids, codec: TextCodec) -> str:
-    """The text of a word's ids.
-
-    Empty for ids that are never split: specials, and ids after an unknown character.
+    """The text of a word's ids; empty for ids that are never split: specials, and ids after an
+    unknown character.
 
     Unknown characters occur in text outside the training data of the subwords.
     """

@@ -37,9 +37,8 @@ class Batch:
         return Batch(self.source.to(device), self.target.to(device), self.num_target_tokens)
 
     def split(self, max_tokens: int, padding_id: int) -> "list[Batch]":
-        """Micro-batches with at most `max_tokens` of padded source and target each, or of one pair.
-
-        In order.
+        """Micro-batches with at most `max_tokens` of padded source and target each, or of one pair;
+        in order.
 
         A batch that is small enough is returned unchanged; unnecessary padding is removed.
         """

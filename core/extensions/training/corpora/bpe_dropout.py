@@ -45,9 +45,8 @@ class BpeDropout:
     def _split(
         self, text: str, dropout: float, generator: random.Random, first_left_out: int | None = None
     ) -> tuple[str, ...]:
-        """The pieces.
-
-        Merges before number `first_left_out` are kept, that one is left out, later ones are drawn.
+        """The pieces; merges before number `first_left_out` are kept, that one is left out, later
+        ones are drawn.
         """
         symbols = list(text)
         before, after = list(range(-1, len(text) - 1)), list(range(1, len(text) + 1))

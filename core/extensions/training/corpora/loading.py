@@ -119,9 +119,8 @@ def load_pair(
     on_phase: Callable[[str], None] = lambda text: None,
     codecs: CodecPair | None = None,
 ) -> PreparedCorpus:
-    """Prepares two parallel files, or one of pairs.
-
-    Holds out a part for validation, independent of the run's seed.
+    """Prepares two parallel files, or one of pairs; holds out a part for validation, independent of
+    the run's seed.
 
     Args:
         source_path, target_path: the files, see `read_pair`.

@@ -256,9 +256,8 @@ def _read_pair_file(path: Path, languages: tuple[str, str]) -> Iterator[tuple[in
 def read_sentences(
     path: Path | str, num_sentences: int | None, *, languages: tuple[str, str] = ("de", "en")
 ) -> tuple[tuple[str, ...], tuple[str, ...] | None]:
-    """The first sentences of a file, without empty ones.
-
-    And their translations, if it is a file of pairs.
+    """The first sentences of a file, without empty ones; and their translations, if it is a file of
+    pairs.
 
     Raises:
         CorpusError: the file cannot be read, has no sentence, or has tabs in some lines only.
@@ -279,9 +278,8 @@ def read_sentences(
 
 
 def _usable(files: str, pairs: Iterable[tuple[int, str, str]]) -> SentencePairs:
-    """The pairs without spaces around sentences, without those that have an empty side.
-
-    `files`: for messages.
+    """The pairs without spaces around sentences, without those that have an empty side; `files`:
+    for messages.
     """
     numbers: list[int] = []
     sources: list[str] = []
@@ -539,9 +537,8 @@ Its other languages come with one of them.
 
 
 def kind_of_text(*sides: Sequence[str]) -> str:
-    """The kind of text, such as “picture captions”, if the sentences of a side are a known corpus.
-
-    Else empty.
+    """The kind of text, such as “picture captions”, if the sentences of a side are a known corpus;
+    else empty.
     """
     return next(filter(None, (_KINDS.get(digest_of(sentences), "") for sentences in sides)), "")
 

@@ -145,9 +145,8 @@ def prepare(
     kind: str = "",
     codecs: CodecPair | None = None,
 ) -> PreparedCorpus:
-    """Tokenizes and numericalizes both splits.
-
-    Vocabularies and word counts come from the training split alone.
+    """Tokenizes and numericalizes both splits; vocabularies and word counts come from the training
+    split alone.
 
     Args:
         name: for people.
@@ -244,9 +243,8 @@ def prepare_copy_task(config: DataConfig, seed: int) -> PreparedCorpus:
 def draw_sequences(
     num_pairs: int, length: int, num_symbols: int, rng: random.Random
 ) -> list[list[int]]:
-    """`num_pairs` sequences of `length` symbols for the copy task.
-
-    Each is both source and target of one pair.
+    """`num_pairs` sequences of `length` symbols for the copy task; each is both source and target
+    of one pair.
 
     Symbol 0 is padding. The first symbol of each is 1, the start, the others are uniform over 1 …
     `num_symbols` (both included), drawn from `rng`. There is no end token: the length of a sequence

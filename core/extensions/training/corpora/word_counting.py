@@ -13,9 +13,8 @@ _MAX_SAMPLED = 20_000
 
 
 def count_words(sentences: Sequence[Sequence[str]], kind: str = "") -> WordCounts | None:
-    """The counts of a training split, see `split_lines`.
-
-    None if it has too many different words.
+    """The counts of a training split, see `split_lines`; None if it has too many different
+    words.
     """
     counted: Counter[str] = Counter()
     for words in sentences:

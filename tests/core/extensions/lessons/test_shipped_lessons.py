@@ -1,6 +1,5 @@
-"""The answers of the shipped lessons are what the bundled model does.
-
-`tools.claims` checks their texts.
+"""The answers of the shipped lessons are what the bundled model does; `tools.claims` checks their
+texts.
 """
 
 import re

@@ -181,9 +181,8 @@ def configuration(folder: Path, settings: dict[str, Any]) -> dict[str, Any]:
 
 
 def write_tokenizers(folder: Path, config: dict[str, Any], settings: dict[str, Any]) -> None:
-    """Vocabularies and what pieces are cut by.
-
-    A tenth of the pieces is left out of the vocabularies.
+    """Vocabularies and what pieces are cut by; a tenth of the pieces is left out of the
+    vocabularies.
     """
     import sentencepiece
     from joeynmt.tokenizers import build_tokenizer

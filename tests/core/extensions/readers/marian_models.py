@@ -74,9 +74,8 @@ def pieces_of(model: bytes) -> list[str]:
 
 
 def vocabularies(*, separate: bool, codes: bool = False) -> tuple[dict[str, int], dict[str, int]]:
-    """Of source and target.
-
-    A tenth of the pieces is left out, and ids are in an order of their own.
+    """Of source and target; a tenth of the pieces is left out, and ids are in an order of their
+    own.
     """
     source, target = pieces_of(spm("source")), pieces_of(spm("target"))
     generator = random.Random(5)

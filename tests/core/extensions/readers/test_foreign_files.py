@@ -27,9 +27,8 @@ ONE, WEIGHT = torch.ones(2, 2), b"model.encoder.layers.0.self_attn.q_proj.weight
 
 
 def folder_of(**files: object) -> Callable[[Path], Path]:
-    """A function that writes a folder.
-
-    Two underscores in a name are a dot, and one at the end makes a folder.
+    """A function that writes a folder; two underscores in a name are a dot, and one at the end
+    makes a folder.
     """
 
     def make(path: Path) -> Path:

@@ -1,6 +1,5 @@
-"""What is imported is whole and says where it comes from.
-
-What cannot be is refused, naming file and expectation.
+"""What is imported is whole and says where it comes from; what cannot be is refused, naming file
+and expectation.
 """
 
 import json

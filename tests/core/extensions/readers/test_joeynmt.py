@@ -1,6 +1,5 @@
-"""Models of JoeyNMT compute what its modules, written anew, compute.
-
-What cannot be read is refused with a reason.
+"""Models of JoeyNMT compute what its modules, written anew, compute; what cannot be read is refused
+with a reason.
 """
 
 import json

@@ -42,9 +42,8 @@ ONLY_IN_TEST = "Papagei Papagei"
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A small corpus with three splits.
-
-    That of 2022 has words of the test split alone, a trap of that text.
+    """A small corpus with three splits; that of 2022 has words of the test split alone, a trap of
+    that text.
     """
     folder = tmp_path_factory.mktemp("data")
     for language, lines in (("de", GERMAN), ("en", ENGLISH)):

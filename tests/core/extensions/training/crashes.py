@@ -240,9 +240,8 @@ def checkpoint_steps(config: Path) -> int:
 
 
 def step_of_last_checkpoint(folder: Path, at_least: int) -> int:
-    """Where the folder's newest checkpoint stands, 0 if there is none.
-
-    Every one in it must be complete.
+    """Where the folder's newest checkpoint stands, 0 if there is none; every one in it must be
+    complete.
     """
     files = sorted(folder.rglob("[!.]*.safetensors"))
     for path in files:

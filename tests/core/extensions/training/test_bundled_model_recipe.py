@@ -89,9 +89,8 @@ def test_a_file_that_is_no_recipe_is_refused(
 def test_one_percent_of_the_recipe_survives_a_kill_and_a_stop(
     tmp_path: Path, multi30k_folder: Path
 ) -> None:
-    """All stages of the recipe on 1% of the pairs, with a smaller model.
-
-    Killed in one stage and stopped in another.
+    """All stages of the recipe on 1% of the pairs, with a smaller model; killed in one stage and
+    stopped in another.
     """
     recipe, out = tmp_path / "recipe.toml", tmp_path / "out"
     small = r"\1model.width = 32\nmodel.feed_forward_width = 64\n"

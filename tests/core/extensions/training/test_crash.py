@@ -157,9 +157,8 @@ def test_a_run_whose_folder_is_removed_at_random_moments_comes_to_its_end(
 
 @pytest.mark.training
 class TestBeforeTheFirstCheckpoint:
-    """A crash so early leaves nothing to go on from.
-
-    To resume is to begin anew then, and no folder is a dead end.
+    """A crash so early leaves nothing to go on from; to resume is to begin anew then, and no folder
+    is a dead end.
     """
 
     RUN = copy_run(num_epochs=2, sample_size=0)

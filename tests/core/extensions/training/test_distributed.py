@@ -46,9 +46,8 @@ LAUNCH = (
 
 
 def free_port() -> int:
-    """A port that nobody listens at now.
-
-    Chosen by the system, so that two runs of the tests do not meet.
+    """A port that nobody listens at now; chosen by the system, so that two runs of the tests do not
+    meet.
     """
     with socket.socket() as listener:
         listener.bind(("localhost", 0))

@@ -151,9 +151,8 @@ class TestRDrop:
     def test_micro_batches_keep_both_passes_of_a_pair_together(
         self, corpus: PreparedCorpus, max_tokens: int, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """Gradients of the parts add up to those of the whole.
-
-        Both passes together are as large as one pass may be.
+        """Gradients of the parts add up to those of the whole; both passes together are as large as
+        one pass may be.
         """
         sizes: list[int] = []
         run = text_run(**self.SETTINGS)
@@ -182,9 +181,8 @@ class TestRDrop:
     def test_the_second_pass_reads_a_share_of_the_tokens_as_unknown(
         self, corpus: PreparedCorpus, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """On both sides, other ones in each step.
-
-        The words to predict are unchanged, padding is not read.
+        """On both sides, other ones in each step; the words to predict are unchanged, padding is
+        not read.
         """
         session = TrainingSession(text_run(**self.SETTINGS, token_cutoff=0.3), corpus, "cpu")
         batch = whole_batch(corpus)

@@ -591,10 +591,8 @@ class TestFolder:
     def test_a_file_deleted_while_it_is_written_is_written_again(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, num_deleted: int
     ) -> None:
-        """As by someone who is deleting the folder.
-
-        A folder where every file vanishes is reported.
-        """
+        """As by someone who is deleting the folder; a folder where every file vanishes is
+        reported."""
         left, replace = [num_deleted], os.replace
 
         def vanish(source: Path, target: Path) -> None:
@@ -656,9 +654,8 @@ class TestResume:
     def test_a_resumed_run_is_the_uninterrupted_one_to_the_last_bit(
         self, tmp_path: Path, stop_after: int
     ) -> None:
-        """With dropout, in the middle of an epoch and at its end.
-
-        The order of the data goes on too.
+        """With dropout, in the middle of an epoch and at its end; the order of the data goes on
+        too.
         """
         run = copy_run()
         assert run.model.dropout > 0

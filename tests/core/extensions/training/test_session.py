@@ -1,6 +1,5 @@
-"""One optimizer step: gradients of all micro-batches, one rate, one clipping.
-
-And the whole of a run to and fro.
+"""One optimizer step: gradients of all micro-batches, one rate, one clipping; and the whole of a
+run to and fro.
 """
 
 import dataclasses

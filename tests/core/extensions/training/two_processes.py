@@ -24,9 +24,8 @@ from tests.core.extensions.training.runs import (
 
 
 def without_dropout() -> RunConfig:
-    """Token batches of unequal sentences, the last of an epoch may be a single pair.
-
-    Gradients of three are joined.
+    """Token batches of unequal sentences, the last of an epoch may be a single pair; gradients of
+    three are joined.
     """
     return text_run(
         {"dropout": 0.0},

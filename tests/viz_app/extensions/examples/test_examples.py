@@ -1,7 +1,5 @@
-"""What the gallery says of the bundled model is what the model does.
-
-Choosing an example shows it.
-"""
+"""What the gallery says of the bundled model is what the model does; choosing an example shows
+it."""
 
 from pathlib import Path
 

@@ -254,9 +254,8 @@ def shown_words(window: QWidget) -> set[str]:
 def test_every_word_of_the_interface_is_plain_or_explained(
     make_window: MakeWindow, qtbot: QtBot, untrained_checkpoint: Path
 ) -> None:
-    """A new technical term in a label needs an entry in the glossary.
-
-    A plain word, a line in `plain_words.txt`.
+    """A new technical term in a label needs an entry in the glossary; a plain word, a line in
+    `plain_words.txt`.
     """
     window = make_window(untrained_checkpoint, sentence="ein mann steht .", loader=open_once)
     words = shown_words(window)

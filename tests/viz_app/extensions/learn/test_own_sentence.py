@@ -26,9 +26,8 @@ MakePage = Callable[..., LearnPage]
 
 @pytest.fixture
 def make_page(qtbot: QtBot, theme: Theme, bundled_translator: Translator) -> Iterator[MakePage]:
-    """A page in sight.
-
-    `text` is that of the Translate page, `source` the language that its model reads.
+    """A page in sight; `text` is that of the Translate page, `source` the language that its model
+    reads.
     """
     pages = []
 

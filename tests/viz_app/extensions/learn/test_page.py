@@ -1220,9 +1220,8 @@ def test_a_point_for_each_head_and_a_click_chooses_it(qtbot: QtBot, page: LearnP
 
 
 def test_a_quiet_head_is_needed_for_a_word(qtbot: QtBot, page: LearnPage) -> None:
-    """What the text says: the head that is needed most points at nothing clearly.
-
-    Without it a word is wrong.
+    """What the text says: the head that is needed most points at nothing clearly; without it a word
+    is wrong.
     """
     view = chapter(qtbot, page, "not")
     figure = view.figures[0]

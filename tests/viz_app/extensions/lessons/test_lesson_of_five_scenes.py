@@ -142,9 +142,8 @@ def open_row_editor(qtbot: QtBot, window: MainWindow, pair: Pair) -> RowEditor:
 
 
 def present_on(qtbot: QtBot, window: MainWindow, size: tuple[int, int]) -> None:
-    """Steps through all scenes by the keys of a remote control.
-
-    Each has its sentence, its changes and its map.
+    """Steps through all scenes by the keys of a remote control; each has its sentence, its changes
+    and its map.
     """
     lesson, shown, state = lessons_of(window).lesson, presentation_of(window), window.state
     lesson.go_to(0)

@@ -1,6 +1,5 @@
-"""Lessons as a teacher uses them: opened, stepped through by keys, edited, saved.
-
-Unsaved changes are asked about.
+"""Lessons as a teacher uses them: opened, stepped through by keys, edited, saved; unsaved changes
+are asked about.
 """
 
 import json

@@ -1,6 +1,5 @@
-"""Films of attention as files: every moment is in them, with the right map.
-
-Nothing is half-written.
+"""Films of attention as files: every moment is in them, with the right map; nothing is
+half-written.
 """
 
 import os
@@ -72,9 +71,8 @@ def num_dark(image: Image.Image) -> int:
 
 
 def rows_of_the_dark_cell(images: list[Image.Image]) -> list[int]:
-    """Where the lowest dark pixel lies in each picture of one column.
-
-    The difference says how many rows lower.
+    """Where the lowest dark pixel lies in each picture of one column; the difference says how many
+    rows lower.
     """
     rows = []
     for image in images:

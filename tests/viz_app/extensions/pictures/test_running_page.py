@@ -98,9 +98,7 @@ for (let node = texts.nextNode(); node; node = texts.nextNode()) {
 }
 return found;
 """
-"""Visible texts whose contrast is below the 4.5 of WCAG 2.2, 1.4.3.
-
-Disabled controls are exempt.
+"""Visible texts whose contrast is below the 4.5 of WCAG 2.2, 1.4.3; disabled controls are exempt.
 """
 
 

@@ -1,6 +1,5 @@
-"""A lesson on paper has its sentences, experiments, maps and questions.
-
-Only the solutions have answers.
+"""A lesson on paper has its sentences, experiments, maps and questions; only the solutions have
+answers.
 """
 
 import itertools

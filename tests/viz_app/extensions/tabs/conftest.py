@@ -66,10 +66,8 @@ def make_context(
     model_files: dict[str, Path],
     opened: dict[Path | None, Translator],
 ) -> Iterator[MakeContext]:
-    """Opens a model in a worker of its own and waits for a sentence's translation.
-
-    Ends the worker.
-    """
+    """Opens a model in a worker of its own and waits for a sentence's translation; ends the
+    worker."""
     workers: list[InferenceWorker] = []
 
     def make(model: str = "words", sentence: str = SENTENCE) -> AnalysisContext:

@@ -1,6 +1,5 @@
-"""What leaves the Train page: charts, every step's metrics, the film.
-
-A run opened again exports the same.
+"""What leaves the Train page: charts, every step's metrics, the film; a run opened again exports
+the same.
 """
 
 import csv

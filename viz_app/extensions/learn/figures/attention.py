@@ -235,9 +235,8 @@ SHARP = 0.5
 
 
 class OneQueryFigure(MatrixFigure):
-    """A row for each head of the chosen head's layer, and their mean below.
-
-    A click on a row chooses its head.
+    """A row for each head of the chosen head's layer, and their mean below; a click on a row
+    chooses its head.
 
     The query is the pinned one. If nothing is pinned, it is the query for which the heads differ
     most.
@@ -305,9 +304,8 @@ class OneQueryFigure(MatrixFigure):
 
 
 def most_different(layer: FloatArray, first: int) -> int:
-    """The query for which heads look sharply at the most keys.
-
-    Of several, that with the flattest mean.
+    """The query for which heads look sharply at the most keys; of several, that with the flattest
+    mean.
 
     Args:
         layer: [H, Q, M].

@@ -201,9 +201,8 @@ class HeadPlot(LineChart):
 
 
 def rank_correlation(x: Sequence[float], y: Sequence[float]) -> float:
-    """Spearman's: 1 if both have the same order, −1 if they have opposite ones.
-
-    NaN if one has no order.
+    """Spearman's: 1 if both have the same order, −1 if they have opposite ones; NaN if one has no
+    order.
     """
     ranks: list[NDArray[np.float64]] = []
     for values in (x, y):  # equal values share the mean of their ranks

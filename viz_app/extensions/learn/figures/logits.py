@@ -34,9 +34,8 @@ WAITING_FOR_ANSWER = f"Answer the question to see the earlier layers. {POINT_AT_
 
 
 class LayersFigure(MatrixFigure):
-    """A row for each depth, a column for each predicted token.
-
-    A cell is the probability of the token there.
+    """A row for each depth, a column for each predicted token; a cell is the probability of the
+    token there.
 
     A frame marks the depth from which on the token stays the most probable. The chapter asks where
     that is. Until the reader has answered, only the last row, the translation itself, has cells.
@@ -202,9 +201,8 @@ class WordPartsFigure(ChapterFigure):
 
 
 def parts_before(parts: WordParts, unchanged: tuple[WordParts, ...] | None) -> WordParts | None:
-    """The parts of the same word and rival without changes.
-
-    None if there are no changes or no such parts.
+    """The parts of the same word and rival without changes; None if there are no changes or no such
+    parts.
     """
     now = parts.translation
     if unchanged is None or not now.experiment.interventions:

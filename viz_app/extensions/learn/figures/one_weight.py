@@ -98,9 +98,8 @@ def weight_steps(trace: Trace, head: Head, query: int) -> WeightSteps:
 
 
 class OneWeightFigure(ChapterFigure):
-    """A line for each key: its vector, its score, its weight, and its value times the weight.
-
-    And a temperature.
+    """A line for each key: its vector, its score, its weight, and its value times the weight; and a
+    temperature.
 
     It shows the pinned query; a click on a line pins its key.
 

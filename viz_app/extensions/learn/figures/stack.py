@@ -237,9 +237,8 @@ class StackLengths:
     def height_of(
         self, boxes: tuple[Box, ...], box_height: float, number: int | None = None
     ) -> float:
-        """Height of the lowest boxes of a stack with the gaps above them.
-
-        Of all if there is no `number`.
+        """Height of the lowest boxes of a stack with the gaps above them; of all if there is no
+        `number`.
         """
         gaps = 0
         for box, above in zip(boxes[:number], [*boxes[1:], None], strict=False):
@@ -521,9 +520,8 @@ class StackPicture:
 
 
 class StackDrawing(QWidget):
-    """Draws encoder and decoder, from their inputs up, each layer once.
-
-    Higher boxes where there is room.
+    """Draws encoder and decoder, from their inputs up, each layer once; higher boxes where there is
+    room.
 
     With sizes, the filled part of a box is its module's share of all parameters; a line at its
     bottom is its share of all FLOPs.

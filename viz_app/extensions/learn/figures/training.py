@@ -278,9 +278,8 @@ class TrainHereFigure(ChapterFigure):
 
 
 class EpochPicture(QWidget):
-    """The map after an epoch, with the share of its weight on the diagonal.
-
-    An empty frame if there is none yet.
+    """The map after an epoch, with the share of its weight on the diagonal; an empty frame if there
+    is none yet.
 
     Attributes:
         epoch: 0 is before the first step.

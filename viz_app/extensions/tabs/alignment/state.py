@@ -70,9 +70,8 @@ class AlignmentState:
         self.ranking: AlignerRanking | None = None
 
     def links(self) -> Links | None:
-        """The links of the large map.
-
-        None if it does not go from target to source, or no word is left.
+        """The links of the large map; None if it does not go from target to source, or no word is
+        left.
 
         Words are always whole and only start and end are left out, independent of the settings of
         the large map. While a difference is shown, the links are those of the changed maps.
@@ -120,9 +119,8 @@ class AlignmentState:
         )
 
     def show(self, aligner: "Aligner") -> None:
-        """Show the map that an aligner reads: its head, or the mean of several.
-
-        Its label mode and its measure.
+        """Show the map that an aligner reads: its head, or the mean of several; its label mode and
+        its measure.
         """
         settings = self.state.settings
         self.state.intents.choose_head(Head("cross", aligner.layer or 0, aligner.head or 0))

@@ -266,9 +266,8 @@ class CompareState:
 
     @property
     def change_of_log_probability(self) -> float | None:
-        """The change for the words of the first translation, from the first to the second.
-
-        None if unknown.
+        """The change for the words of the first translation, from the first to the second; None if
+        unknown.
         """
         if self.comparison is None or self.comparison.log_probability is None:
             return None
@@ -296,9 +295,8 @@ class CompareState:
         )
 
     def maps(self) -> ComparedMaps | None:
-        """The chosen head, or the heads that are combined in the large map, in both.
-
-        None before the first answer.
+        """The chosen head, or the heads that are combined in the large map, in both; None before
+        the first answer.
         """
         comparison = self.comparison
         if comparison is None or self.second.result is None:

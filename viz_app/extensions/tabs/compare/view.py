@@ -193,9 +193,8 @@ class CompareMaps(QWidget):
         self._show_hovered()
 
     def set_presented(self, is_presented: bool) -> None:
-        """Shows all maps in one row, with few words.
-
-        Or the difference above the others, in the usual heights.
+        """Shows all maps in one row, with few words; or the difference above the others, in the
+        usual heights.
         """
         self._is_presented = is_presented
         directions = QBoxLayout.Direction
@@ -426,9 +425,8 @@ class CompareTab(ComputingTab):
         )
 
     def use_checkpoint(self, path: Path | None) -> None:
-        """Compares with a checkpoint, None for the bundled one.
-
-        The previous one stays until this one is open.
+        """Compares with a checkpoint, None for the bundled one; the previous one stays until this
+        one is open.
         """
         if self.translation_to_ask_about is None:
             return
@@ -493,9 +491,8 @@ class CompareTab(ComputingTab):
         self._fit_timer.start()  # then the texts have their heights
 
     def _fit_maps(self) -> None:
-        """Makes presented maps as high as there is room.
-
-        Column labels are short if rows would lose theirs.
+        """Makes presented maps as high as there is room; column labels are short if rows would lose
+        theirs.
         """
         for slanted_limit in (
             SLANTED_LIMITS if self.is_presented and self.comparing.comparison is not None else ()

@@ -171,9 +171,8 @@ class StepsState:
 
     @property
     def original(self) -> Translation | None:
-        """The original, if something is changed and it has read the same tokens up to this step.
-
-        Else None.
+        """The original, if something is changed and it has read the same tokens up to this step;
+        else None.
         """
         result = self.state.result
         end = self.position + 1
@@ -215,9 +214,8 @@ class StepsState:
             self.state.submit(force(self.position, candidate.entry))
 
     def row(self) -> StepRow | None:
-        """The row of this step in the chosen head.
-
-        None for a head of the encoder, which has no steps.
+        """The row of this step in the chosen head; None for a head of the encoder, which has no
+        steps.
         """
         translation = self.state.translation
         head = self.state.selection.head

@@ -33,9 +33,8 @@ class WordState:
 
     @property
     def translation(self) -> Translation | None:
-        """The translation whose maps are shown, original or changed.
-
-        None if the model in use did not make it.
+        """The translation whose maps are shown, original or changed; None if the model in use did
+        not make it.
         """
         return self.state.maps.translation if self.state.current is not None else None
 
@@ -91,9 +90,8 @@ class WordState:
             )
 
     def _place(self, translation: Translation) -> tuple[str, ...]:
-        """The sentence, and the tokens that are read before this step.
-
-        Empty if there is no such step.
+        """The sentence, and the tokens that are read before this step; empty if there is no such
+        step.
         """
         if self.step >= len(translation.predicted_tokens):
             return ()

@@ -126,9 +126,8 @@ class WordTab(ComputingTab):
         self.word.follow_result()
 
     def explain(self, step: int, rival: str = NEXT_BEST) -> None:
-        """Explains the token of a step, compared with a word or an entry of the vocabulary.
-
-        Empty: the next best.
+        """Explains the token of a step, compared with a word or an entry of the vocabulary; empty:
+        the next best.
         """
         self.word.ask(step, rival)
         self.show_view(self.word.view)

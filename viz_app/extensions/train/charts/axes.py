@@ -51,9 +51,8 @@ class ChartAxes:
     """
 
     def __init__(self, axes: Axes, num_steps: int, *, is_animated: bool = False) -> None:
-        """`num_steps`: labels of the step axis at most.
-
-        `is_animated`: the caller draws `curves`, not the figure.
+        """`num_steps`: labels of the step axis at most; `is_animated`: the caller draws `curves`,
+        not the figure.
         """
         self.axes = axes
         self._picture: ChartPicture | None = None
@@ -120,9 +119,8 @@ class ChartAxes:
         self._set_value_locator()
 
     def show_picture(self, picture: ChartPicture) -> bool:
-        """Draws `picture`.
-
-        Returns whether limits or scale changed, so that the axes must be drawn again, too.
+        """Draws `picture`; returns whether limits or scale changed, so that the axes must be drawn
+        again, too.
         """
         before = (*self.axes.get_xlim(), *self.axes.get_ylim(), self.axes.get_yscale())
         self._picture = picture
@@ -158,9 +156,8 @@ class ChartAxes:
         return artist
 
     def _draw_best(self, picture: ChartPicture) -> None:
-        """A ring around the best validation.
-
-        Its value is in the corner at the right that is farther from all lines.
+        """A ring around the best validation; its value is in the corner at the right that is
+        farther from all lines.
         """
         best = picture.best
         if best is not None and not picture.x_limits[0] <= best[0] <= picture.x_limits[1]:

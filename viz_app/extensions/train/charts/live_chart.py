@@ -48,9 +48,8 @@ class LiveChart(FigureCanvasQTAgg):
 
     @own_style()
     def __init__(self, *, has_step_labels: bool = True) -> None:
-        """`has_step_labels`: whether the steps are labelled.
-
-        Else the chart below has the labels.
+        """`has_step_labels`: whether the steps are labelled; else the chart below has the
+        labels.
         """
         self._theme = current_theme()
         self.num_full_draws = 0

@@ -255,9 +255,8 @@ def _smoothed(values: Points, quantity: Quantity, longest: int, stride: int) -> 
 
 
 def _shown_loss(losses: Points, quantity: Quantity) -> Points:
-    """Perplexities instead of losses where these are shown.
-
-    Values of other quantities are unchanged.
+    """Perplexities instead of losses where these are shown; values of other quantities are
+    unchanged.
     """
     return np.exp(np.minimum(losses, LARGEST_EXPONENT)) if quantity == "perplexity" else losses
 
@@ -326,9 +325,8 @@ def _extent(lines: Sequence[ChartLine], x_limits: Limits, *, is_log: bool) -> Li
 
 
 def _y_limits(extent: Limits | None, choices: ChartSettings, before: Limits | None) -> Limits:
-    """The ends of the value axis.
-
-    Those of `before` as long as the curves are inside and fill half of it.
+    """The ends of the value axis; those of `before` as long as the curves are inside and fill half
+    of it.
     """
     is_log = choices.scale == "log"
     if extent is None:

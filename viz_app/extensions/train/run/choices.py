@@ -245,9 +245,8 @@ MEASURING = "measuring the duration…"
 
 
 def estimated_duration(choices: RunChoices, speeds: Mapping[str, Speed] | None) -> str:
-    """A rough duration of the run, such as "about 1 minute".
-
-    Empty if it is unknown, or if the run is refused.
+    """A rough duration of the run, such as "about 1 minute"; empty if it is unknown, or if the run
+    is refused.
 
     `speeds`: by the name of the device; None while they are measured.
     """

@@ -1,6 +1,5 @@
-"""Starts, pauses, stops, discards and resumes the page's one training.
-
-Passes its events to the state.
+"""Starts, pauses, stops, discards and resumes the page's one training; passes its events to the
+state.
 """
 
 import os
@@ -91,9 +90,8 @@ class RunController(QObject):
         self._training.start()
 
     def resume(self, device: str, source: str | Path) -> None:
-        """Resumes the last run from its last checkpoint.
-
-        With `source` if its own data have moved.
+        """Resumes the last run from its last checkpoint; with `source` if its own data have
+        moved.
         """
         run = self._state.run
         if run.request is not None and run.can_resume:
@@ -101,9 +99,8 @@ class RunController(QObject):
             self.begin(replace(request, device=device, resume=True, allow_changed_data=False))
 
     def extend(self, device: str, num_epochs: int, source: str | Path) -> None:
-        """Continues a finished run to `num_epochs` in all.
-
-        Its patience, if that ended it, no longer counts.
+        """Continues a finished run to `num_epochs` in all; its patience, if that ended it, no
+        longer counts.
 
         Args:
             device: to continue on.
@@ -125,9 +122,8 @@ class RunController(QObject):
         )
 
     def continue_with_proposal(self, device: str) -> None:
-        """Resumes from the last good checkpoint with the proposed change.
-
-        Starts again if there is no checkpoint.
+        """Resumes from the last good checkpoint with the proposed change; starts again if there is
+        no checkpoint.
         """
         request, proposal = self._state.run.request, self._state.run.proposal
         if request is None or proposal is None or self._training is not None:
@@ -197,9 +193,8 @@ class RunController(QObject):
         self._state.show_run(run, read_film(folder))
 
     def _resume_request(self, run: RunConfig, folder: Path, source: str | Path) -> TrainingRequest:
-        """With the settings it was started with in this app, if they are known.
-
-        Else those in its own files.
+        """With the settings it was started with in this app, if they are known; else those in its
+        own files.
         """
         earlier = run_settings.load_unfinished(self._settings)
         if earlier is not None and earlier.request.folder == folder:
@@ -241,9 +236,8 @@ class RunController(QObject):
         return SAVE_SECONDS if has_learned else ANSWER_SECONDS
 
     def shutdown(self, limit_s: float) -> bool:
-        """Pauses a running training, and returns when its thread has ended.
-
-        False if that takes longer.
+        """Pauses a running training, and returns when its thread has ended; False if that takes
+        longer.
         """
         self._late.stop()
         if self._training is None:
@@ -253,9 +247,8 @@ class RunController(QObject):
         return self._training.wait(limit_s)
 
     def _on_events(self, events: list[TrainingEvent]) -> None:
-        """Passes events to the state, and so to the screen.
-
-        Plain steps only as often as the drawing budget allows.
+        """Passes events to the state, and so to the screen; plain steps only as often as the
+        drawing budget allows.
         """
         self._pending += events
         if not self._pending:

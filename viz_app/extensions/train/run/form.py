@@ -1,6 +1,5 @@
-"""The forms of a new run: preset, key settings, data, device, probe sentence and folder.
-
-And one of all settings.
+"""The forms of a new run: preset, key settings, data, device, probe sentence and folder; and one of
+all settings.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -134,9 +133,8 @@ class RunForm(QWidget):
         self.changed.emit()
 
     def edit_settings(self, text: str, *names: str) -> None:
-        """Takes over the typed values of these settings.
-
-        An empty text restores the preset's values.
+        """Takes over the typed values of these settings; an empty text restores the preset's
+        values.
         """
         self.set_choices(self._choices.with_settings(text, *names))
 
@@ -357,9 +355,8 @@ class NumberTable(QWidget):
 
 
 class AllSettings(QFrame):
-    """Shows and edits the settings in the choices of a `RunForm`.
-
-    Both can be edited next to each other.
+    """Shows and edits the settings in the choices of a `RunForm`; both can be edited next to each
+    other.
 
     Attributes:
         rows: the settings by dotted name.

@@ -143,9 +143,8 @@ class RunPanel(QFrame):
         show_text(self.message, text)
 
     def show_problem(self, text: str) -> None:
-        """Shows the reason why the run of the form cannot start, and disables the button.
-
-        An empty text enables it.
+        """Shows the reason why the run of the form cannot start, and disables the button; an empty
+        text enables it.
         """
         self._problem = text
         self.start_button.setEnabled(not text)

@@ -84,9 +84,8 @@ def corpus(corpus_and_words: tuple[PreparedCorpus, Words]) -> PreparedCorpus:
 def original(
     multi30k_folder: Path, corpus_and_words: tuple[PreparedCorpus, Words]
 ) -> tuple[data.Field, data.Field, data.Dataset, data.Dataset]:
-    """Source field, target field, training and validation split.
-
-    `spacy.load` split into the same tokens.
+    """Source field, target field, training and validation split; `spacy.load` split into the same
+    tokens.
     """
     texts = read_folder(multi30k_folder, "de", "en")
     src = data.Field(tokenize=str.split, pad_token=BLANK)

@@ -74,9 +74,8 @@ def greedily(
 
 
 def expected_batches(pairs: EncodedPairs, config: TrainingConfig, epoch: int) -> list[list[int]]:
-    """Shuffled.
-
-    Cut into pools of a hundred batches; each, sorted or not, cut into batches, and these shuffled.
+    """Shuffled; cut into pools of a hundred batches; each, sorted or not, cut into batches, and
+    these shuffled.
     """
     rng, count_tokens = random.Random(f"{config.seed}-{epoch}"), config.batch_unit == "tokens"
     order = rng.sample(range(len(pairs)), len(pairs))
@@ -184,9 +183,8 @@ class TestAgainstTorchtextItself:
         assert expected != torchtext_batches(PAIRS, SENTENCES, 3)
 
     def test_batches_drawn_at_random_differ_little_in_their_tokens(self) -> None:
-        """On Multi30k a batch of 128 pairs has 1806 ± 49 target tokens.
-
-        By length it would have 1802 ± 502.
+        """On Multi30k a batch of 128 pairs has 1806 ± 49 target tokens; by length it would have
+        1802 ± 502.
         """
         spread = {}
         for config in (RANDOM, SENTENCES):

@@ -511,9 +511,8 @@ def test_a_failing_write_leaves_the_older_file(file: Path, monkeypatch) -> None:
 @pytest.mark.subprocess
 @pytest.mark.skipif(not hasattr(signal, "SIGXFSZ"), reason="needs a limit on the size of files")
 def test_a_full_disk_is_a_storage_error(tmp_path: Path) -> None:
-    """safetensors has an error of its own for it.
-
-    A limit on the size of files acts like a full disk.
+    """safetensors has an error of its own for it; a limit on the size of files acts like a full
+    disk.
     """
     code = """
 import sys

@@ -1,6 +1,5 @@
-"""BPE-dropout changes how words are cut, never what they spell.
-
-And it is the same for the same epoch and seed.
+"""BPE-dropout changes how words are cut, never what they spell; and it is the same for the same
+epoch and seed.
 """
 
 import pytest

@@ -39,9 +39,8 @@ def batches(pad_to: int | None = None) -> list[Batch]:
 
 
 def loss_of_pair(model: Transformer, index: int) -> float:
-    """Minus the log-probabilities of one pair's target tokens, summed.
-
-    One pair at a time, nothing padded.
+    """Minus the log-probabilities of one pair's target tokens, summed; one pair at a time, nothing
+    padded.
     """
     model.eval()
     source, target = torch.tensor([PAIRS.source[index]]), torch.tensor([PAIRS.target[index]])

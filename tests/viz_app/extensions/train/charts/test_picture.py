@@ -155,10 +155,8 @@ def test_constant_rate_runs_through_the_middle_of_a_wide_axis(shown: Shown, scal
 
 @pytest.fixture
 def notebook() -> RunCurves:
-    """A run whose best epoch is another when its batches are counted alike.
-
-    Then a diverged epoch.
-    """
+    """A run whose best epoch is another when its batches are counted alike; then a diverged
+    epoch."""
     curves = RunCurves()
     for epoch, (loss, batch_mean) in enumerate(
         [(2.0, 1.9), (1.7, 1.65), (1.72, 1.64), (math.nan, math.nan)], start=1
