@@ -17,7 +17,7 @@ from augenmerk.viz_app.heatmap.labelled_matrix import MatrixCell
 from augenmerk.viz_app.state.experiment_editor import edit_text, toggle, undo
 from augenmerk.viz_app.state.map_view import Pair
 from augenmerk.viz_app.translate.page import TranslatePage
-from augenmerk.viz_app.views.head import HEIGHT
+from augenmerk.viz_app.views.weight_card import HEIGHT
 from tests.conftest import open_once
 from tests.viz_app.conftest import MakeWindow
 

@@ -11,8 +11,8 @@ from augenmerk.core import __version__
 
 from ...heatmap.labelled_matrix import MATRIX_COMMANDS
 from ...translate.page import CANCEL_OR_UNPIN
-from ...views.head import PRODUCT_COMMANDS
 from ...views.sentence_input import INPUT_COMMANDS
+from ...views.weight_card import PRODUCT_COMMANDS
 from ...widgets.commands import BoundCommand, Command
 from ...widgets.dialogs import open_box
 from ...window_part import WindowPart
