@@ -40,9 +40,7 @@ Batching = Literal["random", "bucketed", "annotated"]
 ScheduleUnit = Literal["optimizer-steps", "micro-batches"]
 Precision = Literal["auto", "float32", "bfloat16"]
 MAX_LAYERS = 1_000
-"""Maximum per stack: the depth of the deepest published Transformers (DeepNet, Wang et al.
-
-2022).
+"""Maximum per stack: the depth of the deepest published Transformers (DeepNet, Wang et al. 2022).
 """
 MAX_WIDTH = 2**18
 MAX_POSITIONS = 10_000_000
@@ -58,10 +56,7 @@ _COPIED = Limits(2, 1_000_000)
 
 @dataclass(frozen=True)
 class ModelConfig(Settings, owner="model"):
-    """Architecture of an encoder–decoder Transformer (Vaswani et al.
-
-    2017), vocabulary sizes apart.
-    """
+    """Architecture of an encoder–decoder Transformer (Vaswani et al. 2017) but vocabulary sizes."""
 
     width: int = setting(
         256, "width", "D, the size of each token's vector. The heads share it equally.", _WIDTH

@@ -1,6 +1,5 @@
-"""Multi-head scaled dot-product attention (Vaswani et al.
-
-2017, section 3.2). Shape legend: `core.model`.
+"""Multi-head scaled dot-product attention (Vaswani et al. 2017, section 3.2). Shape legend:
+`core.model`.
 """
 
 import math

@@ -114,10 +114,7 @@ ACTIVATIONS: Mapping[Activation, Callable[[Tensor], Tensor]] = {
 
 
 class FeedForward(nn.Module):
-    """Two linear layers with an activation and dropout between (Vaswani et al.
-
-    2017, section 3.3).
-    """
+    """Two linear layers, activation and dropout between them (Vaswani et al. 2017, section 3.3)."""
 
     def __init__(self, config: ModelConfig, inner_width: int | None = None) -> None:
         super().__init__()

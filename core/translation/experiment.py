@@ -147,9 +147,8 @@ class SourceWordReplaced(Counted):
 
 @dataclass(frozen=True)
 class HeadScaled(Counted):
-    """The output of a head is multiplied by a factor; 0 switches it off (Michel et al.
-
-    2019, equation 2).
+    """The output of a head is multiplied by a factor; 0 switches it off (Michel et al. 2019,
+    equation 2).
 
     Attributes:
         head: the head.
@@ -241,9 +240,8 @@ class AttentionRow(Counted):
 
 @dataclass(frozen=True)
 class SoftmaxTemperature(Counted):
-    """The scores of a head are divided by a temperature before the softmax (Hinton et al.
-
-    2015, equation 1).
+    """The scores of a head are divided by a temperature before the softmax (Hinton et al. 2015,
+    equation 1).
 
     Attributes:
         head: the head.

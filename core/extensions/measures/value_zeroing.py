@@ -1,6 +1,5 @@
-"""The measure “value zeroing” (Mohebbi et al.
-
-2023, "Quantifying Context Mixing in Transformers"). No torch.
+"""The measure “value zeroing” (Mohebbi et al. 2023, "Quantifying Context Mixing in Transformers").
+No torch.
 """
 
 import numpy as np

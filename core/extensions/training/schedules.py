@@ -19,7 +19,6 @@ MAX_COOLDOWN_SHARE = 1 / 2
 
 def noam_rate(step: int, width: int, factor: float, warmup_steps: int) -> float:
     """factor · width^−0.5 · min(step^−0.5, step · warmup^−1.5), for steps from 1 (Vaswani et al.
-
     2017, section 5.3).
     """
     step = max(step, 1)

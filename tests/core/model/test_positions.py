@@ -10,9 +10,8 @@ from tests.core.model.small_models import NUM_SOURCE, NUM_TARGET, PADDING, POST,
 
 
 def test_sinusoids_are_the_closed_form() -> None:
-    """sin(p / 10000^(2i / D)) in column 2i, its cosine in column 2i + 1 (Vaswani et al.
-
-    2017, section 3.5).
+    """sin(p / 10000^(2i / D)) in column 2i, its cosine in column 2i + 1 (Vaswani et al. 2017,
+    section 3.5).
     """
     table = sinusoidal_table(120, 20)
     for position in range(120):

@@ -82,10 +82,8 @@ class TestMicroBatches:
 def equation_of_r_drop(
     session: TrainingSession, batch: Batch, smoothing: float, alpha: float
 ) -> torch.Tensor:
-    """Liang et al.
-
-    2021, halved, from whole logits with padding masked out: the mean over the batch's target
-    tokens.
+    """Liang et al. 2021, halved, from whole logits with padding masked out: the mean over the
+    batch's target tokens.
     """
     read_ids, expected = batch.target[:, :-1], batch.target[:, 1:]
     with training_kernels(CPU):  # which draw the same random numbers

@@ -217,9 +217,8 @@ def r_drop_word_by_word(
     smoothing: float,
     alpha: float,
 ) -> Tensor:
-    """Equation 4 of Liang et al.
-
-    2021, halved, written as it stands there: one word after the other.
+    """Equation 4 of Liang et al. 2021, halved, written as it stands there: one word after the
+    other.
     """
     logits = functional.linear(hidden, weight, bias)
     number = len(targets) // 2
