@@ -66,8 +66,9 @@ def tune_process() -> None:
 
     Call it once, before torch is imported. It sets the environment variables `GOMP_SPINCOUNT` (on
     Linux) and `ONEDNN_PRIMITIVE_CACHE_CAPACITY` for this process and its children, unless the user
-    has set them, and logs what it chose. If torch is already loaded, its threads cannot be changed;
-    then torch computes on one thread, unless a number was set earlier. Later calls change nothing.
+    has set them, and logs what it chose. If torch is already loaded on Linux, its threads cannot be
+    changed; then torch computes on one thread, unless a number was set earlier. Later calls change
+    nothing.
     """
     if "spinning" not in _notes:
         logger.info(_chosen_kernels())
@@ -112,10 +113,10 @@ def _chosen_spinning() -> str:
                 f"Waiting threads spin as {variable}={os.environ[variable]} says: set by the "
                 "environment"
             )
-    if "torch" in sys.modules:
-        return _one_thread_if_free()
     if not sys.platform.startswith("linux"):
         return "Waiting threads spin as PyTorch's OpenMP has it: chosen on Linux only"
+    if "torch" in sys.modules:
+        return _one_thread_if_free()
     if others_compute():
         os.environ[SPIN_VARIABLE] = str(BUSY_SPIN_COUNT)
         return "Waiting threads sleep at once: other processes are computing on this machine"

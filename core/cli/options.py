@@ -342,18 +342,23 @@ EXPERIMENT_HELP = (
 
 
 def take_experiment(options: argparse.Namespace) -> None:
-    """Take from the file of `--experiment` the sentence and the decoding, unless options give them,
-    and its changes.
+    """Take from the file of `--experiment` the sentence and the decoding, unless options give them.
 
-    Call it before reading these options. Commands without an option `text` read many sentences.
+    Keeps the file in `options.saved`, from which `read_general` and `read_interventions` take its
+    changes. Call it before reading these options. Commands without an option `text` read many
+    sentences.
 
     Raises:
         ExperimentFileError: the file cannot be used.
-        ConfigError: the file has changes that do not fit another sentence; or there is no sentence.
+        ConfigError: the file has changes that do not fit another sentence.
     """
     if options.experiment is None:
         return
     options.saved = saved = read_experiment_file(options.experiment)
+    # before the decoding of the file is taken, because `load_translator` checks the sentence again
+    options.overrides_target = any(
+        getattr(options, name, None) is not None for name in ("beam", "target")
+    )
     experiment = saved.experiment
     text = getattr(options, "text", STANDARD_INPUT)
     if text is None:
@@ -362,18 +367,14 @@ def take_experiment(options: argparse.Namespace) -> None:
     else:
         _check_sentence(options, text)
     output = experiment.output
-    has_target = getattr(options, "target", None) is not None
-    if options.beam is not None or has_target:
-        return
     if isinstance(output, GivenTarget):
-        options.target = output.text
-    elif isinstance(output, Beam) and output.size > 1:
-        options.beam = output.size
-        options.length_penalty = (
-            output.length_penalty if options.length_penalty is None else options.length_penalty
-        )
-    else:
-        options.beam = 1
+        if not options.overrides_target:
+            options.target = output.text
+        return
+    if options.beam is None:
+        options.beam = output.size if isinstance(output, Beam) else 1
+    if isinstance(output, Beam) and options.beam > 1 and options.length_penalty is None:
+        options.length_penalty = output.length_penalty
 
 
 def _check_sentence(options: argparse.Namespace, text: str) -> None:
@@ -384,7 +385,7 @@ def _check_sentence(options: argparse.Namespace, text: str) -> None:
         own = [
             display_text(change) for change in experiment.without(*experiment.general).interventions
         ]
-        if isinstance(experiment.output, GivenTarget):
+        if isinstance(experiment.output, GivenTarget) and not options.overrides_target:
             own.append(f"the translation “{experiment.output.text[:60]}”")
         if own:
             remedy = ", or use its own sentence" if hasattr(options, "text") else ""

@@ -488,7 +488,8 @@ class Experiment:
                 f"The output is {self.output!r}. Use Greedy(), Beam(size) or GivenTarget(text), "
                 "and pass interventions by name: interventions=(…)."
             )
-        for index, intervention in enumerate(_as_tuple(self.interventions, "interventions are")):
+        interventions = _as_tuple(self.interventions, "interventions are")
+        for index, intervention in enumerate(interventions):
             if not isinstance(intervention, INTERVENTION_TYPES):
                 names = ", ".join(known.__name__ for known in INTERVENTION_TYPES)
                 raise ExperimentError(
@@ -497,7 +498,7 @@ class Experiment:
                     value=repr(intervention),
                     names=names,
                 )
-        object.__setattr__(self, "interventions", in_canonical_order(self.interventions))
+        object.__setattr__(self, "interventions", in_canonical_order(interventions))
         if isinstance(self.output, GivenTarget) and self.forced:
             raise ExperimentError(
                 "A token is forced (“{forced}”) while the whole translation is given. Remove the "

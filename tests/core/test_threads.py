@@ -111,6 +111,19 @@ def test_beside_a_loaded_torch_only_the_number_is_chosen(
     assert output.endswith(f"{number} None\n")
 
 
+@pytest.mark.skipif((os.cpu_count() or 1) < 2, reason="one core, so one thread in any case")
+@pytest.mark.parametrize("platform", ["darwin", "win32"])
+@pytest.mark.slow
+def test_threads_stay_as_they_are_where_spinning_is_not_chosen(platform: str) -> None:
+    code = (
+        "import torch; before = torch.get_num_threads(); from augenmerk.core import process; "
+        f"sys.platform = {platform!r}; process.tune_process(); print(process.spinning()); "
+        "print(torch.get_num_threads() - before)"
+    )
+    output = output_of(code)
+    assert output.endswith("PyTorch's OpenMP has it: chosen on Linux only\n0\n")
+
+
 KEPT_KERNELS = """
 os.environ["ONEDNN_VERBOSE"] = "profile_create"
 from augenmerk.core.process import tune_process

@@ -601,11 +601,16 @@ class LabelledMatrix(Canvas):
         return layout is None or all(layout.row_step(matrix) == 1 for matrix in self.matrices)
 
     def has_cell(self, cell: MatrixCell) -> bool:
-        """Whether there is such a cell."""
+        """Whether there is such a cell, with a number."""
         if cell.matrix >= len(self.matrices):
             return False
-        num_rows, num_columns = self.matrices[cell.matrix].values.shape
-        return cell.row < num_rows and cell.column < num_columns
+        values = self.matrices[cell.matrix].values
+        num_rows, num_columns = values.shape
+        return (
+            0 <= cell.row < num_rows
+            and 0 <= cell.column < num_columns
+            and not np.isnan(values[cell.row, cell.column])
+        )
 
     def cell_rect(self, cell: MatrixCell) -> QRectF:
         """The place of a cell."""
@@ -630,12 +635,17 @@ class LabelledMatrix(Canvas):
             1,
         )
 
-    def walk(self, rows: int, columns: int) -> bool:
-        """Points at a neighbour of the current cell, or at the first one; False at the edge."""
+    def walk(self, row_offset: int, column_offset: int) -> bool:
+        """Points at the neighbour of the current cell in the same matrix, or at the first cell if
+        there is none. Stays at the edge. False only if nothing can be pointed at.
+        """
         before = self.hovered_cell
-        cell = MatrixCell(0, 0, 0) if before is None else replace(before, row=before.row + rows)
-        cell = replace(cell, column=cell.column + columns) if before is not None else cell
-        if min(cell.row, cell.column) < 0 or not self.has_cell(cell):
+        cell = (
+            MatrixCell(0, 0, 0)
+            if before is None
+            else replace(before, row=before.row + row_offset, column=before.column + column_offset)
+        )
+        if not self.has_cell(cell):
             return before is not None
         self._hover(cell)
         middle = self.cell_rect(cell).center().toPoint()

@@ -139,12 +139,65 @@ def test_options_override_what_they_change_and_no_more(
         HeadScaled(Head("cross", 1, 0), 2),
         *GENERAL[1:],
     )
-    expected = Experiment(SENTENCE, Beam(2), (*changes, OWN[1], ForcedToken(1, "man")))
+    expected = Experiment(SENTENCE, Beam(2, 0.5), (*changes, OWN[1], ForcedToken(1, "man")))
     assert fields["interventions"] == [
         part_to_json(intervention) for intervention in expected.interventions
     ]
-    assert fields["output"] == {"type": "beam", "size": 2, "length_penalty": 1.5}
+    assert fields["output"] == {"type": "beam", "size": 2, "length_penalty": 0.5}
     assert fields["predicted_tokens"] == list(translator.run(expected).predicted_tokens)
+
+
+@pytest.mark.parametrize(
+    ("output", "options", "expected"),
+    [
+        (Beam(3, 0.5), ["--beam", "2"], Beam(2, 0.5)),
+        (Beam(3, 0.5), ["--length-penalty", "0.7"], Beam(3, 0.7)),
+        (Beam(3, 0.5), ["--beam", "2", "--length-penalty", "0.7"], Beam(2, 0.7)),
+        (Beam(3, 0.5), ["--beam", "1"], Greedy()),
+        (Greedy(), ["--beam", "2"], Beam(2)),
+        (Beam(3, 0.5), ["--target", "A man."], Beam(3, 0.5)),
+    ],
+)
+def test_an_option_of_decoding_leaves_the_others_of_the_file(
+    untrained_checkpoint: Path, saved, capsys, output, options: list[str], expected
+) -> None:
+    path = saved(output=output)
+    fields = printed(
+        capsys, untrained_checkpoint, "translate", "--json", "--experiment", path, *options
+    )
+    assert fields["output"] == part_to_json(expected)
+
+
+def test_a_beam_takes_the_place_of_a_given_target(
+    untrained_checkpoint: Path, translator: Translator, saved, capsys
+) -> None:
+    path = saved(*GENERAL, output=GivenTarget("A man on a ladder."))
+    command = ["translate", "Leiter", "--json", "--beam", "2", "--experiment", path]
+    fields = printed(capsys, untrained_checkpoint, *command)
+    expected = translator.run(Experiment("Leiter", Beam(2), GENERAL))
+    assert "given" not in fields
+    assert fields["predicted_tokens"] == list(expected.predicted_tokens)
+
+
+@pytest.mark.parametrize("command", [["translate", "--json"], ["analyze"]])
+def test_another_target_lets_the_file_be_used_for_another_sentence(
+    untrained_checkpoint: Path, translator: Translator, saved, capsys, command
+) -> None:
+    path = saved(*GENERAL, output=GivenTarget("A man on a ladder."))
+    fields = printed(
+        capsys,
+        untrained_checkpoint,
+        *command,
+        "Leiter",
+        "--target",
+        "A ladder.",
+        "--experiment",
+        path,
+    )
+    expected = translator.run(Experiment("Leiter", GivenTarget("A ladder."), GENERAL))
+    assert fields.get("given", fields)["log_probabilities"] == pytest.approx(
+        expected.log_probabilities, abs=1e-5
+    )
 
 
 def test_another_sentence_takes_changes_that_fit_every_sentence(

@@ -18,7 +18,10 @@ from augenmerk.core.model.heads import Head
 from augenmerk.core.text.languages import codes_for, with_code
 from augenmerk.core.translation.experiment import (
     Experiment,
+    GivenTarget,
+    Greedy,
     HeadScaled,
+    Output,
     SourceWordRemoved,
     SourceWordReplaced,
 )
@@ -409,9 +412,9 @@ class TestAModelOfSeveralLanguages:
         path = tmp_path / "my.augenmerk"
         reference = ModelReference(translator.name, translator.digest)
 
-        def save(text: str, *changes: Any) -> list[str]:
+        def save(text: str, *changes: Any, output: Output | None = None) -> list[str]:
             write_experiment_file(
-                SavedExperiment(Experiment(text, interventions=changes), reference), path
+                SavedExperiment(Experiment(text, output or Greedy(), changes), reference), path
             )
             return ["translate", "--experiment", str(path), "--into", "fra", "--json"]
 
@@ -424,6 +427,12 @@ class TestAModelOfSeveralLanguages:
                 "has changes that fit only its own sentence: word 2 removed"
                 in capsys.readouterr().err
             )
+        command = [*save(SENTENCE, output=GivenTarget("Un chat.")), "--target", "Un homme."]
+        fields = printed(capsys, model, *command)
+        expected = translator.run(Experiment(WITH_CODE, GivenTarget("Un homme.")))
+        assert fields["given"]["log_probabilities"] == pytest.approx(
+            expected.log_probabilities, abs=1e-4
+        )
 
 
 @pytest.mark.parametrize("text", [">>fra<<", " >>fra<< "])

@@ -255,6 +255,11 @@ PAIRS_FOR_ONE_SITE = [
 ]
 
 
+def test_interventions_may_come_from_a_generator() -> None:
+    experiment = Experiment(TEXT, interventions=(part for part in CANONICAL))  # type: ignore[arg-type]
+    assert experiment.interventions == CANONICAL
+
+
 @pytest.mark.parametrize(("first", "second"), PAIRS_FOR_ONE_SITE)
 def test_two_interventions_on_one_site_are_refused(
     first: Intervention, second: Intervention

@@ -338,6 +338,17 @@ def test_cells_that_can_be_clicked_are_reached_by_keys(qtbot: QtBot, theme: Them
     QToolTip.hideText()
 
 
+def test_keys_do_not_reach_what_is_no_cell(qtbot: QtBot, theme: Theme) -> None:
+    widget = _shown(qtbot, SIGNED, Matrix(VALUES, ("a", "b"), ("x", "y", "z")))
+    assert not widget.has_cell(MatrixCell(0, 1, 2))
+    for row_offset, column_offset in ((0, 0), (1, 0), (0, 1), (0, 1)):
+        assert widget.walk(row_offset, column_offset)
+    assert widget.hovered_cell == MatrixCell(0, 1, 1)
+    widget.show_matrices([Matrix(VALUES[1:, 2:], ("a",), ("x",))], 1.0)
+    assert widget.hovered_cell is None
+    assert not widget.walk(1, 0)
+
+
 def test_upright_labels_wrap_rather_than_touch(qtbot: QtBot, theme: Theme) -> None:
     style = MatrixStyle("signed", (20, 20), 40, has_slanted_columns=False, legend=None)
     values = np.ones((1, 4), dtype=np.float32)
