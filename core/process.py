@@ -116,7 +116,7 @@ def _chosen_spinning() -> str:
     if not sys.platform.startswith("linux"):
         return "Waiting threads spin as PyTorch's OpenMP has it: chosen on Linux only"
     if "torch" in sys.modules:
-        return _one_thread_if_free()
+        return _one_thread_unless_set()
     if others_compute():
         os.environ[SPIN_VARIABLE] = str(BUSY_SPIN_COUNT)
         return "Waiting threads sleep at once: other processes are computing on this machine"
@@ -139,9 +139,9 @@ def others_compute() -> bool:
     return False
 
 
-def _one_thread_if_free() -> str:
-    """Sets one thread, which waits for no other, unless a number was set: it is too late to change
-    the spinning.
+def _one_thread_unless_set() -> str:
+    """Torch is loaded, so spinning cannot change: computes on one thread, unless a number was set.
+    Returns a sentence for the log.
     """
     import torch
 

@@ -85,30 +85,33 @@ class TensorFile:
     _content: mmap.mmap
     _framework: Literal["pt", "numpy"]
 
-    def described(self, kind: str, newest: int, expected: str) -> dict[str, Any]:
-        """The description of a file of this format and version.
+    def description_of(
+        self, format_name: str, newest_version: int, expected: str
+    ) -> dict[str, Any]:
+        """The file's description, after a check of its format and version.
 
         Args:
-            kind: name of the format.
-            newest: the highest version that can be read.
+            format_name: name of the format.
+            newest_version: the highest version that can be read.
             expected: the expected kind of file, for a message: "prepared data. Choose …".
 
         Raises:
             UnsuitableFileError: it is of another kind or a newer version.
-            TensorFileError: it has no version.
+            TensorFileError: it has no such version.
         """
         description = None if self.description is None else self.description.value
-        if not isinstance(description, dict) or description.get("format") != kind:
+        if not isinstance(description, dict) or description.get("format") != format_name:
             raise UnsuitableFileError(f"is a safetensors file, but not {expected}")
         version = description.get("version")
-        if isinstance(version, bool) or not isinstance(version, int):
+        if isinstance(version, bool) or not isinstance(version, int) or version < 1:
             raise TensorFileError(
-                f"its format is {shown(version)} instead of a number up to {newest}"
+                f"its format version is {shown(version)} instead of a whole number from 1 to "
+                f"{newest_version}"
             )
-        if version > newest:
+        if version > newest_version:
             raise UnsuitableFileError(
                 f"was written by a newer Augenmerk (format {version}, this one reads up to "
-                f"{newest}). Update Augenmerk, or use a file of this version."
+                f"{newest_version}). Update Augenmerk, or use a file of this version."
             )
         return description
 

@@ -99,7 +99,7 @@ def calls(
         "difference": {"first": labelled, "second": labelled},
         "encoder_parts": {"translator": model, "parts": parts},
         "experiment_from_json": {
-            "values": api.experiment_to_json(experiment),
+            "value": api.experiment_to_json(experiment),
             "path": "experiment",
         },
         "experiment_to_json": {"experiment": experiment},

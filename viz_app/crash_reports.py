@@ -98,18 +98,17 @@ def crashes_recorded(folder: Path) -> Iterator[None]:
     """Writes unexpected errors and a crash within the block to a file in `folder`.
 
     Unexpected errors are those logged with a traceback. Errors that end a thread or occur in a
-    destructor are logged here, even without a file in a folder that cannot be written.
+    destructor are logged, even if no file can be written. `application` logs those of the window.
     """
     file = _open(folder)
-    file_handler = _ReportHandler(file) if file is not None else None
     hooks = threading.excepthook, sys.unraisablehook
     threading.excepthook, sys.unraisablehook = _log_in_thread, _log_unraisable
     root = logging.getLogger()
     added: list[logging.Handler] = []
-    if file_handler is not None and file is not None:
-        last_resort = [] if root.handlers or logging.lastResort is None else [logging.lastResort]
+    if file is not None:
         # Python's own is used only as long as there is no other
-        added = [*last_resort, file_handler]
+        last_resort = [] if root.handlers or logging.lastResort is None else [logging.lastResort]
+        added = [*last_resort, _ReportHandler(file)]
         faulthandler.enable(file, all_threads=True)
     for handler in added:
         root.addHandler(handler)

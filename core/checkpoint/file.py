@@ -273,7 +273,7 @@ def load_checkpoint(path: Path, *, with_state: bool = False) -> Checkpoint:
     try:
         _check_not_empty(path)
         with open_tensor_file(path, "pt") as file:
-            description = file.described(
+            description = file.description_of(
                 FORMAT_NAME,
                 FORMAT_VERSION,
                 "one of Augenmerk's checkpoints. Choose a file written by `augenmerk train` or "

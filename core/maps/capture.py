@@ -171,8 +171,10 @@ def linear_norm(norm: nn.Module, parts: Tensor, whole: Tensor) -> Tensor:
 
 
 def transposed_norm(norm: nn.Module, directions: Tensor, whole: Tensor) -> Tensor:
-    """The transpose of `linear_norm`: its dot product with any parts is that of `directions` with
-    their norm.
+    """The transpose of `linear_norm`: g − mean(g) with g = γ ⊙ directions / σ(whole).
+
+    For any parts, `transposed_norm(d) · parts = d · linear_norm(parts)`: it carries directions
+    backwards through a norm.
 
     Args:
         norm: the norm.

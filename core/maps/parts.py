@@ -134,29 +134,32 @@ class RowParts(ReadOnlyArrays):
         Raises:
             AnalysisError: the query does not see this key, or that of the baseline.
         """
-        for position in (key,) if baseline in ("mean", "none") else (key, baseline):
-            if position not in range(len(self.scores)):
-                last = Index(len(self.scores) - 1)
-                seen = (
-                    "Choose from keys {first} to {last}." if last else "It sees only key {first}."
-                )
-                values = {
-                    "query": Index(self.query),
-                    "key": Index(position),
-                    "first": Index(0),
-                    "last": last,
-                }
-                raise AnalysisError(f"Query {{query}} does not see key {{key}}. {seen}", **values)
+        self._require_visible(key)
         keys = self.keys[key]
-        total = float(self.scores[key])
+        relative_score = float(self.scores[key])
         if baseline == "mean":
             keys = keys - self.keys.mean(axis=0)
-            total = total - float(self.scores.mean())
+            relative_score -= float(self.scores.mean())
         elif baseline != "none":
+            self._require_visible(baseline)
             keys = keys - self.keys[baseline]
-            total = total - float(self.scores[baseline])
+            relative_score -= float(self.scores[baseline])
         products = self.queries @ keys.T
-        return CellParts(self, key, baseline, products, total, total - float(products.sum()))
+        remainder = relative_score - float(products.sum())
+        return CellParts(self, key, baseline, products, relative_score, remainder)
+
+    def _require_visible(self, position: int) -> None:
+        """Raises `AnalysisError` if the query does not see the key at this position."""
+        if position not in range(len(self.scores)):
+            last = Index(len(self.scores) - 1)
+            seen = "Choose from keys {first} to {last}." if last else "It sees only key {first}."
+            values = {
+                "query": Index(self.query),
+                "key": Index(position),
+                "first": Index(0),
+                "last": last,
+            }
+            raise AnalysisError(f"Query {{query}} does not see key {{key}}. {seen}", **values)
 
 
 @checks_arguments

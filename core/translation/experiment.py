@@ -444,7 +444,7 @@ def _groups_of(heads: Sequence[Head]) -> list[HeadGroup]:
 
 
 def in_canonical_order(interventions: Iterable[AnyIntervention]) -> tuple[AnyIntervention, ...]:
-    """Source words, heads, networks, rows, steps.
+    """Sorts interventions: source words, heads, networks, temperatures, rows, the mask, steps.
 
     Raises `ExperimentError` if two change the same thing.
     """
@@ -468,13 +468,12 @@ class Experiment:
     Attributes:
         source_text: as typed.
         output: the decoding method, or a given target.
-        interventions: in canonical order: source words, heads, networks, temperatures, rows, the
-            mask, steps.
+        interventions: sorted: source words, heads, networks, temperatures, rows, the mask, steps.
 
     Raises:
         ExperimentError: two interventions change the same thing; a token is forced while the target
-            is given, or the causal mask lifted while it is not; or one of the three is something
-            else.
+            is given, or the causal mask lifted while it is not; or source text, output or an
+            intervention has another type.
     """
 
     source_text: str

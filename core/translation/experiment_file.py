@@ -88,27 +88,27 @@ def _with_lists(members: Iterable[tuple[str, Any]]) -> dict[str, Any]:
 
 
 @checks_arguments
-def experiment_from_json(values: object, path: str = "experiment") -> Experiment:
+def experiment_from_json(value: object, path: str = "experiment") -> Experiment:
     """The experiment that `experiment_to_json` described.
 
     Args:
-        values: any JSON value.
-        path: its path, for messages.
+        value: any JSON value.
+        path: what messages call this value, such as “experiment”; not a file.
 
     Raises:
         ExperimentError: it does not describe an experiment; the message names the field by its
             path.
     """
     try:
-        return _experiment(Field(values, path))
+        return _experiment(Field(value, path))
     except JsonError as error:
         raise ExperimentError(f"{error} Correct this field.") from error
 
 
-def intervention_from_json(values: object) -> Intervention:
+def intervention_from_json(value: object) -> Intervention:
     """The intervention that `part_to_json` described. Raises `ExperimentError`."""
     try:
-        return _part(Field(values, "intervention"), _INTERVENTIONS)
+        return _part(Field(value, "intervention"), _INTERVENTIONS)
     except JsonError as error:
         raise ExperimentError(f"{error} Correct this field.") from error
 

@@ -181,8 +181,8 @@ class Runner:
         compiled: Sequence[CompiledExperiment],
         should_stop: Callable[[], bool] = lambda: False,
     ) -> Iterator[Tensor]:
-        """The logits [B, T, V] after the same T ids, under each of many experiments, a batch of B
-        at a time.
+        """The logits [B, T, V] after each of the same T ids, under each of many experiments, a
+        batch of B at a time.
 
         Args:
             model: in evaluation mode.

@@ -106,6 +106,10 @@ class Translator:
     def load(cls, path: Path | str | None = None, device: str = "auto") -> "Translator":
         """Loads a checkpoint; without a path, the bundled model.
 
+        Args:
+            path: the file.
+            device: “auto”, or a name as for `choose_device`.
+
         Raises:
             CheckpointError: the file cannot be used.
             DeviceError: this machine has no such device.
@@ -457,8 +461,9 @@ class Translator:
         )
 
     def rare_words(self, text: str) -> tuple[RareWord, ...]:
-        """The words of a text that the training data rarely had; none without word counts in the
-        model's file.
+        """The words of a text that the training data rarely had.
+
+        Empty without word counts in the model's file.
 
         Raises:
             TextError: there is nothing to translate, or far too much.

@@ -20,7 +20,7 @@ from augenmerk.viz_app.state.experiment_editor import toggle
 from augenmerk.viz_app.views.commands import NEXT_MAPS, REDO, SWITCH_HEAD, TOGGLE_ANALYSIS, UNDO
 from augenmerk.viz_app.widgets.commands import (
     BoundCommand,
-    shown_keys,
+    keys_text,
 )
 from tests.viz_app.conftest import MakeWindow
 from tests.viz_app.parts import LEARN, TRAIN, documents_of, lessons_of
@@ -113,6 +113,6 @@ def test_keys_are_named_only_where_commands_are_declared() -> None:
 
 
 def test_keys_are_named_as_on_a_keyboard() -> None:
-    assert shown_keys((Qt.Key.Key_Left, Qt.Key.Key_Right)) == "← →"
-    assert shown_keys((Qt.Key.Key_Return, Qt.Key.Key_Enter, "Left")) == "Enter, ←"
-    assert shown_keys(("Shift+Left", "PgUp", Qt.Key.Key_D)) == "Shift+←, Page Up, D"
+    assert keys_text((Qt.Key.Key_Left, Qt.Key.Key_Right)) == "← →"
+    assert keys_text((Qt.Key.Key_Return, Qt.Key.Key_Enter, "Left")) == "Enter, ←"
+    assert keys_text(("Shift+Left", "PgUp", Qt.Key.Key_D)) == "Shift+←, Page Up, D"

@@ -183,7 +183,9 @@ class GridPainter:
     images: dict[AttentionKind, list[QImage]]
 
     def paint_heads(self, painter: QPainter) -> None:
-        """Names, pictures and hairlines: these depend on layout, theme and images alone."""
+        """Names, pictures and hairlines: these depend on layout, theme and images alone, and on
+        order and folding, which the layout follows.
+        """
         self._paint_labels(painter)
         painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform, False)
         for head, thumbnail in self.layout.places.items():
@@ -267,19 +269,21 @@ class GridPainter:
 
     def _paint_labels(self, painter: QPainter) -> None:
         theme = self.theme
-        middle = Qt.AlignmentFlag.AlignVCenter
+        centred = Qt.AlignmentFlag.AlignVCenter
         for kind, header in self.layout.headers.items():
             painter.setPen(theme.color("text"))
             painter.setFont(theme.font("body", bold=True))
             is_folded = kind in self.state.settings.folded_kinds
             title = f"{FOLDED if is_folded else UNFOLDED} {KIND_NAMES[kind]}"
-            painter.drawText(header, middle, title)
+            painter.drawText(header, centred, title)
             left = max(self.layout.left, painter.fontMetrics().horizontalAdvance(f"{title}  "))
             painter.setPen(theme.color("muted"))
             painter.setFont(theme.font("small"))
-            painter.drawText(header.adjusted(left, 0, 0, 0), middle, self._about(kind, is_folded))
-        flags = middle | Qt.AlignmentFlag.AlignRight
-        # names of roles are long; looking for breaks takes time
+            painter.drawText(header.adjusted(left, 0, 0, 0), centred, self._about(kind, is_folded))
+        painter.setPen(theme.color("muted"))
+        painter.setFont(theme.font("small"))
+        flags = centred | Qt.AlignmentFlag.AlignRight
+        # only names of roles are long enough to wrap; looking for breaks takes time
         if self.state.settings.order != "layer":
             flags |= Qt.TextFlag.TextWordWrap
         for name_box, name in self.layout.lines:

@@ -1086,8 +1086,9 @@ class Heatmap(LargeMap):
         self._state.selection.hovered_sum = None
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """A click pins a cell or picks a row or column; with Ctrl or Shift the cell's query joins
-        those picked.
+        """A click on a cell pins it, or unpins it; on a label it picks the row or column.
+
+        With Ctrl or Shift on a cell or its query's label, the query joins those picked.
         """
         if event.button() != Qt.MouseButton.LeftButton:
             return

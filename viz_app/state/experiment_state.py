@@ -312,12 +312,13 @@ class ExperimentState:
     def submit(self, intent: Intent, *, asks: bool = True) -> None:
         """Changes the experiment and requests it.
 
-        An experiment already shown is requested only after a refusal.
+        An unchanged experiment is requested again only if there is no current result, or the last
+        request was refused. Returning another editor, even an equal one, counts as a change.
 
         Args:
             intent: see `viz_app.state.experiment_editor`.
-            asks: whether to request it now; else `ask_again` does. Without a model, nothing is
-                requested.
+            asks: whether to request it now; else the caller calls `ask_again` later. Without a
+                model, nothing is requested.
 
         Raises:
             ExperimentError: the change is impossible; nothing was changed.
@@ -329,6 +330,7 @@ class ExperimentState:
                 self.report(edit.notice)
             if asks:
                 self._ask(drops_misfits=edit.drops_misfits)
+            # while a saved view is awaited, listeners hear of the experiment with its result
             if not self.intents.holds_back:
                 self.experiment_changed.emit(self.experiment)
         elif asks and (self.current is None or self.request.problem):

@@ -225,27 +225,31 @@ def query_sum(state: ExperimentState) -> QuerySum | None:
 
 
 def key_shares(state: ExperimentState, side: TextSide) -> dict[Word, float]:
-    """The share of each word of one side in the picked queries, from 0 to 1; empty if its words are
-    not keys.
+    """The share of each word of one side in the picked queries, from 0 to 1.
+
+    Empty if no query is picked, a difference is shown, or words of this side are not keys.
     """
-    total = query_sum(state)
+    summed = query_sum(state)
     kind = state.selection.head.kind
-    if total is None or KEY_SIDES[kind] != side:
+    if summed is None or KEY_SIDES[kind] != side:
         return {}
     view = state.maps.view()
     translation = state.maps.translation
     if view is None or translation is None:
         return {}
-    whole = float(total.weights.sum()) or 1.0
-    share = {
-        position: float(weight) / whole / len(positions)
-        for weight, positions in zip(total.weights, view.labelled.keys.positions, strict=True)
+    total_weight = float(summed.weights.sum()) or 1.0
+    # a merged key's share is split evenly among its positions
+    share_of_position = {
+        position: float(weight) / total_weight / len(positions)
+        for weight, positions in zip(summed.weights, view.labelled.keys.positions, strict=True)
         for position in positions
     }
     shift = token_shift_of_keys(kind)
     words = translation.source_words if side == "source" else translation.target_words
     return {
-        word: sum(share.get(token + shift, 0.0) for token in range(word.start, word.end))
+        word: sum(
+            share_of_position.get(token + shift, 0.0) for token in range(word.start, word.end)
+        )
         for word in words
     }
 

@@ -219,7 +219,7 @@ Subject = tuple[Translation, Pair, Head]
 def explained_pair(state: ExperimentState) -> Subject | str:
     """The translation, pair and head to explain, or a sentence on the missing part.
 
-    For a difference, the changed translation is explained.
+    The translation is that of the maps shown; for a difference, the changed one.
     """
     translation = state.maps.translation
     pair = state.selection.pinned

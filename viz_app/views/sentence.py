@@ -47,12 +47,17 @@ from .chips import InterventionChips, ShownMapsSwitch, WordChips
 from .sentence_input import SentenceInput, SentenceMarks, TargetLine
 
 BUSY_DELAY_MS = 250
-LONG_TEXT, LONG_TEXT_IF_LOW = 150, 80
+LONG_TEXT, LONG_TEXT_ON_LOWEST_PAGE = 150, 80
+"""Characters of a sentence or translation above which both have small letters."""
+DENSITY_MARGIN = 20
+"""Characters by which a text must fall below the limit before letters grow again, so that they do
+not flicker.
+"""
 LOW_PAGE = 820
 NARROW_PAGE, LOW_PAGE_TO_FOLD = 1264, 740
 """Pixels of the page, which is a little smaller than the window, below which the card is folded."""
 LOWEST_PAGE = 680
-"""Below it, long sentences have small letters, and the original translation one line."""
+"""Below it, sentences count as long sooner, and the original translation has one line."""
 BUNDLED_LANGUAGE = "de"
 """Of the model that opens if no other does."""
 EDIT_TIP = (
@@ -80,7 +85,7 @@ class SentencePanel(QFrame):
         coverage_notice: a warning that the sentence is unlike the training data.
         notes, note: `SentenceNotes` on the text, and the label that shows them.
         marks: marks the words of the sentence.
-        rows: their places.
+        rows: places the parts.
         facts: log-probability and time; while a translation takes long, a way to cancel it.
         shown_switch: the maps shown: original, changed, or difference.
         target_menu: the target language of a multilingual model.
@@ -117,12 +122,11 @@ class SentencePanel(QFrame):
         self.marks = SourceMarks(state, self.input)
         self.notes = SentenceNotes(state, self.input, self.sentence)
         self.note = self.notes.label
-        self._is_dense = self._is_low = False
+        self._is_dense = self._is_lowest = False
         self.requested_text = ""
         self.undo_before: Callable[[], object] = lambda: None
         self.other_way: Callable[[], str] = lambda: ""
-        self.rows = SentenceRows(self)
-        self._show_languages()
+        self.rows = SentenceRows(self)  # places all of the above
         self._connect()
         self._show_result()
 
@@ -185,8 +189,8 @@ class SentencePanel(QFrame):
         # with the switch nothing moves
         self.interventions.setMinimumHeight(self.shown_switch.sizeHint().height())
         self.interventions.set_low(page_height < scaled(LOW_PAGE))
-        self._is_low = page_height < scaled(LOWEST_PAGE)
-        self.rows.max_original_lines = 1 if self._is_low else MAX_ORIGINAL_LINES
+        self._is_lowest = page_height < scaled(LOWEST_PAGE)
+        self.rows.max_original_lines = 1 if self._is_lowest else MAX_ORIGINAL_LINES
         self._adapt_density()
         self.input.set_max_lines(3 if page_height < scaled(LOW_PAGE) else 4)
         for translated in (self.sentence, self.chips_area):
@@ -302,8 +306,8 @@ class SentencePanel(QFrame):
         if translation is None:
             return
         num_characters = max(len(translation.text), len(self.input.text))
-        long = LONG_TEXT_IF_LOW if self._is_low else LONG_TEXT
-        is_dense = num_characters > (long - 20 if self._is_dense else long)
+        long = LONG_TEXT_ON_LOWEST_PAGE if self._is_lowest else LONG_TEXT
+        is_dense = num_characters > (long - DENSITY_MARGIN if self._is_dense else long)
         if is_dense != self._is_dense:
             self._is_dense = is_dense
             self.input.set_dense(is_dense)

@@ -48,8 +48,8 @@ class Command(Generic[PartT_contra]):
 
     @property
     def shown_keys(self) -> str:
-        """The first key, and the local ones, as this system names them; empty if there is none."""
-        return shown_keys((*self.keys[:1], *self.local_keys))
+        """The first key, and the local ones, named as in `keys_text`; empty if there is none."""
+        return keys_text((*self.keys[:1], *self.local_keys))
 
     def tip_with_keys(self, text: str = "") -> str:
         """A tool tip: this text, or the title, and the keys."""
@@ -172,18 +172,21 @@ def run_by_key(event: QKeyEvent, commands: Iterable[BoundCommand]) -> bool:
     )
 
 
-def shown_keys(keys: Iterable[Key]) -> str:
-    """Keys as named on the sheet: arrows side by side, others with commas."""
+def keys_text(keys: Iterable[Key]) -> str:
+    """Names of keys for tooltips, the palette and the sheet: “← →, Enter”.
+
+    They are the same on all systems. A space between arrows with the same modifiers, else a comma.
+    """
     names: list[str] = []
     for key in keys:
-        before, plus, name = (
+        modifiers, plus, name = (
             QKeySequence(key).toString(QKeySequence.SequenceFormat.PortableText).rpartition("+")
         )
-        if not name:  # the key + itself
-            before = before.removesuffix("+")
+        if not name:  # the key + itself, or a standard key that this system lacks
+            modifiers = modifiers.removesuffix("+")
             name = plus
         shown = ARROWS.get(name) or KEY_NAMES.get(name, name)
-        names.append(f"{before}+{shown}" if before else shown)
+        names.append(f"{modifiers}+{shown}" if modifiers else shown)
     names = list(dict.fromkeys(names))
     text = "".join(names[:1])
     for previous, name in pairwise(names):

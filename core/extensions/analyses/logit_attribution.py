@@ -221,6 +221,7 @@ def _logits_after(
     experiments: Sequence[Experiment],
     should_stop: Callable[[], bool] = lambda: False,
 ) -> Iterator[Tensor]:
+    """As `Runner.logits_after`, for experiments that are not compiled."""
     compiled = [translator.compile(experiment) for experiment in experiments]
     return translator.runner.logits_after(
         translator.current_model(), read_ids, compiled, should_stop
@@ -395,7 +396,7 @@ class _Comparer:
         else:
             read_ids = [*self._translation.read_ids[: step + 1], *ids[:-1]]
             (logits,) = _logits_after(self._translator, read_ids, [self._translation.experiment])
-            log_probabilities = logits[0, step:].float().log_softmax(dim=-1)
+            log_probabilities = logits[0, step:].log_softmax(dim=-1)
         places = torch.tensor(ids, device=log_probabilities.device)
         return Alternative(
             self._text(ids), float(log_probabilities.gather(1, places[:, None]).sum())

@@ -115,7 +115,7 @@ def read_frame(path: Path) -> FilmFrame:
     """
     try:
         with open_tensor_file(path, "numpy") as file:
-            header = file.described(FORMAT_NAME, FORMAT_VERSION, "a frame of a film")
+            header = file.description_of(FORMAT_NAME, FORMAT_VERSION, "a frame of a film")
             kinds = ("encoder", "decoder", "cross")
             if any(file.tensors[kind].dtype != "F16" for kind in kinds):
                 raise ValueError("the maps are not 16-bit floats")

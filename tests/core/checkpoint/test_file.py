@@ -341,10 +341,10 @@ class TestRefusals:
             in message
         )
 
-    @pytest.mark.parametrize("version", [..., None, "1", 1.5])
+    @pytest.mark.parametrize("version", [..., None, "1", 1.5, True, 0, -1])
     def test_of_no_version(self, file: Path, version: Any) -> None:
         rewrite(file, version=version)
-        assert "cannot be read as a checkpoint (its format is" in refusal(file)
+        assert "cannot be read as a checkpoint (its format version is" in refusal(file)
 
     @pytest.mark.parametrize(
         "metadata",

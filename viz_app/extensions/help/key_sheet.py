@@ -8,7 +8,7 @@ from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QDialog, QGridLayout, QHBoxLayout, QWidget
 
 from ...theme import scaled, scales
-from ...widgets.commands import ARROWS, Command, Key, shown_keys
+from ...widgets.commands import ARROWS, Command, Key, keys_text
 from ...widgets.labels import label
 from ...widgets.layouts import VerticalScrollArea, column_of
 
@@ -26,7 +26,7 @@ def key_lines(commands: Iterable[Command[Any]]) -> list[tuple[str, list[tuple[st
         (
             group,
             [
-                (shown_keys(sorted(dict.fromkeys(keys), key=_place_on_line)), line)
+                (keys_text(sorted(dict.fromkeys(keys), key=_place_on_line)), line)
                 for line, keys in lines.items()
             ],
         )

@@ -388,7 +388,7 @@ def load_prepared(path: Path) -> PreparedCorpus:
     """
     try:
         with open_tensor_file(path, "numpy") as file:
-            metadata = file.described(
+            metadata = file.description_of(
                 FORMAT_NAME,
                 FORMAT_VERSION,
                 "prepared data. Choose a file written by `augenmerk data prepare`.",
