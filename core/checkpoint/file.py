@@ -130,30 +130,40 @@ def check_shapes(
         CheckpointError: a name is missing or extra, a shape differs, or the computed positions are
             too many.
     """
+    if problems := shape_problems(config, codecs, shapes):
+        raise _misfit(problems)
+
+
+def shape_problems(
+    config: ModelConfig, codecs: CodecPair, shapes: Mapping[str, tuple[int, ...]]
+) -> list[str]:
+    """What `check_shapes` refuses, in words: one text for each parameter.
+
+    Raises:
+        CheckpointError: the settings do not fit the vocabularies.
+    """
     for stack, num_layers in (
         ("encoder", config.num_encoder_layers),
         ("decoder", config.num_decoder_layers),
     ):
         present = {name.split(".")[1] for name in shapes if name.startswith(f"{stack}_layers.")}
         if num_layers > len(present):
-            raise _misfit(
-                [f"{num_layers:,} {stack} layers are claimed, and {len(present):,} are there"]
-            )
+            return [f"{num_layers:,} {stack} layers are claimed, and {len(present):,} are there"]
     if num_table_numbers(config) > MAX_TABLE_NUMBERS:
         claimed = f"{config.max_positions:,} positions of width {config.width:,}"
-        raise _misfit([f"{claimed} are claimed, more than {MAX_TABLE_NUMBERS:,} numbers"])
+        return [f"{claimed} are claimed, more than {MAX_TABLE_NUMBERS:,} numbers"]
     try:
         expected = parameter_shapes(
             config, len(codecs.source.vocabulary), len(codecs.target.vocabulary)
         )
     except ConfigError as error:
         raise CheckpointError(str(error)) from error
-    _check_same_shapes(expected, shapes)
+    return _differences(expected, shapes)
 
 
-def _check_same_shapes(
+def _differences(
     expected: Mapping[str, tuple[int, ...]], actual: Mapping[str, tuple[int, ...]]
-) -> None:
+) -> list[str]:
     problems = [f"{name} is missing" for name in expected.keys() - actual.keys()]
     problems += [f"{name} is not known" for name in actual.keys() - expected.keys()]
     problems += [
@@ -161,15 +171,18 @@ def _check_same_shapes(
         for name in expected.keys() & actual.keys()
         if actual[name] != expected[name]
     ]
-    if problems:
-        raise _misfit(problems)
+    return problems
+
+
+def first_of(problems: list[str]) -> str:
+    """The first problems by name, for a message."""
+    return f"{'; '.join(sorted(problems)[:3])}{' …' if len(problems) > 3 else ''}"
 
 
 def _misfit(problems: list[str]) -> CheckpointError:
     return CheckpointError(
         "The weights do not fit the model's settings: "
-        f"{'; '.join(sorted(problems)[:3])}{' …' if len(problems) > 3 else ''}. The file may be "
-        "damaged. Use another copy."
+        f"{first_of(problems)}. The file may be damaged. Use another copy."
     )
 
 
@@ -193,10 +206,11 @@ def fill_parameters(model: Transformer, weights: Mapping[str, Tensor]) -> None:
         CheckpointError: a name is missing or extra, a shape differs, or a value is not finite.
     """
     parameters = dict(model.named_parameters())
-    _check_same_shapes(
+    if problems := _differences(
         {name: tuple(parameter.shape) for name, parameter in parameters.items()},
         {name: tuple(value.shape) for name, value in weights.items()},
-    )
+    ):
+        raise _misfit(problems)
     if problems := not_finite(weights):
         raise CheckpointError(f"{problems[0]}. Use another copy or model.")
     with torch.no_grad():

@@ -14,7 +14,7 @@ from typing import ClassVar
 from torch import Tensor
 
 from ...arguments import CheckedFields
-from ...checkpoint.file import Checkpoint, Origin, save_checkpoint
+from ...checkpoint.file import Checkpoint, Origin, first_of, save_checkpoint, shape_problems
 from ...config import DataConfig, DecodingConfig, ModelConfig, RunConfig, TrainingConfig
 from ...errors import ImportStoppedError, ModelImportError, StorageError
 from ...plain_text import name_of
@@ -182,11 +182,24 @@ class ImportedModel:
         checkpoint: weights, settings, codecs, origin.
         summary: facts about it.
         sources: the files and folders that it was read from, which are not written over.
+
+    Raises:
+        ModelImportError: the weights have other names or shapes than the settings ask for.
     """
 
     checkpoint: Checkpoint
     summary: ImportSummary
     sources: tuple[Path, ...] = ()
+
+    def __post_init__(self) -> None:
+        shapes = {name: tuple(value.shape) for name, value in self.checkpoint.weights.items()}
+        model, codecs = self.checkpoint.run.model, self.checkpoint.codecs
+        if problems := shape_problems(model, codecs, shapes):
+            raise ModelImportError(
+                f"The reader of “{self.summary.format}” returned weights that do not fit the "
+                f"model's settings: {first_of(problems)}. Update the extension that has this "
+                "reader, or use another copy of the model."
+            )
 
     @property
     def half_precision(self) -> bool:
@@ -201,14 +214,13 @@ class ImportedModel:
             half_precision: weights as 16-bit floats; None for the choice in the options.
 
         Raises:
-            ModelImportError: 16-bit floats cannot hold a weight.
+            ModelImportError: a weight is not finite, or 16-bit floats cannot hold it.
             StorageError: it cannot be written, or the model was read from it; an older file stays
                 intact.
         """
         check_target(Path(path), self.sources)
         half = self.half_precision if half_precision is None else half_precision
-        if half and not self.half_precision:
-            check_finite(self.summary.name, self.checkpoint.weights, half_precision=True)
+        check_finite(self.summary.name, self.checkpoint.weights, half_precision=half)
         save_checkpoint(self.checkpoint, Path(path), half_precision=half)
 
 

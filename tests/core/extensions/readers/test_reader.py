@@ -2,17 +2,31 @@
 can be imported."""
 
 import json
-from collections.abc import Iterator
+import math
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 import torch
 from safetensors.torch import save_file
+from torch import Tensor
 
+from augenmerk.core.checkpoint.file import Checkpoint, load_checkpoint
+from augenmerk.core.config import ModelConfig
 from augenmerk.core.errors import ModelImportError, StorageError
+from augenmerk.core.extensions.readers.folder import ModelFolder
 from augenmerk.core.extensions.readers.foreign_files import recognize
 from augenmerk.core.extensions.readers.importing import import_model
-from augenmerk.core.extensions.readers.model import check_target
+from augenmerk.core.extensions.readers.model import (
+    FolderModel,
+    ImportedModel,
+    ImportOptions,
+    check_target,
+    imported_from_file,
+)
 from augenmerk.core.extensions.readers.reader import (
     READERS,
     FileReader,
@@ -131,3 +145,102 @@ def test_a_reader_whose_code_is_missing_is_reported(tmp_path: Path) -> None:
         ModelImportError, match=r"The reader of Lines cannot be used \(.*\)\. Update or remove"
     ):
         import_model(tmp_path / "model.lines")
+
+
+Change = Callable[[dict[str, Tensor]], object]
+
+
+class CopiedFolder(FolderModel):
+    """A checkpoint of this project as the model of another one, with the weights changed by a
+    test.
+    """
+
+    kind, format = "copied", "Copies, by tests"
+    change: ClassVar[Change]
+
+    def __init__(self, folder: ModelFolder, options: ImportOptions) -> None:
+        super().__init__(folder, options)
+        self.files = [folder.file("weights.safetensors")]
+        self.original = checkpoint_of(folder.path)
+        self.codecs, self.data = self.original.codecs, self.original.run.data
+        self.num_parameters = sum(
+            math.prod(value.shape) for value in self.original.weights.values()
+        )
+
+    def convert(self, weights: Mapping[str, Tensor]) -> tuple[ModelConfig, dict[str, Tensor]]:
+        converted = dict(weights)
+        type(self).change(converted)
+        return self.original.run.model, converted
+
+
+def read_copied(path: Path, weights: Mapping[str, Tensor], options: ImportOptions) -> ImportedModel:
+    """The same of a single file."""
+    converted = dict(weights)
+    del converted["lines.first"]
+    CopiedFolder.change(converted)
+    checkpoint = replace(checkpoint_of(path.parent), weights=converted)
+    return imported_from_file(path, weights, options, CopiedFolder.format, checkpoint)
+
+
+def checkpoint_of(folder: Path) -> Checkpoint:
+    return load_checkpoint(folder / "original.checkpoint")
+
+
+@pytest.fixture(params=["folder", "file"])
+def copied(
+    request: pytest.FixtureRequest,
+    untrained_checkpoint: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Path:
+    """What the readers above read: a folder, or a file."""
+    folder = replace(PLAIN, name="Copies", code=f"{HERE}:CopiedFolder")
+    monkeypatch.setitem(READERS, "plain", folder)
+    monkeypatch.setitem(READERS, "lines", replace(LINES, name="Copies", code=f"{HERE}:read_copied"))
+    shutil.copy(untrained_checkpoint, tmp_path / "original.checkpoint")
+    weights = checkpoint_of(tmp_path).weights
+    if request.param == "folder":
+        (tmp_path / "Model.json").write_text("{}")
+        save_file(weights, tmp_path / "weights.safetensors")
+        return tmp_path
+    save_file({**weights, "lines.first": torch.ones(1)}, tmp_path / "model.lines")
+    return tmp_path / "model.lines"
+
+
+def rename(weights: dict[str, Tensor]) -> None:
+    weights["encoder_norm.scale"] = weights.pop("output.weight")
+
+
+def narrow(weights: dict[str, Tensor]) -> None:
+    weights["output.weight"] = weights["output.weight"][:, 1:]
+
+
+def overflow(weights: dict[str, Tensor]) -> None:
+    weights["output.bias"] = torch.full_like(weights["output.bias"], math.inf)
+
+
+@pytest.mark.parametrize(
+    ("change", "problems"),
+    [
+        (rename, "encoder_norm.scale is not known; output.weight is missing."),
+        (narrow, r"output.weight is \[\d+, 15\], not \[\d+, 16\]."),
+    ],
+)
+def test_converted_weights_that_fit_no_model_are_refused(
+    copied: Path, change: Change, problems: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(CopiedFolder, "change", change, raising=False)
+    with pytest.raises(
+        ModelImportError, match=f"The reader of “Copies, by tests” returned weights .*: {problems}"
+    ):
+        import_model(copied)
+
+
+def test_a_file_is_written_only_of_finite_weights(
+    copied: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(CopiedFolder, "change", overflow, raising=False)
+    model = import_model(copied)
+    with pytest.raises(ModelImportError, match=r"output\.bias is not finite"):
+        model.save(tmp_path / "imported.safetensors")
+    assert not (tmp_path / "imported.safetensors").exists()
