@@ -89,6 +89,10 @@ class ModelImportError(CheckpointError):
     """
 
 
+class ReaderFaultError(ModelImportError):
+    """The code of a reader of models raised an error that it should not. That is its cause."""
+
+
 class ImportStoppedError(ModelImportError):
     """The user stopped an import. Nothing was written."""
 

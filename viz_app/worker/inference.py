@@ -13,7 +13,7 @@ from typing import Any
 from PySide6.QtCore import QObject, Qt, Signal
 
 from augenmerk.core.counting import display_text
-from augenmerk.core.errors import AugenmerkError
+from augenmerk.core.errors import AugenmerkError, ReaderFaultError
 from augenmerk.core.maps.measure import MeasureName
 from augenmerk.core.process import collector_paused, compute_on
 from augenmerk.core.translation.result import Translation, TranslationStoppedError
@@ -49,14 +49,16 @@ class Failure:
 
     @classmethod
     def of(cls, error: Exception) -> "Failure":
-        """The message of an `AugenmerkError`; other errors keep their traceback."""
-        if isinstance(error, AugenmerkError):
-            return cls(display_text(error))
-        logger.error("Unexpected error in a worker thread", exc_info=error)
+        """The message of an `AugenmerkError`; other errors and faults of readers keep their
+        traceback.
+        """
         text = display_text(error) or type(error).__name__
-        return cls(
-            f"An unexpected error occurred: {text}", "".join(traceback.format_exception(error))
-        )
+        if isinstance(error, AugenmerkError) and not isinstance(error, ReaderFaultError):
+            return cls(text)
+        logger.error("Unexpected error in a worker thread", exc_info=error)
+        if not isinstance(error, ReaderFaultError):
+            text = f"An unexpected error occurred: {text}"
+        return cls(text, "".join(traceback.format_exception(error)))
 
 
 ABOUT_A_RESULT: tuple[JobScope, ...] = ("sentence", "details")

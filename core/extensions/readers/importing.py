@@ -96,7 +96,10 @@ def recognize(
     if source.is_dir():
         folder = ModelFolder(source)
         if (reader := reader_of(source)) is not None:
-            model: FolderModel | ImportedModel = reader.load()(folder, options)
+            with reader.running():
+                model: FolderModel = reader.load()(folder, options)
+                model.reader = reader
+                _ = model.summary  # what the reader left out is known here
             return model
         settings = " and no ".join(
             dict.fromkeys(reader.settings_file for reader in folder_readers())
@@ -128,7 +131,9 @@ def _recognize_file(
     weights = weights_among(source, read_values(source, should_stop))
     for reader in file_readers():
         if reader.weight in weights:
-            model: ImportedModel = reader.load()(source, weights, options)
+            with reader.running():
+                model: ImportedModel = reader.load()(source, weights, options)
+                _ = model.summary
             return model
     if "model.source_embedding.tokens.weight" in weights:
         raise ModelImportError(f"{source} is already an Augenmerk checkpoint. Open it directly.")

@@ -25,7 +25,7 @@ from ...text.languages import UNDETERMINED, language_code
 from ...text.word_counts import WordCounts
 from .folder import ModelFolder
 from .pickled import is_pytorch_file
-from .reader import folder_readers
+from .reader import FolderReader, folder_readers
 from .weights import (
     are_half_precision,
     check_finite,
@@ -236,6 +236,7 @@ class FolderModel:
         notes: sentences on settings that are ignored here.
         files: with the weights.
         num_parameters: shared ones counted once.
+        reader: its declaration, set when the model is recognized.
 
     Args:
         folder: with its files.
@@ -249,6 +250,7 @@ class FolderModel:
     notes: tuple[str, ...] = ()
     files: Sequence[Path]
     num_parameters: int
+    reader: FolderReader
 
     def __init__(self, folder: ModelFolder, options: ImportOptions) -> None:
         self.folder, self.options = folder, options
@@ -317,6 +319,10 @@ class FolderModel:
         check_finite(self.path, weights, half_precision=self.options.half_precision is True)
         on_phase("Converting the weights")
         summary = with_weights_read(self.summary, self.options.half_precision, weights)
+        with self.reader.running():
+            return self._converted(weights, summary)
+
+    def _converted(self, weights: Mapping[str, Tensor], summary: ImportSummary) -> ImportedModel:
         model, converted = self.convert(weights)
         summary = replace(
             summary, num_parameters=sum(value.numel() for value in converted.values())

@@ -3,13 +3,15 @@
 No torch: the code behind them is imported when it reads.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pkgutil import resolve_name
 from typing import Any
 
-from ...errors import ModelImportError
+from ...errors import AugenmerkError, ModelImportError, ReaderFaultError
+from ...memory import is_out_of_memory
 from ...registry import Registry
 
 
@@ -35,6 +37,29 @@ class Reader:
             raise ModelImportError(
                 f"The reader of {self.name} cannot be used ({error}). Update or remove the "
                 "package that provides it."
+            ) from error
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        """A context for its code: all errors become `ModelImportError`, but for a lack of memory.
+
+        One that is not for users becomes a `ReaderFaultError`.
+        """
+        try:
+            yield
+        except ModelImportError:
+            raise
+        except AugenmerkError as error:
+            raise ModelImportError(error.template, **error.values) from error
+        except Exception as error:  # whatever an extension does
+            if is_out_of_memory(error):
+                raise
+            package = READERS.package_of(self)
+            raise ReaderFaultError(
+                f"The reader of {self.name} failed ({type(error).__name__}: {error}). This is a "
+                "fault of the extension, not of the model. Update the "
+                f"{f'package {package}' if package else 'package that provides it'}, or report "
+                "the fault to its authors."
             ) from error
 
 

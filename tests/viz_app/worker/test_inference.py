@@ -14,7 +14,7 @@ import pytest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from augenmerk.core.errors import AnalysisError
+from augenmerk.core.errors import AnalysisError, ReaderFaultError
 from augenmerk.core.translation.experiment import Experiment
 from augenmerk.core.translation.result import ExperimentResult, TranslationStoppedError
 from augenmerk.viz_app.state.experiment_state import ExperimentRequest, Progress
@@ -294,6 +294,18 @@ def test_an_unexpected_error_keeps_its_traceback_and_the_thread_lives_on(
     assert "ZeroDivisionError: boom" in asker.failures[0].details
     asker.translate("Ein Mann")
     qtbot.waitUntil(lambda: asker.texts == ["Ein Mann"])
+
+
+@pytest.mark.allow_log_warnings
+def test_a_fault_of_a_reader_has_its_own_message_and_its_traceback_is_in_the_log(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    fault = ReaderFaultError("The reader of Toys failed.")
+    fault.__cause__ = KeyError("oops")
+    failure = Failure.of(fault)
+    assert failure.message == "The reader of Toys failed."
+    assert "KeyError: 'oops'" in failure.details
+    assert "KeyError: 'oops'" in caplog.text
 
 
 def test_closing_drops_what_was_running(qtbot: QtBot) -> None:

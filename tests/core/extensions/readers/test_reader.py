@@ -15,8 +15,9 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from augenmerk.core.checkpoint.file import Checkpoint, load_checkpoint
-from augenmerk.core.config import ModelConfig
-from augenmerk.core.errors import ModelImportError, StorageError
+from augenmerk.core.cli.main import main
+from augenmerk.core.config import DataConfig, ModelConfig
+from augenmerk.core.errors import ModelImportError, ReaderFaultError, StorageError
 from augenmerk.core.extensions.readers.folder import ModelFolder
 from augenmerk.core.extensions.readers.foreign_files import recognize
 from augenmerk.core.extensions.readers.importing import import_model
@@ -35,6 +36,7 @@ from augenmerk.core.extensions.readers.reader import (
     importable,
     patterns_of_files,
 )
+from augenmerk.core.text.codec import CodecPair
 
 HERE = "tests.core.extensions.readers.test_reader"
 BART = FolderReader(
@@ -243,4 +245,84 @@ def test_a_file_is_written_only_of_finite_weights(
     model = import_model(copied)
     with pytest.raises(ModelImportError, match=r"output\.bias is not finite"):
         model.save(tmp_path / "imported.safetensors")
+    assert not (tmp_path / "imported.safetensors").exists()
+
+
+def fail(*arguments: object) -> None:
+    """A bug in a reader."""
+    raise KeyError("oops")
+
+
+def refuse_vocabularies(*arguments: object) -> None:
+    """Refuses a damaged file with an error of the kernel."""
+    CodecPair.from_dict(DataConfig(), {"source": 1})
+
+
+@pytest.mark.parametrize("part", ["__init__", "summary", "convert"])
+def test_a_bug_in_the_code_of_a_reader_is_a_fault_of_its_extension(
+    copied: Path, part: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        CopiedFolder, part, property(fail) if part == "summary" else fail, raising=False
+    )
+    monkeypatch.setattr(CopiedFolder, "change", fail, raising=False)
+    with pytest.raises(ReaderFaultError) as raised:
+        import_model(copied)
+    assert str(raised.value) == (
+        "The reader of Copies failed (KeyError: 'oops'). This is a fault of the extension, not of "
+        "the model. Update the package that provides it, or report the fault to its authors."
+    )
+    assert isinstance(raised.value.__cause__, KeyError)
+
+
+def test_a_fault_of_a_reader_names_its_package() -> None:
+    reader = READERS["marian"]
+    with (
+        pytest.raises(ReaderFaultError, match="Update the package augenmerk, or report"),
+        reader.running(),
+    ):
+        fail()
+
+
+def test_a_reader_that_returns_nothing_is_at_fault(
+    copied: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("plain", "lines"):
+        monkeypatch.setitem(READERS, name, replace(READERS[name], code="builtins:print"))
+    with pytest.raises(ReaderFaultError, match="The reader of Copies failed"):
+        import_model(copied)
+
+
+def test_errors_of_the_kernel_in_a_reader_are_errors_of_the_import(
+    copied: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(CopiedFolder, "change", refuse_vocabularies, raising=False)
+    with pytest.raises(
+        ModelImportError, match="The vocabularies in this file are damaged"
+    ) as raised:
+        import_model(copied)
+    assert not isinstance(raised.value, ReaderFaultError)
+
+
+def test_a_lack_of_memory_in_a_reader_is_not_its_fault(
+    copied: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def need_too_much(weights: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(CopiedFolder, "change", need_too_much, raising=False)
+    with pytest.raises(MemoryError):
+        import_model(copied)
+
+
+def test_the_terminal_reports_a_fault_of_a_reader_without_a_traceback(
+    copied: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(CopiedFolder, "change", fail, raising=False)
+    assert main(["import", str(copied), "--out", str(tmp_path / "imported.safetensors")]) == 2
+    message = capsys.readouterr().err.splitlines()[-1]
+    assert message.startswith("augenmerk: The reader of Copies failed (KeyError: 'oops').")
     assert not (tmp_path / "imported.safetensors").exists()
