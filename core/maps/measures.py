@@ -43,7 +43,8 @@ def measure_maps(model_pass: Pass, measure: MeasureName, kind: AttentionKind) ->
     layer. Read-only.
 
     Raises:
-        AnalysisError: the measure does not exist, or not for this kind.
+        AnalysisError: the measure does not exist, or not for this kind, or gives another shape
+            than it declares.
         NonFiniteError: a value is NaN or infinite.
     """
     declaration = MEASURES.get(measure)
@@ -54,6 +55,14 @@ def measure_maps(model_pass: Pass, measure: MeasureName, kind: AttentionKind) ->
         )
     with np.errstate(over="ignore", invalid="ignore"):
         maps = declaration.compute(model_pass, kind)
+    num_layers, num_heads, *cells = model_pass.weights(kind).shape
+    shape = (num_layers, num_heads if kind in declaration.per_head else 1, *cells)
+    if np.shape(maps) != shape:
+        raise AnalysisError(
+            f"The measure “{measure}” gives {kind} maps of the shape {list(np.shape(maps))}, not "
+            f"{list(shape)}. This is a fault of its extension: update it, or choose another "
+            "measure."
+        )
     return read_only(finite_by_layer(kind, maps))
 
 

@@ -232,6 +232,32 @@ def test_every_measure_has_the_shape_it_promises(
         np.testing.assert_allclose(maps.sum(-1), 1, atol=1e-5)
 
 
+@pytest.mark.parametrize(
+    ("per_head", "cut", "shapes"),
+    [
+        (ATTENTION_KINDS, np.s_[:, :, 1:], r"\[3, 4, 3, 5\], not \[3, 4, 4, 5\]"),
+        (ATTENTION_KINDS, np.s_[:, :1], r"\[3, 1, 4, 5\], not \[3, 4, 4, 5\]"),
+        ((), np.s_[:], r"\[3, 4, 4, 5\], not \[3, 1, 4, 5\]"),
+        (ATTENTION_KINDS, np.s_[0], r"\[4, 4, 5\], not \[3, 4, 4, 5\]"),
+    ],
+)
+def test_maps_of_another_shape_than_declared_are_refused(
+    model_pass: Pass,
+    per_head: tuple[AttentionKind, ...],
+    cut: tuple[slice, ...],
+    shapes: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    broken = replace(
+        MEASURES["weight"],
+        compute=lambda model_pass, kind: model_pass.weights(kind)[cut],
+        per_head=per_head,
+    )
+    monkeypatch.setitem(MEASURES, "broken", broken)
+    with pytest.raises(AnalysisError, match=rf"The measure “broken” gives cross maps .* {shapes}"):
+        measure_maps(model_pass, "broken", "cross")
+
+
 def test_an_unknown_measure_is_refused(model_pass: Pass) -> None:
     with pytest.raises(AnalysisError, match="no measure 'magic'"):
         measure_maps(model_pass, "magic", "cross")

@@ -89,6 +89,20 @@ def test_only_the_chosen_measure_is_computed_and_only_once(
 
 
 @pytest.mark.heavy
+def test_a_measure_of_a_wrong_shape_is_told_and_the_weights_stay(
+    page: TranslatePage, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    norm = MEASURES["norm"]
+    broken = replace(norm, compute=lambda *arguments: norm.compute(*arguments)[:, :, 1:])
+    monkeypatch.setitem(MEASURES, "norm", broken)
+    page.head.measure_menu.actions_by_name["norm"].trigger()
+    qtbot.waitUntil(
+        lambda: "could not be computed; the weights are shown." in page.head.meaning.text()
+    )
+    assert page.state.maps.shown_measure("cross") == "weight"
+
+
+@pytest.mark.heavy
 def test_a_kind_without_the_measure_shows_weights_and_says_so(
     page: TranslatePage, qtbot: QtBot
 ) -> None:
