@@ -17,7 +17,7 @@ class SharpestTab(AnalysisTab):
         self.heads: list[Head] = []
         self.bars = BarList("Heads", "Click a head to choose it")
         self.bars.label_clicked.connect(
-            lambda index: self.state.selection.choose(self.heads[index])
+            lambda index: self.state.intents.choose_head(self.heads[index])
         )
         self.column.addWidget(VerticalScrollArea(self.bars), 1)
 
