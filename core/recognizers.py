@@ -31,9 +31,11 @@ class Recognizer:
     Attributes:
         recognize: what is at a path, or what is probably meant by a path where nothing is; None if
             it does not know.
+        advice: what to choose in place of something that nobody recognizes, as a sentence.
     """
 
     recognize: Callable[[Path], Recognized | None]
+    advice: Callable[[], str] | None = None
 
 
 RECOGNIZERS: Registry[Recognizer] = Registry(
@@ -50,3 +52,9 @@ def recognize(path: Path) -> Recognized | None:
         return None
     answers = (recognizer.recognize(path) for recognizer in RECOGNIZERS.values())
     return next((answer for answer in answers if answer is not None), None)
+
+
+def advice() -> str:
+    """What to choose in place of something that nobody recognizes."""
+    sentences = [recognizer.advice() for recognizer in RECOGNIZERS.values() if recognizer.advice]
+    return " ".join(sentences) or "Choose a checkpoint (*.safetensors)."

@@ -39,7 +39,7 @@ from PySide6.QtWidgets import QApplication, QStyle, QWidget
 from augenmerk.core.cli.command import USER_ERROR, refuse
 from augenmerk.core.counting import display_text
 from augenmerk.core.errors import AugenmerkError, ModelImportError, StorageError, TextError
-from augenmerk.core.recognizers import recognize
+from augenmerk.core.recognizers import advice, recognize
 from augenmerk.core.resources import resource_path
 from augenmerk.core.storage import atomic_path, read_bytes
 
@@ -101,8 +101,10 @@ def run_app(
     if screenshot is not None:
         if path is not None and source_to_import(path) is not None:
             recognized = recognize(path)
-            advice = f"{path} is not a model. Choose a checkpoint (*.safetensors)."
-            raise ModelImportError(recognized.message if recognized is not None else advice)
+            message = (
+                f"{path} is not a model. {advice()}" if recognized is None else recognized.message
+            )
+            raise ModelImportError(message)
         return _take_screenshot(app, path, sentence, screenshot)
     with crashes_recorded(default_folder()):
         return _run_window(app, path, sentence)

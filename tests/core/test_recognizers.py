@@ -7,7 +7,7 @@ import pytest
 from augenmerk.core import registry
 from augenmerk.core.checkpoint.file import load_checkpoint
 from augenmerk.core.errors import CheckpointError
-from augenmerk.core.recognizers import RECOGNIZERS, Recognized, Recognizer, recognize
+from augenmerk.core.recognizers import RECOGNIZERS, Recognized, Recognizer, advice, recognize
 from augenmerk.core.registry import Registry
 from augenmerk.core.resources import bundled_model_path
 
@@ -54,6 +54,7 @@ def test_without_an_extension_a_file_is_simply_no_checkpoint(tmp_path: Path) -> 
         load_checkpoint(path)
     with pytest.raises(CheckpointError, match="cannot be read as a checkpoint"):
         load_checkpoint(tmp_path)
+    assert advice() == "Choose a checkpoint (*.safetensors)."
     with pytest.raises(CheckpointError, match=r"There is no file .*missing\. Check the path"):
         load_checkpoint(tmp_path / "missing")
 

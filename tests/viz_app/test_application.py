@@ -137,7 +137,7 @@ def test_a_screenshot_of_a_missing_checkpoint_says_so(
 def test_a_screenshot_of_a_model_that_must_be_imported_says_what_it_is(
     qapp: QApplication, tmp_path: Path
 ) -> None:
-    with pytest.raises(ModelImportError, match=r"is not a model\. Choose a checkpoint"):
+    with pytest.raises(ModelImportError, match=r"is not a model\. Choose the folder of a Marian"):
         run_app(tmp_path, "Ein Mann", tmp_path / "out.png")
     (tmp_path / "model.npz").write_bytes(b"PK\x03\x04")
     with pytest.raises(

@@ -140,13 +140,12 @@ class ColorScale:
     def colors(self, values: FloatArray) -> NDArray[np.uint8]:
         """The colours of these values on white ground, as sRGB bytes, [..., 3]."""
         table = self.table()
-        return np.vstack((table.rgb, table.missing))[table.indices(values, self.top)].astype(
-            np.uint8
-        )
+        colors = np.vstack((table.rgb, table.missing)).astype(np.uint8)
+        return colors[table.indices(values, self.top)]
 
     def strength(self, values: FloatArray) -> FloatArray:
         """How much each value stands out, from 0 to 1, whatever its sign; 0 for a missing one."""
-        return np.clip(np.abs(np.nan_to_num(values)) / self.top, 0, 1)
+        return np.clip(np.abs(np.nan_to_num(values)) / self.top, 0, 1).astype(np.float32)
 
 
 PLAIN = ColorScale()

@@ -295,7 +295,7 @@ def recognize(path: Path) -> ForeignFile | None:
     return recognize_names(str(path), names, content)
 
 
-FOREIGN_FILES = Recognizer(recognize)
+FOREIGN_FILES = Recognizer(recognize, choose_one)
 """For the kernel, which reports what cannot be opened."""
 
 

@@ -120,11 +120,8 @@ class LinesPainter:
         """[queries, keys], from 0 to 1: the strength of each line without its sign; 0: not
         drawn.
         """
-        share = np.clip(np.abs(np.nan_to_num(self.view.weights)) / self.scale.top, 0, 1)
         strength = self.scale.strength(self.view.weights)
-        strength = np.where(share >= self.state.settings.line_threshold, strength, 0).astype(
-            np.float32
-        )
+        strength[strength < self.state.settings.line_threshold] = 0
         only = self._only()
         return np.where(
             only,
