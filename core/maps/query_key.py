@@ -8,19 +8,23 @@ Transformer Circuits", on the QK circuit).
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import torch
+from torch import Tensor
 
 from ..arguments import checks_arguments
 from ..config import ModelConfig
 from ..counting import Index
 from ..errors import AnalysisError, NonFiniteError
+from ..model.attention import MultiHeadAttention
 from ..model.heads import Head, attention_shapes
 from ..model.non_finite import is_finite
 from ..translation.result import Translation, TranslationStoppedError
 from ..translation.translator import Translator
-from .parts import RowParts
-from .residual import residual_streams
+from .capture import AttentionPass
+from .parts import Component, RowParts
+from .residual import ResidualStream, ResidualStreams, residual_streams
 from .trace import check_cell
 
 CHUNK = 16
@@ -54,58 +58,96 @@ def query_key_parts(
             `Translator.pass_over`.
         TranslationStoppedError: `should_stop` returned True.
     """
-    model = translator.model
-    experiment = translation.experiment
-    _require_row(model.config, translation, head, query)
+    _require_row(translator.model.config, translation, head, query)
     streams = residual_streams(translator.pass_over(translation))
-    own = streams.decoder
-    depth = 3 * head.layer + (head.kind == "cross")
-    if head.kind == "encoder":
-        own = streams.encoder
-        depth = 2 * head.layer
-    read, read_depth = (streams.encoder, None) if head.kind == "cross" else (own, depth)
-    attention = own.sublayers[depth].attention
+    query_input, key_input = _inputs(head, streams)
+    attention = query_input.stream.sublayers[_depth(head)].attention
     assert attention is not None
-    sees_all = head.kind != "decoder" or experiment.lifts_mask
+    sees_all = head.kind != "decoder" or translation.experiment.lifts_mask
     num_visible = attention.maps.size(-1) if sees_all else query + 1
-    module = attention.module
-    width = attention.module.head_width
-    rows = slice(head.head * width, (head.head + 1) * width)
-    scale = math.sqrt(width)
-    if attention.changes.temperatures is not None:
-        scale *= float(attention.changes.temperatures[0, head.head])
+    scale = _score_scale(attention, head)
     with torch.inference_mode():
-        weights, biases = (
-            parameter.double().chunk(3)
-            for parameter in (module.in_proj_weight, module.in_proj_bias)
-        )
-        queries = own.split(weights[0][rows, None], slice(query, query + 1), depth)  # [P, K, 1]
+        query_projection, key_projection = _projections(attention.module, head)
+        queries = _parts(query_input, query_projection, slice(query, query + 1))  # [P, K, 1]
         chunks = []
         for first in range(0, num_visible, CHUNK):
             if should_stop():
                 raise TranslationStoppedError
-            places = slice(first, min(first + CHUNK, num_visible))
-            directions = weights[1][rows, None].expand(-1, places.stop - first, -1)
-            chunks.append(read.split(directions, places, read_depth))
+            positions = slice(first, min(first + CHUNK, num_visible))
+            chunks.append(_parts(key_input, key_projection, positions))
         keys = torch.cat(chunks, dim=-1)  # [C, K, M]
-        queries[-1] += biases[0][rows, None]
-        keys[-1] += biases[1][rows, None]
-        query_vector, key_vectors = (
+        query_vectors, key_vectors = (
             attention.projected(part)[head.head].double() for part in (0, 1)
         )
-        scores = key_vectors[:num_visible] @ query_vector[query] / scale
+        scores = key_vectors[:num_visible] @ query_vectors[query] / scale
     if not (is_finite(queries) and is_finite(keys)):
         raise NonFiniteError("the parts of queries and keys")
     return RowParts(
         head,
         query,
-        own.components_before(depth),
-        read.components if read_depth is None else read.components_before(read_depth),
+        query_input.components,
+        key_input.components,
         (queries[..., 0] / scale).cpu().numpy(),
         keys.permute(2, 0, 1).contiguous().cpu().numpy(),
         scores.cpu().numpy(),
         translator.digest,
     )
+
+
+@dataclass(frozen=True, eq=False)
+class _Input:
+    """A residual stream as queries or keys are made from it.
+
+    Attributes:
+        stream: of encoder or decoder.
+        depth: of the sublayer that reads it; None for the output of the stack.
+    """
+
+    stream: ResidualStream
+    depth: int | None
+
+    @property
+    def components(self) -> tuple[Component, ...]:
+        return self.stream.components_before(self.depth)
+
+
+def _depth(head: Head) -> int:
+    """The index of the head's sublayer in its stack."""
+    if head.kind == "encoder":
+        return 2 * head.layer
+    return 3 * head.layer + (head.kind == "cross")
+
+
+def _inputs(head: Head, streams: ResidualStreams) -> tuple[_Input, _Input]:
+    """What the queries of the head are made from, and what its keys are."""
+    own = _Input(streams.encoder if head.kind == "encoder" else streams.decoder, _depth(head))
+    return own, _Input(streams.encoder, None) if head.kind == "cross" else own
+
+
+def _score_scale(attention: AttentionPass, head: Head) -> float:
+    """√K, times the temperature of the head."""
+    scale = math.sqrt(attention.module.head_width)
+    if attention.changes.temperatures is not None:
+        scale *= float(attention.changes.temperatures[0, head.head])
+    return scale
+
+
+def _projections(module: MultiHeadAttention, head: Head) -> list[tuple[Tensor, Tensor]]:
+    """Weight [K, D] and bias [K] by which the head makes queries, and those for keys."""
+    rows = slice(head.head * module.head_width, (head.head + 1) * module.head_width)
+    weights, biases = (
+        parameter.double().chunk(3) for parameter in (module.in_proj_weight, module.in_proj_bias)
+    )
+    return [(weights[index][rows], biases[index][rows]) for index in (0, 1)]
+
+
+def _parts(source: _Input, projection: tuple[Tensor, Tensor], positions: slice) -> Tensor:
+    """The parts of the queries or keys at M positions, [P, K, M]."""
+    weight, bias = projection
+    directions = weight[:, None].expand(-1, positions.stop - positions.start, -1)
+    parts = source.stream.split(directions, positions, source.depth)
+    parts[-1] += bias[:, None]
+    return parts
 
 
 def _require_row(config: ModelConfig, translation: Translation, head: Head, query: int) -> None:

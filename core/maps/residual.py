@@ -42,10 +42,13 @@ class ResidualStream:
     @cached_property
     def components(self) -> tuple[Component, ...]:
         """The components of the stream after all layers."""
-        return self.components_before(len(self.sublayers))
+        return self.components_before(None)
 
-    def components_before(self, depth: int) -> tuple[Component, ...]:
-        """The P components of the stream before the sublayer `depth`, ordered as in `split`."""
+    def components_before(self, depth: int | None) -> tuple[Component, ...]:
+        """The P components of the stream before the sublayer `depth`, ordered as in `split`.
+
+        None stands for the stream after all layers.
+        """
         per_layer = 2 if self.side == "encoder" else 3
         components: list[Component] = [Origin.TOKEN, Origin.POSITION]
         for index, sublayer in enumerate(self.sublayers[:depth]):
