@@ -55,8 +55,9 @@ class _Sentence:
     chosen: list[int] = field(default_factory=list)
 
     def best_ended(self) -> tuple[float, list[int]]:
-        """The finished hypothesis with the highest score, the first of equals; minus infinity and
-        [] without any.
+        """Score and ids of the best finished hypothesis, the first of equals.
+
+        Without any: minus infinity and [].
         """
         return max(self.ended, key=lambda ended: ended[0], default=(-math.inf, []))
 
@@ -75,10 +76,10 @@ class _Candidates:
     parents: Tensor
     tokens: Tensor
 
-    def at(self, places: Tensor) -> "_Candidates":
-        """Those at `places` [N, C'] of each sentence."""
+    def at(self, ranks: Tensor) -> "_Candidates":
+        """Those of these ranks [N, C'] in each sentence."""
         return _Candidates(
-            *(values.gather(1, places) for values in (self.scores, self.parents, self.tokens))
+            *(values.gather(1, ranks) for values in (self.scores, self.parents, self.tokens))
         )
 
 
@@ -242,14 +243,8 @@ def beam_search(  # noqa: PLR0913 - all but the first six have defaults
         TranslationStoppedError: `should_stop` returned True.
         NonFiniteError: the model's logits are not finite.
     """
-    sentences = [
-        _Sentence(index, limit, {} if forced is None else forced[index])
-        for index, limit in enumerate(max_steps)
-    ]
-    device = encoding.states.device
-    prefixes = torch.full((len(sentences), 1, 1), rules.start_id, dtype=torch.long, device=device)
-    scores = torch.zeros(len(sentences), 1, device=device)
-    search = _Search(sentences, model.start_decoding(encoding, max(max_steps)), prefixes, scores)
+    search = _begin(model, encoding, max_steps, rules.start_id, forced)
+    sentences = search.sentences
     forbidden = forbidding(model, rules, encoding.states)
     while search.sentences:
         if should_stop():
@@ -262,11 +257,12 @@ def beam_search(  # noqa: PLR0913 - all but the first six have defaults
             continue
         step = search.state.step
         indices = [sentence.index for sentence in search.sentences]
-        num_rows = search.scores.size(1)
-        here = forbidden.at(step)
-        here = here if forced is None else only(here, forced, indices, step, num_rows)
+        forbidden_here = forbidden.at(step)
+        if forced is not None:
+            num_rows = search.scores.size(1)
+            forbidden_here = only(forbidden_here, forced, indices, step, num_rows)
         logits = search.state.read(search.prefixes[:, :, -1].flatten())
-        candidates = _rank(logits, here, search.scores, 2 * beam)
+        candidates = _rank(logits, forbidden_here, search.scores, 2 * beam)
         _require_numbers(model, encoding, candidates, search.prefixes, indices)
         _keep_ended(search, candidates, rules.end_id, beam, length_penalty)
         live = _without_ended(candidates, rules.end_id, beam)
@@ -274,6 +270,24 @@ def beam_search(  # noqa: PLR0913 - all but the first six have defaults
             on_step(BeamStep.of(candidates, live, search.prefixes, rules.end_id, beam))
         search.extend(live, beam, length_penalty)
     return [sentence.chosen for sentence in sentences]
+
+
+def _begin(
+    model: Model,
+    encoding: Encoding,
+    max_steps: Sequence[int],
+    start_id: int,
+    forced: Sequence[ForcedIds] | None,
+) -> _Search:
+    """The search before its first step: each sentence has one hypothesis, the start token."""
+    sentences = [
+        _Sentence(index, limit, {} if forced is None else forced[index])
+        for index, limit in enumerate(max_steps)
+    ]
+    device = encoding.states.device
+    prefixes = torch.full((len(sentences), 1, 1), start_id, dtype=torch.long, device=device)
+    scores = torch.zeros(len(sentences), 1, device=device)
+    return _Search(sentences, model.start_decoding(encoding, max(max_steps)), prefixes, scores)
 
 
 def _rank(logits: Tensor, forbidden: Tensor, scores: Tensor, count: int) -> _Candidates:
@@ -288,14 +302,13 @@ def _rank(logits: Tensor, forbidden: Tensor, scores: Tensor, count: int) -> _Can
     num_sentences, num_rows = scores.shape
     best, tokens = _largest(logits + forbidden, min(count, logits.size(1)))
     totals = scores.view(-1, 1) + best - logits.logsumexp(dim=-1, keepdim=True)
-    num_each = tokens.size(1)
-    ranked, places = totals.view(num_sentences, -1).sort(dim=-1, descending=True, stable=True)
-    ranked = ranked[:, :count]
-    places = places[:, :count]
+    num_per_row = tokens.size(1)
+    ranked, indices = totals.view(num_sentences, -1).sort(dim=-1, descending=True, stable=True)
+    indices = indices[:, :count]
     return _Candidates(
-        ranked,
-        places // num_each,
-        tokens.view(num_sentences, num_rows * num_each).gather(1, places),
+        ranked[:, :count],
+        indices // num_per_row,
+        tokens.view(num_sentences, num_rows * num_per_row).gather(1, indices),
     )
 
 
@@ -319,20 +332,18 @@ def _require_numbers(
 
 
 def _largest(values: Tensor, count: int) -> tuple[Tensor, Tensor]:
-    """The `count` largest of each row of [N, V] and their places; the leftmost of equals, as in
-    `argmax`.
+    """The `count` largest of each row of [N, V], the leftmost of equals, and their columns.
 
     `topk` leaves the order of equals open, so results could depend on the machine.
     """
-    best, places = values.topk(min(count + 1, values.size(1)))
+    best, columns = values.topk(min(count + 1, values.size(1)))
     # equals on both sides of the edge: rare
     if best.size(1) > count and bool((best[:, -1] == best[:, -2]).any()):
-        best, places = values.sort(dim=-1, descending=True, stable=True)
+        best, columns = values.sort(dim=-1, descending=True, stable=True)
     best = best[:, :count]
-    places = places[:, :count]
-    places, by_place = places.sort(dim=-1)
-    best, by_value = best.gather(1, by_place).sort(dim=-1, descending=True, stable=True)
-    return best, places.gather(1, by_value)
+    columns, by_column = columns[:, :count].sort(dim=-1)
+    best, by_value = best.gather(1, by_column).sort(dim=-1, descending=True, stable=True)
+    return best, columns.gather(1, by_value)
 
 
 def _keep_ended(
@@ -360,15 +371,13 @@ def _without_ended(candidates: _Candidates, end_id: int | None, beam: int) -> _C
             candidates.scores[:, :beam], candidates.parents[:, :beam], candidates.tokens[:, :beam]
         )
     going_on = candidates.scores.masked_fill(candidates.tokens == end_id, -math.inf)
-    ranked, places = going_on.sort(dim=-1, descending=True, stable=True)
-    live = candidates.at(places[:, :beam])
-    return _Candidates(ranked[:, :beam], live.parents, live.tokens)
+    scores, ranks = going_on.sort(dim=-1, descending=True, stable=True)
+    live = candidates.at(ranks[:, :beam])
+    return _Candidates(scores[:, :beam], live.parents, live.tokens)
 
 
 def _extend(prefixes: Tensor, live: _Candidates) -> Tensor:
-    """The token sequences of the live hypotheses, [N, R', T + 1], out of those they continue, [N,
-    R, T].
-    """
+    """The live hypotheses as token sequences [N, R', T + 1], from those they continue [N, R, T]."""
     parents = live.parents[:, :, None].expand(-1, -1, prefixes.size(2))
     return torch.cat([prefixes.gather(1, parents), live.tokens[:, :, None]], dim=2)
 
