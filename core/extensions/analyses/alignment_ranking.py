@@ -246,16 +246,11 @@ def rank_aligners(
         ConfigError: the model has no such target language.
     """
     code = translator.code_of_language(target_code) if target_code else None
-    for languages in {pair.languages for pair in gold if pair.languages is not None}:
-        advice = "Pass pairs of its languages, such as those of a file: read_gold(path)."
-        choose = "Or choose its target language: target_code."
-        require_languages_of_sample(
-            translator, advice, choose, languages=languages, target_code=code
-        )
+    _require_languages(translator, gold, code)
     interventions = compile_general(translator.model, changes, 1)
     halves: tuple[list[Counts], list[Counts]] = [], []
     candidates: list[Aligner | str] = []
-    num_skipped, done = 0, 0
+    num_skipped = 0
     notes: list[tuple[Note, ...]] = []
     for index, pair in enumerate(gold):
         if should_stop():
@@ -271,39 +266,56 @@ def rank_aligners(
         else:
             candidates, counts = _pair_counts(forced, pair, others or {})
             halves[index % 2].append(counts)
-        done = index + 1
-        on_progress(done, len(gold))
+        on_progress(index + 1, len(gold))
     num_choosing, num_reporting = map(len, halves)
-    if done == len(gold) and not all(halves):
+    is_complete = len(notes) == len(gold)
+    if is_complete and not all(halves):
         raise AnalysisError(
             f"The model can read {num_choosing + num_reporting} of {len(gold)} gold pairs word "
             "by word. The ranking needs at least two. Choose pairs in the languages of the "
             "model, or another model."
         )
-    scores: list[AlignerScore] = []
-    if all(halves):
-        columns = zip(*(np.sum(half, axis=0).T.tolist() for half in halves), strict=True)
-        for candidate, (choosing, reporting) in zip(candidates, columns, strict=True):
-            aligner = None if isinstance(candidate, str) else candidate
-            name = CountedText("{candidate}", candidate=candidate)
-            scores.append(
-                AlignerScore(aligner, name, AlignmentScore(*choosing), AlignmentScore(*reporting))
-            )
+    scores = _scores(candidates, halves) if all(halves) else []
     ranked = sorted(
         (score for score in scores if score.aligner is not None),
         key=lambda score: score.choosing.aer,
     )
-    baselines = tuple(score for score in scores if score.aligner is None)
-    counts_of_pairs = num_choosing, num_reporting, num_skipped
-    is_complete = done == len(gold)
     return AlignerRanking(
         tuple(ranked),
-        baselines,
-        *counts_of_pairs,
+        tuple(score for score in scores if score.aligner is None),
+        num_choosing,
+        num_reporting,
+        num_skipped,
         is_complete,
         translator.digest,
         summaries(notes, "gold pairs"),
     )
+
+
+def _require_languages(translator: Translator, gold: Sequence[GoldPair], code: str | None) -> None:
+    """Raises `AnalysisError` if pairs name languages that are not the model's."""
+    for languages in {pair.languages for pair in gold if pair.languages is not None}:
+        advice = "Pass pairs of its languages, such as those of a file: read_gold(path)."
+        choose = "Or choose its target language: target_code."
+        require_languages_of_sample(
+            translator, advice, choose, languages=languages, target_code=code
+        )
+
+
+def _scores(
+    candidates: Sequence[Aligner | str], halves: tuple[list[Counts], list[Counts]]
+) -> list[AlignerScore]:
+    """The scores of aligners and named baselines, from their counts on the pairs of each half."""
+    columns = zip(*(np.sum(half, axis=0).T.tolist() for half in halves), strict=True)
+    return [
+        AlignerScore(
+            None if isinstance(candidate, str) else candidate,
+            CountedText("{candidate}", candidate=candidate),
+            AlignmentScore(*choosing),
+            AlignmentScore(*reporting),
+        )
+        for candidate, (choosing, reporting) in zip(candidates, columns, strict=True)
+    ]
 
 
 def aligner_map(aligner: Aligner, model_pass: Pass) -> FloatArray:

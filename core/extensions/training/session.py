@@ -515,18 +515,9 @@ class TrainingSession:
         require_same_run(self.run, checkpoint.run, changed)
         # earlier versions kept no digest
         has_changed_data = checkpoint.corpus_digest not in ("", self.corpus.digest)
-        problem = other_data(self.corpus.source, inputs.data) or (
-            changed_data(self.corpus.name)
-            + ("" if self.corpus.source else ", or is not that of this run")
+        self._require_usable_data(
+            checkpoint, inputs, has_changed_data=has_changed_data and not allow_changed_data
         )
-        if self.corpus.codecs.to_dict() != checkpoint.codecs.to_dict():
-            raise CheckpointError(f"{problem}: it even has another vocabulary. {ORIGINAL_DATA}")
-        if has_changed_data and not allow_changed_data:
-            raise ChangedDataError(
-                f"{problem}: its sentences differ. Resume with the original data, start a new "
-                "run in another folder, or accept the new data: --resume --allow-changed-data",
-                Proposal("the current training data", allows_changed_data=True),
-            )
         self.inputs = RunInputs(
             self.inputs.data or inputs.data,
             inputs.initial_model,
@@ -536,6 +527,30 @@ class TrainingSession:
             # else it was saved by an earlier version
             self._word_counts = self._counts_of_all(checkpoint)
         self._take_over(checkpoint)
+        self._restore_state(checkpoint)
+        return _fit_progress(
+            self.progress, self.run.training, checkpoint.run.training, has_changed_data
+        )
+
+    def _require_usable_data(
+        self, checkpoint: Checkpoint, inputs: RunInputs, *, has_changed_data: bool
+    ) -> None:
+        """Raises `CheckpointError` for another vocabulary, `ChangedDataError` for changed data."""
+        problem = other_data(self.corpus.source, inputs.data) or (
+            changed_data(self.corpus.name)
+            + ("" if self.corpus.source else ", or is not that of this run")
+        )
+        if self.corpus.codecs.to_dict() != checkpoint.codecs.to_dict():
+            raise CheckpointError(f"{problem}: it even has another vocabulary. {ORIGINAL_DATA}")
+        if has_changed_data:
+            raise ChangedDataError(
+                f"{problem}: its sentences differ. Resume with the original data, start a new "
+                "run in another folder, or accept the new data: --resume --allow-changed-data",
+                Proposal("the current training data", allows_changed_data=True),
+            )
+
+    def _restore_state(self, checkpoint: Checkpoint) -> None:
+        """Restores progress, optimizer and random states. Raises `CheckpointError` if damaged."""
         try:
             self.progress = progress_of(checkpoint.progress, checkpoint.history)
             if self.progress.step:
@@ -550,9 +565,6 @@ class TrainingSession:
                 f"The resume state in this checkpoint is damaged ({error}). Use another copy of "
                 "last.safetensors, or start a new run in another folder."
             ) from error
-        return _fit_progress(
-            self.progress, self.run.training, checkpoint.run.training, has_changed_data
-        )
 
     def _take_over(self, checkpoint: Checkpoint) -> None:
         """Fills in the weights of a model, and keeps its origin and decoding settings.

@@ -135,17 +135,38 @@ def map_figure(drawing: Drawing) -> Figure:
     cells = _draw_cells(axes, drawing.values, drawing.scale)
     _hatch_missing(axes, drawing)
     axes.set(xlim=(-0.5, num_columns - 0.5), ylim=(num_rows - 0.5, -0.5))
+    _write_labels(axes, drawing, row_labels, column_labels, size)
+    pixels = cell * PIXELS_PER_INCH
+    whole = Box(0, 0, num_columns * pixels, num_rows * pixels)
+    _draw_shapes(axes, mark_shapes(drawing.marks, (pixels, pixels), whole), pixels, (-0.5, -0.5))
+    if strip is not None:
+        box = place_in(left, top + plot_height + STRIP_GAP * cell, plot_width, cell, figure)
+        _draw_strip(figure.add_axes(box), strip, drawing.strip_scale, size)
+    bar_height = min(max(plot_height, MIN_PLOT_INCHES), 3.0)
+    _draw_color_bar(figure, cells, place_in(bar_left, top, 0.12, bar_height, figure))
+    write_around(figure, drawing.title, lines)
+    return figure
+
+
+def _write_labels(
+    axes: Axes,
+    drawing: Drawing,
+    row_labels: Sequence[str],
+    column_labels: Sequence[str],
+    points: float,
+) -> None:
+    """Names rows on the left and columns on top, at an angle, in the colours of their marks."""
     axes.set_xticks(
-        range(num_columns),
+        range(len(column_labels)),
         [escaped(label) for label in column_labels],
         rotation=COLUMN_DEGREES,
         ha="left",
         va="bottom",
         rotation_mode="anchor",
     )
-    axes.set_yticks(range(num_rows), [escaped(label) for label in row_labels])
+    axes.set_yticks(range(len(row_labels)), [escaped(label) for label in row_labels])
     axes.tick_params(
-        length=0, pad=LABEL_PAD_POINTS, labelsize=size, top=True, labeltop=True, labelbottom=False
+        length=0, pad=LABEL_PAD_POINTS, labelsize=points, top=True, labeltop=True, labelbottom=False
     )
     for is_row, texts in ((True, axes.get_yticklabels()), (False, axes.get_xticklabels())):
         for text, color in zip(
@@ -153,21 +174,15 @@ def map_figure(drawing: Drawing) -> Figure:
         ):
             if color:
                 text.set_color(PRINT_COLORS[color])
-    pixels = cell * PIXELS_PER_INCH
-    whole = Box(0, 0, num_columns * pixels, num_rows * pixels)
-    _draw_shapes(axes, mark_shapes(drawing.marks, (pixels, pixels), whole), pixels, (-0.5, -0.5))
-    if strip is not None:
-        box = place_in(left, top + plot_height + STRIP_GAP * cell, plot_width, cell, figure)
-        _draw_strip(figure.add_axes(box), strip, drawing.strip_scale, size)
-    bar = figure.add_axes(
-        place_in(bar_left, top, 0.12, min(max(plot_height, MIN_PLOT_INCHES), 3.0), figure)
-    )
-    colors = figure.colorbar(cells, cax=bar)
+
+
+def _draw_color_bar(
+    figure: Figure, cells: QuadMesh, place: tuple[float, float, float, float]
+) -> None:
+    colors = figure.colorbar(cells, cax=figure.add_axes(place))
     colors.ax.tick_params(labelsize=8)
     assert colors.solids is not None  # a bar of cells has them
     _close_seams(colors.solids, 2 * SEAM_POINTS)
-    write_around(figure, drawing.title, lines)
-    return figure
 
 
 @own_style()

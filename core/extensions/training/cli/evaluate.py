@@ -2,6 +2,7 @@
 
 import argparse
 import json
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,13 +22,16 @@ from ....cli.options import (
 )
 from ....cli.outputs import TEXT, OutputFile
 from ....cli.values import names_of, origin_values
-from ....counting import display_text
+from ....counting import CountedText, display_text
 from ....storage import check_writable, write_text
 from ....translation.experiment import Beam, Experiment, Greedy
 from ....translation.experiment_file import part_to_json
+from ....translation.notes import Note
 from ...note_summaries import sentences_by_kind, share_of, summaries
 
 if TYPE_CHECKING:
+    from ....translation.running import Hypothesis
+    from ....translation.translator import Translator
     from ..evaluation import CorpusLoss, CorpusScores
 
 
@@ -77,11 +81,7 @@ def run(options: argparse.Namespace) -> int:
     sources = [into_language(options, source) for source in sources]
     changes = read_general(options)
     beam, length_penalty = read_beam(options)
-    from ..evaluation import (
-        evaluate,
-        notes_on_left_out_words,
-        reference_loss,  # torch is imported by now
-    )
+    from ..evaluation import evaluate, reference_loss  # torch is imported by now
 
     with show_progress(" sentences") as show:
         scores, hypotheses = evaluate(
@@ -95,15 +95,8 @@ def run(options: argparse.Namespace) -> int:
         )
     loss, too_long = reference_loss(translator, sources, references, changes)
     output = Beam(beam, length_penalty) if beam > 1 else Greedy()
-    with show_progress(" sentences") as show:
-        left_out = notes_on_left_out_words(
-            translator,
-            [Experiment(source, output, changes) for source in sources],
-            on_progress=show,
-        )
-    notes = [
-        (*hypothesis.notes, *own) for hypothesis, own in zip(hypotheses, left_out, strict=True)
-    ]
+    experiments = [Experiment(source, output, changes) for source in sources]
+    notes = _notes(translator, experiments, hypotheses)
     without_reference = [
         index for index, reference in enumerate(references) if not reference.strip()
     ]
@@ -124,22 +117,7 @@ def run(options: argparse.Namespace) -> int:
     else:
         decoding = f"beam {beam}, length penalty {length_penalty:g}" if beam > 1 else "greedy"
         _print(scores, loss, decoding, names_of(changes, translator))
-    texts = list(summaries(notes))
-    if without_reference:
-        texts.append(
-            share_of(
-                "references", without_reference, len(references), "empty and left out of the loss"
-            )
-        )
-    if too_long:
-        texts.append(
-            share_of(
-                "pairs",
-                too_long,
-                len(references),
-                "too long for the model and left out of the loss",
-            )
-        )
+    texts = [*summaries(notes), *_notes_on_loss(without_reference, too_long, len(references))]
     for text in texts:
         if options.json:
             print_note(text)
@@ -148,6 +126,31 @@ def run(options: argparse.Namespace) -> int:
     if options.hypotheses:  # last, so that a failure does not cost the scores
         write_text(options.hypotheses, "".join(f"{hypothesis.text}\n" for hypothesis in hypotheses))
     return 0
+
+
+def _notes(
+    translator: "Translator", experiments: Sequence[Experiment], hypotheses: "Sequence[Hypothesis]"
+) -> list[tuple[Note, ...]]:
+    """For each sentence, the notes on its translation and on the words that it leaves out."""
+    from ..evaluation import notes_on_left_out_words
+
+    with show_progress(" sentences") as show:
+        left_out = notes_on_left_out_words(translator, experiments, on_progress=show)
+    return [(*hypothesis.notes, *own) for hypothesis, own in zip(hypotheses, left_out, strict=True)]
+
+
+def _notes_on_loss(
+    without_reference: Sequence[int], too_long: Sequence[int], num_pairs: int
+) -> list[CountedText]:
+    """Notes on the pairs that do not count in the loss."""
+    texts = []
+    if without_reference:
+        problem = "empty and left out of the loss"
+        texts.append(share_of("references", without_reference, num_pairs, problem))
+    if too_long:
+        problem = "too long for the model and left out of the loss"
+        texts.append(share_of("pairs", too_long, num_pairs, problem))
+    return texts
 
 
 def _print(scores: "CorpusScores", loss: "CorpusLoss | None", decoding: str, changes: str) -> None:

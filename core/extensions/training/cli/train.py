@@ -235,12 +235,7 @@ def _train(
     echo_seconds: float,
 ) -> int:
     from ....device import choose_device
-    from ..checks import (
-        check_address_space,
-        check_memory_for_training,
-        with_fitting_batches,
-    )
-    from ..events import Noted
+    from ..checks import check_address_space, check_memory_for_training
     from ..loop import train
     from ..tensorboard import tensorboard_log
 
@@ -257,16 +252,7 @@ def _train(
         )
         corpus = _read_corpus(options, settings, models, show.phase)
         if models.initial is not None and not _chooses_batches(options):
-            default = settings
-            settings = with_fitting_batches(settings, corpus)
-            if settings != default:
-                num_units, unit = settings.training.batch_size, settings.training.batch_unit
-                show(
-                    Noted(
-                        f"The corpus is small, so each batch has {num_units:,} {unit} "
-                        "(--batch-size)."
-                    )
-                )
+            settings = _with_announced_batches(settings, corpus, show)
         stop = stack.enter_context(stop_on_interrupt(echo_seconds))
         stack.callback(show.close)
 
@@ -292,6 +278,20 @@ def _train(
             on_save_failed=lambda failure: ask_after_failed_save(failure, show.say, stop),
         )
     return 0
+
+
+def _with_announced_batches(
+    settings: RunConfig, corpus: "PreparedCorpus", show: Callable[["TrainingEvent"], None]
+) -> RunConfig:
+    """The settings with batches that fit a small corpus; a note tells the user if they changed."""
+    from ..checks import with_fitting_batches
+    from ..events import Noted
+
+    fitting = with_fitting_batches(settings, corpus)
+    if fitting != settings:
+        num_units, unit = fitting.training.batch_size, fitting.training.batch_unit
+        show(Noted(f"The corpus is small, so each batch has {num_units:,} {unit} (--batch-size)."))
+    return fitting
 
 
 def _read_corpus(
