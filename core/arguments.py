@@ -31,8 +31,7 @@ _SHORT.maxstring = _SHORT.maxother = 60
 
 
 def checks_arguments(public: PublicT) -> PublicT:
-    """The function with a check of its arguments; or the class, with a check of those of its public
-    methods.
+    """The function or class with a check of its arguments: for a class, of its public methods'.
 
     A list may be anything with a length and members, except a text, and a number may be one of
     NumPy. The check costs a few microseconds. It raises `ArgumentError`; the number of arguments is
@@ -69,8 +68,9 @@ def checks_arguments(public: PublicT) -> PublicT:
 
 
 class CheckedFields:
-    """Base of dataclasses that users make: a field that is not of the annotated type raises
-    `ArgumentError`.
+    """Base of dataclasses that users make: checks the types of their fields.
+
+    A field that is not of the annotated type raises `ArgumentError`.
     """
 
     def __post_init__(self) -> None:
@@ -93,9 +93,7 @@ def _check(value: object, hint: object, name: str, owner: str) -> None:
 
 
 def _narrowed(name: str, value: Any, hint: Any) -> tuple[str, Any, Any]:
-    """Name, value and annotation of the first wrong member of a list; the same if the value is no
-    list at all.
-    """
+    """Name, value and annotation of the first wrong member of a list; else those of the value."""
     for kind in get_args(hint) if get_origin(hint) in (Union, types.UnionType) else (hint,):
         origin, members = get_origin(kind), get_args(kind)
         if origin in _LISTS and isinstance(value, Sequence) and _is_list(value, origin, (Any, ...)):

@@ -1,6 +1,4 @@
-"""Texts that number layers, heads, steps and words: from 0 in Python and JSON, from 1 in window and
-terminal.
-"""
+"""Texts that number layers, heads and steps: from 0 in Python and JSON, from 1 for people."""
 
 from collections.abc import Iterable, Mapping
 from typing import Self
@@ -48,9 +46,7 @@ class CountedText(Counted, str):
 
 
 def display_text(value: object) -> str:
-    """The text of a value for window and terminal: of a `Counted` counted from 1, of anything else
-    its `str`.
-    """
+    """The text for window and terminal: a `Counted` counts from 1, anything else is its `str`."""
     return text_from(value, 1)
 
 
@@ -65,9 +61,7 @@ def text_from(value: object, first: int) -> str:
 
 
 def filled(template: str, values: Mapping[str, object], first: int) -> str:
-    """The template with values in place of their names in braces; without values, the template
-    itself.
-    """
+    """The template with values in place of their names in braces, if there are values."""
     return (
         template.format(**{name: text_from(value, first) for name, value in values.items()})
         if values

@@ -84,9 +84,7 @@ class CheckpointError(AugenmerkError):
 
 
 class ModelImportError(CheckpointError):
-    """A model of another project is missing, incomplete, damaged, too large, or of an unsupported
-    architecture.
-    """
+    """A model of another project is missing, damaged, too large, or of unknown architecture."""
 
 
 class ReaderFaultError(ModelImportError):
@@ -139,9 +137,7 @@ class NonFiniteError(AugenmerkError):
 
 
 class ExperimentError(AugenmerkError):
-    """An experiment or one of its interventions contradicts itself, or does not fit the sentence or
-    the model.
-    """
+    """An experiment contradicts itself, or does not fit the sentence or the model."""
 
 
 class ExperimentFileError(ExperimentError):

@@ -170,9 +170,7 @@ def _lock(descriptor: int) -> bool:
 
 
 def _is_alive(owner: str) -> bool:
-    """Whether the process named in a lock file still exists; one on another machine is assumed
-    to.
-    """
+    """Whether the process named in a lock file still exists. True for one on another machine."""
     named = _OWNER.match(owner)
     if named is None:
         return False

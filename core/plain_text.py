@@ -1,6 +1,4 @@
-"""Text of unknown origin: read from UTF-8, and made safe for terminals and for formats without
-control characters.
-"""
+"""Text of unknown origin: read from UTF-8, and made safe for terminals and files."""
 
 import re
 from pathlib import PurePath
@@ -12,9 +10,10 @@ MAX_LINE_BYTES = 4 * MAX_LINE_CHARACTERS
 _FORBIDDEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufeff\ufffe\uffff]"
 )
-"""Control characters but tab and line feed, which terminals act on and XML refuses; line and
-paragraph separators; signs that turn the direction of writing, which hide what is there; the
-byte-order mark, which some readers drop and matplotlib's PDF files cannot hold; and noncharacters.
+"""Characters that terminals act on, or that formats refuse, drop or cannot hold.
+
+Control characters but tab and line feed; line and paragraph separators; signs that turn the
+direction of writing, which hide what is there; the byte-order mark; and noncharacters.
 """
 _LINE_BREAKS = re.compile("[\t\n]")
 
@@ -68,9 +67,7 @@ def one_line(text: object) -> str:
 
 
 def name_of(path: PurePath) -> str:
-    """The last part of a path as text that can be saved: bytes that are not UTF-8 become
-    replacement characters.
-    """
+    """The last part of a path as text that can be saved, with � for bytes that are not UTF-8."""
     return path.name.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 

@@ -1,5 +1,4 @@
-"""Settings of a program's own process: threads and kernels of PyTorch, heap, garbage collector,
-standard streams.
+"""Settings of a program's own process: threads, kernels, heap, garbage collector, streams.
 
 Only entry points call these functions. Importing the library changes nothing: the process belongs
 to the program that imports it. Settings of the user have precedence. torch is imported only where a
@@ -44,16 +43,20 @@ POLICY_VARIABLE = "OMP_WAIT_POLICY"
 NUMBER_VARIABLE = "OMP_NUM_THREADS"
 LOADS = Path("/proc/loadavg")
 KERNELS = 64
-"""A step of `copy-task-small`, always of the same shapes, uses 54; with half as many it takes a
-third longer.
+"""Kernels that oneDNN keeps.
+
+A step of `copy-task-small`, always of the same shapes, uses 54; with half as many it takes a third
+longer.
 """
 KERNELS_VARIABLE = "ONEDNN_PRIMITIVE_CACHE_CAPACITY"
 _M_ARENA_MAX = -8
 """A parameter of mallopt, from glibc's malloc.h."""
 _STREAMS = (("stdin", os.O_RDONLY, "r"), ("stdout", os.O_RDONLY, "w"), ("stderr", os.O_WRONLY, "w"))
-"""Names, and the modes that the null device gets in their place. Input is at its end and messages
-are lost. Results cannot be written, which is reported like a full disk, because a command without
-output has not done its job."""
+"""Names of streams, and the modes to open the null device with in their place.
+
+Input is at its end and messages are lost. Results cannot be written, which is reported like a full
+disk, because a command without output has not done its job.
+"""
 
 logger = logging.getLogger(__name__)
 _notes: dict[str, str] = {}
@@ -85,8 +88,9 @@ def spinning() -> str:
 
 
 def compute_on(num_threads: int) -> None:
-    """Sets the number of threads that the calling thread computes on, unless OMP_NUM_THREADS is
-    set. Imports torch.
+    """Sets the number of threads of the calling thread, unless OMP_NUM_THREADS is set.
+
+    Imports torch.
     """
     import torch
 
@@ -140,8 +144,9 @@ def others_compute() -> bool:
 
 
 def _one_thread_unless_set() -> str:
-    """Torch is loaded, so spinning cannot change: computes on one thread, unless a number was set.
-    Returns a sentence for the log.
+    """Computes on one thread, unless a number was set; returns a sentence for the log.
+
+    Torch is loaded, so spinning cannot change.
     """
     import torch
 
@@ -178,8 +183,7 @@ def share_one_heap() -> None:
 
 @contextmanager
 def collector_paused(*, for_good: bool = False) -> Iterator[None]:
-    """Collects no garbage within the block, for imports: torch creates half a million objects, and
-    nearly all stay.
+    """Collects no garbage within the block: of half a million objects of torch, nearly all stay.
 
     Args:
         for_good: never search the objects that exist at the end of the block, not even when the
@@ -198,8 +202,7 @@ def collector_paused(*, for_good: bool = False) -> Iterator[None]:
 
 
 def open_standard_streams() -> None:
-    """Opens standard input, output and error if the process was started without them (`command <&-
-    >&- 2>&-`).
+    """Opens standard streams that the process was started without (`command <&- >&- 2>&-`).
 
     Otherwise the next file that is opened takes the free number, and messages for the terminal, by
     Python or by a library, would be written into a checkpoint.

@@ -20,8 +20,7 @@ def counted(count: int, noun: str, plural: str = "") -> str:
 
 
 def duration(seconds: float, *, exact: bool = False) -> str:
-    """A duration such as "41 s", "3 min 05 s" or "2 h 07 min"; a dash for unknown ones (NaN,
-    infinite).
+    """A duration such as "41 s" or "2 h 07 min"; a dash for unknown ones (NaN, infinite).
 
     With `exact`, durations under ten seconds are more precise: "410 ms", "3.2 s".
     """

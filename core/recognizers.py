@@ -45,9 +45,7 @@ RECOGNIZERS: Registry[Recognizer] = Registry(
 
 
 def recognize(path: Path) -> Recognized | None:
-    """The answer of the first extension that has one; None if none has, and for a file of
-    Augenmerk, without asking.
-    """
+    """The first answer of an extension; None without any, and at once for files of Augenmerk."""
     if has_description(path):
         return None
     answers = (recognizer.recognize(path) for recognizer in RECOGNIZERS.values())

@@ -47,9 +47,7 @@ class Registry(MutableMapping[str, DeclarationT], Generic[DeclarationT]):
         self._declarations: dict[str, DeclarationT | None] = dict(own or {})
 
     def __getitem__(self, name: str) -> DeclarationT:
-        """Raises `MissingExtensionError`, a `KeyError`, if no usable extension declares this
-        name.
-        """
+        """Raises `MissingExtensionError`, a `KeyError`, if no usable extension has this name."""
         if name not in self._declarations:
             entry = installed_entry_points(self.group).get(name)
             self._declarations[name] = None if entry is None else self._load(entry)
@@ -131,8 +129,7 @@ def installed_entry_points(group: str) -> Mapping[str, EntryPoint]:
 
 @cache
 def _of_this_checkout() -> tuple[EntryPoint, ...]:
-    """The entry points in `pyproject.toml` of a checkout; none if the project is installed from a
-    wheel.
+    """The entry points in `pyproject.toml` of a checkout; none in an installed wheel.
 
     An editable installation would know only those that were declared when it was made.
     """

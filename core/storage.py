@@ -1,5 +1,4 @@
-"""Writing files so that a crash, a full disk or a missing permission never leaves half a file;
-reading regular ones.
+"""Files are written whole or not at all, whatever happens; only regular ones are read.
 
 Everything Augenmerk writes goes through `atomic_path`: a temporary file next to the target, flushed
 to the disk, then renamed over it. Until the rename the older file is untouched.
@@ -125,8 +124,7 @@ def read_text(path: Path | str, max_bytes: int | None = None) -> str:
 
 @contextmanager
 def atomic_path(target: Path | str, *, durable: bool = True) -> Iterator[Path]:
-    """Yields a temporary path next to `target`; renames it to `target` when the block ends without
-    an error.
+    """Yields a temporary path next to `target`, and renames it when the block ends without error.
 
     The folder is made if it is missing. If the block raises, the temporary file is removed and
     `target` is unchanged. A symbolic link stays, and its target is written.
@@ -184,8 +182,7 @@ def check_writable(target: Path | str) -> None:
 
 @contextmanager
 def writable(target: Path | str) -> Iterator[None]:
-    """A context for work whose result will go to `target`: checks it first; removes the folders it
-    made on failure.
+    """Checks `target` before the work on it; removes the folders that it made if that fails.
 
     Raises:
         StorageError: as `check_writable`.
@@ -202,8 +199,9 @@ def writable(target: Path | str) -> Iterator[None]:
 
 
 def write_text(target: Path | str, text: str) -> None:
-    """Writes `text` as UTF-8 to `target`, atomically; a byte of a file name that is not UTF-8
-    becomes an escape.
+    """Writes `text` as UTF-8 to `target`, atomically.
+
+    A byte of a file name that is not UTF-8 becomes an escape.
 
     Raises:
         StorageError: as `atomic_path`.
@@ -213,8 +211,9 @@ def write_text(target: Path | str, text: str) -> None:
 
 
 def _file_behind(target: Path) -> Path:
-    """`target`, or the file that it points to if it is a symbolic link: a rename would put a file
-    in the link's place.
+    """`target`, or the file that a symbolic link points to.
+
+    A rename would replace the link by a file.
 
     Raises:
         StorageError: `target` is not a regular file; a rename would put one in its place too.
@@ -259,8 +258,7 @@ def _umask() -> int:
 
 
 def remedy(error: BaseException | None) -> str:
-    """What makes writing possible again, such as “free some space”; empty if the error does not
-    tell.
+    """What makes writing possible again, such as “free some space”; empty if unknown.
 
     Libraries repeat the reason of the system in the text of an error of their own.
     """

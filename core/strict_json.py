@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 MAX_DIGITS = 20
-"""Maximum digits of a whole number: more than any index, count or setting has, and few enough to be
-cheap."""
+"""Maximum digits of a whole number: more than any index, count or setting has."""
 _MAX_SHOWN = 60
 _MAX_SHOWN_BITS = 200
 _UTF_16_MARKS = (b"\xff\xfe", b"\xfe\xff")
@@ -45,9 +44,7 @@ class Field:
         raise JsonError(f"{self.path or 'The whole text'} is {shown(self.value)}. Use {expected}.")
 
     def members(self, *required: str, optional: Collection[str] = ()) -> dict[str, "Field"]:
-        """The fields of an object that has all of `required`, perhaps some of `optional`, and no
-        others.
-        """
+        """The fields of an object with all of `required`, some of `optional`, and no others."""
         if not isinstance(self.value, dict):
             self.refuse("an object { … }")
         for name in self.value:

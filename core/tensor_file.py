@@ -1,5 +1,4 @@
-"""safetensors files with a JSON description, opened so that false claims of a damaged one cost
-nothing. No torch.
+"""safetensors files with a JSON description. False claims of damaged ones cost nothing. No torch.
 
 Before a tensor is read, these are certain: the file is a regular one, its header is of bounded
 size, its description is a valid JSON text (`core.strict_json`), and it holds tensors of the stated
@@ -58,9 +57,7 @@ class UnsuitableFileError(TensorFileError):
 
 @dataclass(frozen=True)
 class TensorInfo:
-    """The header's entry of a tensor: its type in the words of safetensors ("F32"), its shape, its
-    first byte.
-    """
+    """A tensor in the header: its type as safetensors names it ("F32"), shape and first byte."""
 
     dtype: str
     shape: tuple[int, ...]
@@ -149,9 +146,7 @@ class TensorFile:
 
 
 def is_tensor_file(path: Path) -> bool:
-    """Whether the name or the first bytes of the file are those of a safetensors file, perhaps a
-    damaged one.
-    """
+    """Whether name or first bytes are those of a safetensors file, perhaps a damaged one."""
     if path.suffix == ".safetensors":
         return True
     try:
@@ -252,8 +247,7 @@ def _opened(file: BinaryIO, path: Path | str, framework: Literal["pt", "numpy"])
 
 
 def _name_of(file: BinaryIO, path: Path | str) -> Path | str:
-    """A name of the open file for the library: on Linux it means that very file, even if another
-    one replaces it.
+    """A name by which the library opens the same file, on Linux even if another replaces it.
 
     A name may also contain any bytes there, while the library requires UTF-8.
     """

@@ -422,8 +422,7 @@ def _check_values(
     weights: Mapping[str, Tensor],
     state: Mapping[str, Tensor] | None,
 ) -> None:
-    """Raises `CheckpointError` if a value is not finite, or if values changed after they were
-    written.
+    """Raises `CheckpointError` if a value is not finite, or was changed after it was written.
 
     Args:
         path: of the file.
@@ -486,9 +485,7 @@ def find_checkpoint(digest: str, paths: Iterable[Path]) -> Path | None:
 
 
 def tensors_checksum(tensors: Mapping[str, Tensor]) -> str:
-    """The checksum of names, types, shapes and values, independent of their order: 64 hexadecimal
-    digits.
-    """
+    """The checksum of names, types, shapes and values in any order: 64 hexadecimal digits."""
     digest = hashlib.sha256()
     _hash_tensors(digest, tensors)
     return digest.hexdigest()

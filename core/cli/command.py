@@ -1,5 +1,4 @@
-"""Parse the options of a command, run it, and turn user errors into one message on standard error
-and an exit status.
+"""Parse the options of a command, run it, and report errors by one message and an exit status.
 
 This module imports nothing heavy, because the window starts through it too.
 """
@@ -51,8 +50,7 @@ class OptionParser(argparse.ArgumentParser):
         self.register("type", Path, path_of)
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Parse, and refuse unknown options here: the parser of the whole program would report them
-        as its own.
+        """Parse, and refuse unknown options, which the program's parser would report as its own.
 
         Raises:
             StorageError: an option names a file to write that must not be replaced.
@@ -84,8 +82,9 @@ def _of_type(kind: Callable[[str], object], name: str) -> Callable[[str], object
 
 
 def require_characters(value: object) -> None:
-    """Raises `argparse.ArgumentTypeError` for a text with bytes that are no characters, unless it
-    names a file.
+    """Raises `argparse.ArgumentTypeError` for a text with bytes that are no characters.
+
+    Names of files may have them.
     """
     if isinstance(value, list | tuple):
         for member in value:
@@ -132,9 +131,7 @@ def refuse(message: str) -> int:
 
 
 def tell(message: str) -> None:
-    """Print a message for the user in one line of standard error, whatever the names in it
-    contain.
-    """
+    """Print a message for the user in one line of standard error, whatever names it contains."""
     print(f"augenmerk: {one_line(message)}", file=sys.stderr)
 
 

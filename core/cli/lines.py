@@ -108,8 +108,9 @@ class Refusals:
 
 
 def arriving_lines(stream: TextIO) -> Iterator[list[str]]:
-    """The lines of a stream, grouped as they arrive, so that a slow writer gets an answer to each
-    line.
+    """The lines of a stream, in the groups in which they arrive.
+
+    So a slow writer gets an answer to each line.
 
     Lines end with LF, CR LF or CR. A leading byte-order mark is dropped. The stream is read as
     UTF-8, like a file, whatever its own encoding.
@@ -134,9 +135,7 @@ def arriving_lines(stream: TextIO) -> Iterator[list[str]]:
 
 
 def _arriving_bytes(stream: TextIO) -> Iterator[str]:
-    """The bytes of a stream as characters of Latin-1, one for each, with LF at the end of each
-    line.
-    """
+    """The bytes of a stream as characters of Latin-1, one for each, with LF at the end of lines."""
     buffer = getattr(stream, "buffer", None)
     if buffer is None:  # text that has already been read
         buffer = io.BytesIO(stream.read().encode("utf-8", "surrogatepass"))
@@ -174,8 +173,7 @@ def read_text(text: str) -> str:
 
 
 def read_all_lines(text: str) -> list[str]:
-    """`text`, or if it is “-”, the lines of standard input: without empty ones at the end, but at
-    least one.
+    """`text`, or for “-” the lines of standard input, at least one, without empty ones at the end.
 
     Raises:
         CorpusError: standard input is not UTF-8.

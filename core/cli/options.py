@@ -76,23 +76,20 @@ CHOOSE_TARGET = "Or choose its target language: --into."
 
 
 def into_language(options: argparse.Namespace, text: str) -> str:
-    """The text with the code of `--into`, which `load_translator` completes; an empty text stays
-    empty.
-    """
+    """The text with the code of `--into`, which `load_translator` completes; “” stays empty."""
     return sentence_with_code(text, options.into)
 
 
 def arriving_sentences(options: argparse.Namespace) -> Iterator[list[str]]:
-    """The lines of standard input as they arrive, see `arriving_lines`, each with the code of
-    `--into`.
-    """
+    """The lines of standard input as they arrive, each with the code of `--into`."""
     for lines in arriving_lines(sys.stdin):
         yield [into_language(options, line) for line in lines]
 
 
 def load_translator(options: argparse.Namespace) -> "Translator":
-    """The model of `--checkpoint`, or that of `--experiment`, if it is the bundled one or next to
-    that file.
+    """The model of `--checkpoint`, else that of `--experiment`, else the bundled one.
+
+    That of an experiment is used if it is the bundled one or next to the experiment's file.
 
     It completes the options: its own beam size and length penalty, the heads of groups, and the
     code of the target language. A note names a model that was not found.

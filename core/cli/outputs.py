@@ -173,9 +173,7 @@ def _check_not_read(target: Path, inputs: Iterable[Path]) -> None:
 
 
 def _check_replaceable(target: Path, kind: FileKind) -> None:
-    """Raises `StorageError` if the existing file has something in it that is not of this kind, or
-    belongs to a run.
-    """
+    """Raises `StorageError` if the existing file is of another kind, or belongs to a run."""
     if belongs_to_run(target):
         raise StorageError(
             f"Cannot write {target}: it belongs to the run in this folder. Choose another file "

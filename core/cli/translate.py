@@ -212,9 +212,7 @@ def _print_json_list(
 def _print_json_lines(
     translator: "Translator", request: Experiment, options: argparse.Namespace, *, is_stream: bool
 ) -> int:
-    """Print a line of JSON for one text or each line of standard input, and save the maps of each
-    if requested.
-    """
+    """Print a line of JSON for each text, and save the maps of each if requested."""
     need_maps = options.attention is not None
 
     def as_json(number: int, translation: "Translation") -> str:

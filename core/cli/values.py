@@ -1,6 +1,4 @@
-"""Values that the output of several commands shares: model and version, tokens, and the translation
-without changes.
-"""
+"""Values in the output of several commands: model, version, tokens, original translation."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -21,8 +19,7 @@ if TYPE_CHECKING:
 
 Numbers = dict[str, "np.ndarray[Any, np.dtype[Any]]"]
 INTERVENTIONS = "interventions"
-"""Name of an array of JSON texts (in JSON output: of objects), in the form of
-`core.translation.experiment_file`."""
+"""Name of an array of JSON texts, or objects in JSON output, as in `experiment_file`."""
 
 
 def origin_values(translator: "Translator") -> dict[str, Any]:

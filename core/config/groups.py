@@ -1,6 +1,4 @@
-"""The groups of settings of a run: architecture, data, training; and how an imported model
-decodes.
-"""
+"""Groups of settings of a run: architecture, data, training, and an imported model's decoding."""
 
 import math
 from dataclasses import dataclass
@@ -316,9 +314,7 @@ class DataConfig(Settings, owner="data"):
 
     @property
     def is_imported(self) -> bool:
-        """Whether an imported model brings its own text processing, so that none is learned from a
-        corpus.
-        """
+        """Whether an imported model brings its own text processing, so that none is learned."""
         return self.tokenization == "imported"
 
 
@@ -552,8 +548,7 @@ class TrainingConfig(Settings, owner="training"):
 
 @dataclass(frozen=True)
 class DecodingConfig(Settings, owner="decoding"):
-    """Decoding according to a model's own settings; the defaults are those of a model that was
-    trained here.
+    """Decoding according to a model's own settings. Models trained here have the defaults.
 
     `forbidden_ids` are target ids that are never chosen; None for padding, the start mark and, with
     subwords, the unknown token.

@@ -1,6 +1,4 @@
-"""Shared by the configuration classes: declaration and validation of settings, conversion to and
-from dictionaries.
-"""
+"""Base of the configuration classes: declaration, validation, conversion from and to dicts."""
 
 import dataclasses
 import functools
@@ -299,9 +297,7 @@ def is_language_code(text: str) -> bool:
 
 
 def require_language(owner: str, **values: str) -> None:
-    """Raises `ConfigError` unless every value is the code of a language that spaCy has rules
-    for.
-    """
+    """Raises `ConfigError` unless every value is the code of a language with spaCy rules."""
     for name, value in values.items():
         if value not in LANGUAGES:
             raise ConfigError(

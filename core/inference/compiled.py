@@ -1,5 +1,4 @@
-"""A `Transformer` compiled for translating on a CPU: packed matrices, cached keys and values,
-guesses in 8 bits.
+"""A `Transformer` compiled for translating on a CPU: packed matrices, cached keys, 8-bit guesses.
 
 A decoding step of one sentence spends its time on reading matrices and on calling PyTorch's
 operators. So matrices are packed (`products`), no modules are called, and keys and values of
@@ -36,8 +35,10 @@ PLAIN_VARIABLE = "AUGENMERK_PLAIN"
 _MAX_COPIED = 32_000_000
 """Parameters up to which matrices are packed, which takes their memory once more."""
 _SMALL_PRODUCT, _MANY_PRODUCTS = 400, 128
-"""Multiplications below which PyTorch computes each product of a batch number by number, and
-products from which on another way takes less time."""
+"""Multiplications in a small product, and products in a batch that is not left to PyTorch.
+
+It computes small ones number by number.
+"""
 MakeProduct = Callable[[Tensor, Tensor | None], Product]
 Norm = Callable[[Tensor], Tensor]
 
@@ -142,8 +143,7 @@ class LayerCache:
 
 
 def empty_past(max_steps: int, keys: Tensor) -> Tensor:
-    """Memory for keys and values, [2, B, H, max steps, K], in which those of one step lie side by
-    side.
+    """Memory for keys and values, [2, B, H, max steps, K], with those of one step side by side.
 
     A step then writes to one place, and a batch is read in one stream per step. Collecting the few
     steps of each head would take twice as long.
@@ -253,9 +253,7 @@ class Decoder:
     def read(
         self, ids: Tensor, state: CachedState, mask: Tensor | None, need_maps: bool
     ) -> tuple[Tensor, Tensor | None, Tensor | None]:
-        """The states [B, T, D] of T more tokens [B, T], and their maps; keys and values go into the
-        caches.
-        """
+        """The states [B, T, D] of T more tokens [B, T] and their maps; fills the caches."""
         states = self._embed(ids, state.step)
         self_maps = []
         cross_maps = []
@@ -353,9 +351,7 @@ class _Attention:
         self._is_pre = residual.is_pre
 
     def project(self, states: Tensor) -> Tensor:
-        """Queries, then keys and values where there are any, [1 or 3, B, H, T, K], of the residual
-        stream [B, T, D].
-        """
+        """Queries, perhaps keys and values, [1 or 3, B, H, T, K], of the stream [B, T, D]."""
         projected = self._project(self._norm(states) if self._is_pre else states)
         batch, length, _ = projected.shape
         return projected.view(batch, length, -1, self._num_heads, self._head_width).permute(
@@ -411,9 +407,7 @@ class _FeedForward:
         self._is_pre = residual.is_pre
 
     def add_to(self, states: Tensor, factor: Tensor | None) -> Tensor:
-        """The residual stream [B, T, D] after this network, whose output is multiplied by `factor`
-        [B, 1, 1].
-        """
+        """The residual stream [B, T, D] after this network, which `factor` [B, 1, 1] scales."""
         inner = self._expand(self._norm(states) if self._is_pre else states)
         states = states + scaled(self._contract(self._network.activate(inner)), factor)
         return states if self._is_pre else self._norm(states)
@@ -606,9 +600,7 @@ def _versions(weights: Iterable[Tensor]) -> _Stamp | None:
 
 
 class _WatchedParameter(nn.Parameter):
-    """A parameter that counts reads of `data`, through which it can be changed without a new
-    version.
-    """
+    """A parameter that counts reads of `data`, which can change it without a new version."""
 
     __torch_function__ = torch._C._disabled_torch_function_impl  # type: ignore[assignment]  # as of its base class
     num_data_uses: ClassVar[int] = 0
@@ -625,9 +617,7 @@ class _WatchedParameter(nn.Parameter):
         nn.Parameter.data.__set__(self, values)  # type: ignore[attr-defined]
 
     def detach(self) -> Tensor:
-        """A plain tensor; in `nn.Parameter(weight)`, which demands one of the same class, a watched
-        parameter.
-        """
+        """A plain tensor; a watched parameter for `nn.Parameter(weight)`, which demands one."""
         values = super().detach()
         is_for_parameter = sys._getframe(1).f_code is nn.Parameter.__new__.__code__
         return (
@@ -638,8 +628,9 @@ class _WatchedParameter(nn.Parameter):
 
 
 def watch(parameters: Iterable[nn.Parameter]) -> None:
-    """Lets `Compiler` notice every later change of them, except through another tensor or array of
-    their memory.
+    """Lets `Compiler` notice every later change of the parameters.
+
+    It misses changes through another tensor or array of their memory.
     """
     for parameter in parameters:
         if type(parameter) is nn.Parameter:

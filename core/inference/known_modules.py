@@ -71,15 +71,12 @@ _SETTINGS: Mapping[type[nn.Module], tuple[str, ...]] = {
     AnnotatedLayerNorm: ("epsilon",),
     nn.LayerNorm: ("eps", "normalized_shape"),
 }
-"""Attributes that the compiled form reads once, or whose results it keeps, by the type of the
-module."""
+"""By the type of a module, the attributes that the compiled form reads once."""
 _FORWARDS = [(kind, kind.forward) for kind in _PARTS]
 
 
 def is_known(module: nn.Module) -> bool:
-    """Whether the compiled form reads all parts of this module itself, which may be modules that it
-    does not know.
-    """
+    """Whether the compiled form reads all parts of this module itself, known or not."""
     layers = dict.fromkeys(module._modules, (EncoderLayer, DecoderLayer))
     parts = layers if type(module) is nn.ModuleList else _PARTS.get(type(module))
     return (

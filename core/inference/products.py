@@ -20,8 +20,7 @@ from torch import Tensor
 from torch.nn import functional
 
 _MIN_MULTIPLICATIONS = 3 * 2**18
-"""Multiplications from which oneDNN pays off for an unpacked matrix: setting up its kernel takes
-time."""
+"""Multiplications from which oneDNN pays off for an unpacked matrix, despite its set-up."""
 _ROWS_PACKED_FOR = 16
 """Number of rows that blocks are chosen for: about a sentence's.
 
@@ -126,9 +125,7 @@ def product(rows: Tensor, columns: Tensor, bias: Tensor | None = None) -> Tensor
 
 
 def product_of_few_shapes(states: Tensor, columns: Tensor, bias: Tensor | None) -> Tensor:
-    """`product` of [..., N], padded with rows: each number of rows needs a kernel, which takes ten
-    products.
-    """
+    """`product` of [..., N] in padded rows: each number of rows needs a costly kernel."""
     num_rows = states.numel() // states.size(-1)
     missing = -num_rows % (8 if num_rows <= 256 else 32)
     if not missing:

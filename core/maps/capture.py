@@ -1,5 +1,4 @@
-"""Sublayers of a model in one pass: their inputs and outputs, queries, keys, values and weights;
-and frozen norms.
+"""What sublayers read and add in one pass, with queries, keys, values and weights; frozen norms.
 
 `core.model.sites` reads the values, so the user's own hooks take effect. Shape legend: `core.maps`.
 """
@@ -159,8 +158,7 @@ def _stack(layers: Sequence[HeadTrace]) -> HeadTrace:
 
 
 def linear_norm(norm: nn.Module, parts: Tensor, whole: Tensor) -> Tensor:
-    """A norm without its bias, of `parts` [..., D] that sum to `whole`: γ ⊙ (part − mean(part)) /
-    σ(whole).
+    """A norm without its bias, of `parts` [..., D] of `whole`: γ ⊙ (part − mean(part)) / σ(whole).
 
     In double precision. The results for all parts and the norm's bias sum to the norm's output for
     `whole`. An identity, which replaces the final norm of a model without one, changes nothing.

@@ -149,9 +149,7 @@ def _partners(first: Axis, second: Axis, name: str) -> Pairs:
 
 
 def common_subsequence(first: Sequence[str], second: Sequence[str]) -> Pairs:
-    """The longest common subsequence, as pairs of indices; of several, one that begins earliest in
-    `first`.
-    """
+    """The longest common subsequence as pairs of indices; of several, one that begins earliest."""
     # of what is left from here on
     lengths = np.zeros((len(first) + 1, len(second) + 1), dtype=np.intp)
     for i in reversed(range(len(first))):

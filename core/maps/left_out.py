@@ -28,9 +28,11 @@ if TYPE_CHECKING:
     from ..translation.translator import Translator
 
 LEAST_FACTOR = 1.5
-"""Without a word that was left out, the translation becomes at least 1.5 times as probable, and no
-token becomes 1.5 times less probable. Chosen on `val`, and checked on other sentences:
-tests/core/maps/test_left_out_words.py."""
+"""Least factor by which the translation becomes more probable without a word that was left out.
+
+No token becomes that much less probable. Chosen on `val`, and checked on other sentences:
+tests/core/maps/test_left_out_words.py.
+"""
 
 
 @checks_arguments
@@ -79,9 +81,7 @@ def left_out_words(
 
 
 def function_words_of(translator: "Translator") -> list[str]:
-    """Words that may be left out; empty if the rule was not checked for this model or its
-    language.
-    """
+    """Words that may be left out; empty if the rule is unchecked for this model or language."""
     if translator.run_config.data.is_imported:
         return []
     return FUNCTION_WORDS.get(
@@ -149,9 +149,7 @@ class ChangedSources:
         ]
 
     def baseline(self, should_stop: Callable[[], bool] = lambda: False) -> tuple[float, ...]:
-        """The log-probabilities of the old translation under this model, without the rows in
-        `left_out`.
-        """
+        """The log-probabilities of the old translation without the rows in `left_out`."""
         if not self.left_out and self._translator.has_made(self._translation):
             return self._translation.log_probabilities
         return self._translator.score_many(

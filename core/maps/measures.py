@@ -39,8 +39,7 @@ class MeasuredMaps:
 
 
 def measure_maps(model_pass: Pass, measure: MeasureName, kind: AttentionKind) -> FloatArray:
-    """Maps of one kind in one measure: [L, H, Q, M]; [L, 1, Q, M] where there is one for each
-    layer. Read-only.
+    """Maps of one kind in one measure, read-only: [L, H, Q, M], or [L, 1, Q, M] if one a layer.
 
     Raises:
         AnalysisError: the measure does not exist, or not for this kind, or gives another shape

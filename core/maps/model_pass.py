@@ -65,9 +65,7 @@ class Pass:
         return cls(translator.pass_over(translation), maps, should_stop)
 
     def check_stop(self) -> None:
-        """Raises `TranslationStoppedError` if the work is to be stopped; call it where a measure
-        takes long.
-        """
+        """Raises `TranslationStoppedError` if the work is to stop, for measures that take long."""
         if self._should_stop():
             raise TranslationStoppedError
 
@@ -192,9 +190,7 @@ class Pass:
 
     @cached_property
     def _values(self) -> "dict[str, Tensor]":
-        """The values at all sites, but those inside attention modules only once they were asked
-        for.
-        """
+        """The values at all sites; those inside attention modules only once they were requested."""
         from ..model.sites import STEPS, sites_of
 
         return self._read(

@@ -53,9 +53,7 @@ Component = Origin | Head | Network
 
 
 def name_in_stack(component: Component) -> str:
-    """The name of a component among those of one stack: “cross 2·5”, “feed-forward 2”, “token”; see
-    `CountedText`.
-    """
+    """The name of a component within a stack: “cross 2·5”, “feed-forward 2”; see `CountedText`."""
     if isinstance(component, Network):
         return CountedText("feed-forward {layer}", layer=Index(component.layer))
     return component.short_name
@@ -183,8 +181,7 @@ class CellParts(ReadOnlyArrays):
     remainder: float
 
     def table(self, opened_query: str = "", opened_key: str = "") -> "PartsTable":
-        """The products in at most `MAX_GROUPS` rows and columns and “others”, which sum to the same
-        total.
+        """The products in at most `MAX_GROUPS` rows and columns and “others”, with the same total.
 
         Args:
             opened_query, opened_key: the name of a group that is shown by component; empty for all

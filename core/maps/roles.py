@@ -1,5 +1,4 @@
-"""Statistics of every head over a sample, the roles that follow from them, and the file that stores
-roles. No torch.
+"""Statistics of every head over a sample, the roles that follow, and their file. No torch.
 
 Shape legend: `core.maps`; R = `REACH`.
 
@@ -31,9 +30,7 @@ from .selection import is_hidden
 
 BoolArray: TypeAlias = NDArray[np.bool_]
 REACH = 3
-"""Distances are counted separately up to this many tokens; the outermost entries include all larger
-ones.
-"""
+"""Tokens up to which distances are counted separately; the outermost entries hold larger ones."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -219,9 +216,7 @@ def _distances(
 def _coverage(
     rows: FloatArray, is_word: "np.ndarray[tuple[int], np.dtype[np.bool_]]"
 ) -> FloatArray:
-    """Different words with the largest weight of some row, over the largest possible number: [L,
-    H].
-    """
+    """Different words with some row's largest weight, over the largest possible number: [L, H]."""
     num_possible = min(int(is_word.sum()), rows.shape[-2])
     if not num_possible:
         return np.zeros(rows.shape[:2], dtype=np.float32)
@@ -257,8 +252,7 @@ coverage with the alignment error rate on `resources/alignments`, by token read 
 samples of 200 sentences the same seven heads pass: on both halves seven of the eight best of all.
 """
 BROAD_RELATIVE_ENTROPY = 0.73
-"""A broad head has at least this share of the entropy of equal weights; those on 9 (20^0.73) of 20
-tokens have it.
+"""Least share of the entropy of equal weights in a broad head: 9 (20^0.73) of 20 tokens have it.
 
 Chosen in a gap of the bundled model, on the samples of `POSITION_SHARE`: at least 0.74, or at most
 0.72.

@@ -29,8 +29,7 @@ Combination = Literal["mean", "max"]
 COMBINATIONS: tuple[Combination, ...] = ("mean", "max")
 
 NOTHING_LEFT = 1e-6
-"""A row with at most this share of its weight on visible keys becomes 0 instead of being scaled
-up."""
+"""A row with at most this share of its weight on visible keys becomes 0 and is not scaled up."""
 
 
 @dataclass(frozen=True)
@@ -117,8 +116,7 @@ class Selection(CheckedFields):
 
 
 def query_axis(translation: Translation, kind: AttentionKind, mode: LabelMode) -> Axis:
-    """The queries of a map: source tokens (encoder), or tokens read or predicted (decoder and
-    cross).
+    """The queries of a map: source tokens in the encoder, else the tokens read or predicted.
 
     Query t of these two belongs to the decoding step that reads `read_tokens[t]` and predicts
     `predicted_tokens[t]`.
@@ -131,9 +129,7 @@ def query_axis(translation: Translation, kind: AttentionKind, mode: LabelMode) -
 
 
 def key_axis(translation: Translation, kind: AttentionKind) -> Axis:
-    """The keys of a map: source tokens, or the tokens read (decoder), independent of the label
-    mode.
-    """
+    """The keys of a map: source tokens, or in the decoder the tokens read in any label mode."""
     return _read_axis(translation) if kind == "decoder" else _source_axis(translation)
 
 
@@ -184,8 +180,7 @@ def label_map(
 
 
 def merge_words(labelled: LabelledMap) -> LabelledMap:
-    """Words instead of pieces: the sum over the pieces of a key word, the mean over those of a
-    query word.
+    """Words instead of pieces: sums over the pieces of a key, means over those of a query.
 
     Rows keep their sums. Tokens outside words (start, end) stay unchanged.
     """
@@ -247,8 +242,7 @@ def is_hidden(label: str, kinds: Collection[HiddenKind]) -> bool:
 
 
 def hide(labelled: LabelledMap, kinds: Collection[HiddenKind]) -> LabelledMap:
-    """Hide queries and keys of these kinds of tokens, and scale each query's weights up to their
-    old sum.
+    """Hide tokens of these kinds, and scale each query's weights up to their old sum.
 
     `hidden_mass` states the share removed. A query with all its weight (up to `NOTHING_LEFT`) on
     hidden keys becomes 0 with a hidden mass of 1.

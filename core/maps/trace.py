@@ -39,8 +39,9 @@ class HeadTrace(ReadOnlyArrays):
 
 @dataclass(frozen=True, eq=False)
 class Trace(ByKind["HeadTrace"]):
-    """All heads, for one pair: M and Q are S and S for the encoder, T and T for the decoder, S and
-    T for cross.
+    """All heads, for one pair of S and T tokens.
+
+    M and Q are S and S for the encoder, T and T for the decoder, S and T for cross.
 
     Attributes:
         encoder, decoder, cross: the heads of each kind.
@@ -118,9 +119,7 @@ def query_key_detail(trace: Trace, head: Head, query: int, key: int) -> QueryKey
 
 
 def check_cell(head: Head, query: int, key: int, shape: tuple[int, ...]) -> None:
-    """Raises `AnalysisError` unless a head, row and column exist in maps of this shape, [L, H, Q,
-    M].
-    """
+    """Raises `AnalysisError` unless head, row and column exist in maps [L, H, Q, M]."""
     num_layers, num_heads, num_queries, num_keys = shape
     if head.layer not in range(num_layers) or head.head not in range(num_heads):
         raise AnalysisError(

@@ -1,6 +1,4 @@
-"""Multi-head scaled dot-product attention (Vaswani et al. 2017, section 3.2). Shape legend:
-`core.model`.
-"""
+"""Multi-head scaled dot-product attention (Vaswani et al. 2017). Shape legend: `core.model`."""
 
 import math
 from collections.abc import Callable
@@ -28,8 +26,7 @@ def attend(  # noqa: PLR0913 - all but the first five are options by name
     mix: Callable[[Tensor, Tensor], Tensor] = torch.matmul,
     keep: Keep | None = None,
 ) -> tuple[Tensor, Tensor | None]:
-    """softmax(Q Kᵀ / √K) V for every head: the one attention for training, translating and reading
-    values inside it.
+    """softmax(Q Kᵀ / √K) V for every head, for training, translating and reading values inside.
 
     Args:
         queries: [B, H, Q, K].
@@ -79,9 +76,7 @@ def attention_scores(queries: Tensor, keys: Tensor, mask: Tensor | None) -> Tens
 
 
 def _is_faster_in_steps(queries: Tensor, dropout: float) -> bool:
-    """Whether PyTorch's one kernel takes longer: on a CPU, with dropout or for single queries of
-    several sentences.
-    """
+    """Whether PyTorch's one kernel is slower: on a CPU with dropout, or one query per sentence."""
     return (
         dropout > 0 or (len(queries) > 1 and queries.size(2) == 1)
     ) and queries.device.type == "cpu"
@@ -112,9 +107,7 @@ class MultiHeadAttention(nn.Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Xavier uniform on each of the three projections apart: on the joined matrix its range
-        would be narrower.
-        """
+        """Xavier uniform on each projection: on the joined matrix its range would be narrower."""
         for part in self.in_proj_weight.chunk(3):
             nn.init.xavier_uniform_(part)
         bound = 1 / math.sqrt(self.in_proj_weight.size(1))
@@ -164,14 +157,13 @@ class MultiHeadAttention(nn.Module):
 
     @property
     def mixing(self) -> Tensor:
-        """Each head's part of the output projection, by which its output is multiplied: [H, K,
-        D].
-        """
+        """Each head's part of the output projection, which multiplies its output: [H, K, D]."""
         return self.out_proj.weight.t().unflatten(0, (self.num_heads, -1))
 
     def project(self, states: Tensor, first: int, last: int) -> tuple[Tensor, ...]:
-        """Queries, keys and values, or some of them, by rows of the joined matrix: [B, N, D] to [B,
-        H, N, K] each.
+        """Queries, keys and values, or some of them: [B, N, D] to [B, H, N, K] each.
+
+        The joined matrix has their rows one below the other.
         """
         projected = functional.linear(
             states, self.in_proj_weight[first:last], self.in_proj_bias[first:last]

@@ -1,5 +1,4 @@
-"""Changing what attention heads and feed-forward networks do, for each sentence of a batch, without
-touching the model.
+"""Changing attention heads and feed-forward networks for each sentence, not the model itself.
 
 A head's output can be multiplied by a factor before the output projection mixes it with the others
 (Michel et al. 2019, "Are Sixteen Heads Really Better than One?", equation 2; 0 is the same as
@@ -55,9 +54,7 @@ class AttentionChanges:
         )
 
     def tempered(self, queries: Tensor) -> Tensor:
-        """Queries [B, H, Q, K] divided by the heads' temperatures, which divides the attention
-        scores.
-        """
+        """Queries [B, H, Q, K] divided by the heads' temperatures, as their scores then are."""
         return (
             queries if self.temperatures is None else queries / self.temperatures[:, :, None, None]
         )
@@ -126,7 +123,5 @@ NO_INTERVENTIONS = Interventions()
 
 
 def scaled(output: Tensor, factor: Tensor | None) -> Tensor:
-    """The output [B, N, D] of a feed-forward network times its factor [B, 1, 1], if there is
-    one.
-    """
+    """The output [B, N, D] of a feed-forward network times its factor [B, 1, 1], if it has one."""
     return output if factor is None else output * factor

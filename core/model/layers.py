@@ -1,5 +1,4 @@
-"""Embeddings with positions, norms, the feed-forward network, and the layers of encoder and
-decoder.
+"""Embeddings with positions, norms, feed-forward networks, and the layers of encoder and decoder.
 
 Shape legend: `core.model`.
 """
@@ -19,9 +18,7 @@ from .interventions import NO_CHANGES, AttentionChanges, scaled
 
 
 def sinusoidal_table(num_positions: int, width: int) -> Tensor:
-    """sin and cos of position / 10000^(2i/width) in even and odd columns: [num_positions,
-    width].
-    """
+    """sin and cos of position / 10000^(2i/width) in even and odd columns: [positions, width]."""
     positions = torch.arange(num_positions).unsqueeze(1)
     frequencies = torch.exp(torch.arange(0, width, 2) * (-math.log(10000.0) / width))
     table = torch.empty(num_positions, width)
@@ -31,17 +28,14 @@ def sinusoidal_table(num_positions: int, width: int) -> Tensor:
 
 
 def sinusoidal_halves_table(num_positions: int, width: int) -> Tensor:
-    """The same waves with all sines first and then all cosines, as Marian has them: [num_positions,
-    width].
-    """
+    """The same waves, all sines before all cosines, as Marian has them: [num_positions, width]."""
     positions = torch.arange(num_positions, dtype=torch.float64).unsqueeze(1)
     waves = positions / 10000.0 ** (torch.arange(0, width, 2, dtype=torch.float64) / width)
     return torch.cat([waves.sin(), waves.cos()[:, : width // 2]], dim=1).float()
 
 
 class TokenAndPosition(nn.Module):
-    """Vectors of tokens (scaled by √D if the config says so) plus vectors of their positions, then
-    dropout.
+    """Vectors of tokens, perhaps scaled by √D, plus vectors of their positions, then dropout.
 
     Attributes:
         tokens: embedding, [V, D].
@@ -82,8 +76,9 @@ class TokenAndPosition(nn.Module):
 
 
 class AnnotatedLayerNorm(nn.Module):
-    """a · (x − mean) / (std + ε) + b, with the unbiased std and ε outside the root (The Annotated
-    Transformer).
+    """a · (x − mean) / (std + ε) + b (The Annotated Transformer).
+
+    The std is the unbiased one, and ε is outside the root.
     """
 
     def __init__(self, width: int, epsilon: float = 1e-6) -> None:
@@ -171,8 +166,9 @@ class EncoderLayer(nn.Module):
         changes: AttentionChanges = NO_CHANGES,
         factor: Tensor | None = None,
     ) -> tuple[Tensor, Tensor | None]:
-        """[B, S, D] to [B, S, D], and the maps [B, H, S, S] if requested; `factor` scales the
-        feed-forward network.
+        """[B, S, D] to [B, S, D], and the maps [B, H, S, S] if requested.
+
+        `factor` scales the feed-forward network.
         """
         attended, maps = self.self_attention(
             self.attention_residual.before(states),
@@ -187,9 +183,7 @@ class EncoderLayer(nn.Module):
 
 
 class DecoderLayer(nn.Module):
-    """Causal self-attention over the target, cross-attention to the source, then the feed-forward
-    network.
-    """
+    """Causal self-attention over the target, cross-attention, then the feed-forward network."""
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()

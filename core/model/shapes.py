@@ -13,14 +13,17 @@ from ..config import ModelConfig
 from .transformer import Transformer
 
 MAX_TABLE_NUMBERS = 2**23
-"""Maximum size of a table of sinusoidal positions, which no file holds: 32 MiB, 16,384 positions of
-width 512."""
+"""Maximum size of a table of sinusoidal positions, which no file holds, in numbers.
+
+It takes 32 MiB: 16,384 positions of width 512.
+"""
 _STACKS = {"encoder_layers": "num_encoder_layers", "decoder_layers": "num_decoder_layers"}
 
 
 class NoRandomNumbers(TorchFunctionMode):
-    """Skips random initialization: weights will be loaded, and initializing on "meta" imports half
-    of torch.
+    """Skips random initialization, because weights will be loaded.
+
+    On "meta" it would import half of torch.
     """
 
     def __torch_function__(
@@ -50,8 +53,9 @@ _DRAWING = (
 def parameter_shapes(
     config: ModelConfig, num_source_tokens: int, num_target_tokens: int
 ) -> dict[str, tuple[int, ...]]:
-    """The shape of every parameter by its name, shared ones once, in the order of
-    `Transformer.named_parameters`.
+    """The shape of every parameter by its name, in the order of `Transformer.named_parameters`.
+
+    Shared ones occur once.
 
     Only one layer of each stack is outlined, without memory: the others have the same shapes.
 
@@ -84,7 +88,5 @@ def _outlined(
 
 
 def num_table_numbers(config: ModelConfig) -> int:
-    """Numbers in each of the two tables of positions that are computed, not learned; 0 where they
-    are parameters.
-    """
+    """Numbers in each of the two tables of sinusoidal positions; 0 for learned positions."""
     return 0 if config.positions == "learned" else config.max_positions * config.width

@@ -87,8 +87,7 @@ class Transformer(nn.Module):
     def target_mask(
         self, target: Tensor, interventions: Interventions = NO_INTERVENTIONS
     ) -> Tensor:
-        """[B or 1, 1, T, T], True where a position of the ids [B, T] may look: at itself and
-        before.
+        """[B or 1, 1, T, T], True where a position of the ids [B, T] may look: at no later one.
 
         Padding is at the right, where no real token looks; in Marian's models its id also begins
         every target. If `interventions` lift the causal mask, later positions are seen too, except
@@ -156,9 +155,7 @@ class Transformer(nn.Module):
         return output
 
     def hidden_states(self, source: Tensor, target: Tensor) -> Tensor:
-        """The decoder's output before the output layer, [B, T, D], for the ids [B, S] and [B,
-        T].
-        """
+        """The states [B, T, D] before the output layer, for the ids [B, S] and [B, T]."""
         return self._run_decoder(target, self.encode(source), need_maps=False)[0]
 
     def start_decoding(self, encoding: Encoding, max_steps: int) -> DecoderState:

@@ -47,8 +47,7 @@ _GROUPS = {
 
 
 _CODE = re.compile(r"[A-Za-z]{2,3}([-_][A-Za-z0-9]{1,8})*|[A-Z]{2,12}(_[A-Z]{1,12})*")
-"""One of ISO 639, perhaps with script and region (zho_Hans, pt-BR), or OPUS-MT's name of a group
-(ROMANCE)."""
+"""A code of ISO 639, perhaps with script or region (zho_Hans), or OPUS-MT's group (ROMANCE)."""
 
 
 def language_code(text: str) -> str | None:
@@ -59,18 +58,14 @@ def language_code(text: str) -> str | None:
 
 
 def two_letter_code(code: str) -> str:
-    """The ISO 639-1 code without region and script (`deu`, `de_AT`: de); unknown codes are returned
-    unchanged.
-    """
+    """The ISO 639-1 code, such as de for `deu` and `de_AT`; unknown codes stay unchanged."""
     language = code.replace("-", "_").partition("_")[0].lower()
     language = _TWO_LETTERS.get(language, language)
     return language if language in _NAMES else code
 
 
 def language_name(code: str) -> str:
-    """The English name of the language, or of the group of languages; its code if that is not
-    known.
-    """
+    """The English name of the language or group; its code if that is not known."""
     return _NAMES.get(two_letter_code(code)) or _GROUPS.get(code.lower(), code)
 
 
@@ -102,8 +97,7 @@ def code_of(text: str, codes: Collection[str]) -> str | None:
 
 
 def codes_for(language: str, codes: Iterable[str]) -> list[str]:
-    """Those of the codes `>>xx<<` that a language names: the code itself, its letters, another code
-    of it, or its name.
+    """Those of the codes `>>xx<<` that a language names, by code, letters, another code or name.
 
     Several only if each is for another script or region.
     """
@@ -121,8 +115,7 @@ def listed_codes(codes: Sequence[str]) -> str:
 
 
 def chosen_code(language: str, codes: Sequence[str], run: RunConfig) -> str:
-    """The one of a model's codes for a language, which is named by any of its codes or in English:
-    fra, fr, French.
+    """A model's code for a language, named by any of its codes or in English: fra, fr, French.
 
     Args:
         language: its name.
@@ -154,9 +147,7 @@ def chosen_code(language: str, codes: Sequence[str], run: RunConfig) -> str:
 
 
 def with_code(text: str, code: str, *, keeps_own: bool = False) -> str:
-    """The text with this code `>>xx<<` in place of the one that it begins with, unless it keeps its
-    own.
-    """
+    """The text with this code `>>xx<<` for the one it begins with, unless it keeps that one."""
     own = _FIRST_CODE.match(text)
     assert own is not None  # it also matches nothing
     return text if keeps_own and own[1] else f"{code} {text[own.end() :]}"
@@ -175,8 +166,11 @@ COMMON_WORDS = {
     "fr": """a au aux avec ce cette dans deux elle elles est et il ils je la le les mais ne nous on ont ou où par
     pas plus pour qu'il qui sa se ses son sont sur tu un une vous à été être""",
 }
-"""Frequent words of each language. Only “a” and “on” stand in two lists, so that they decide
-nothing between these; “de” and “en” are missing in French, as Dutch and Spanish have them, too."""
+"""Frequent words of each language.
+
+Only “a” and “on” stand in two lists, so that they decide nothing between these; “de” and “en” are
+missing in French, as Dutch and Spanish have them, too.
+"""
 
 
 FUNCTION_WORDS = {
@@ -204,8 +198,10 @@ FUNCTION_WORDS = {
     wollen wollte wollten womit woran worauf worden worin wovon wozu wurde würde wurden würden ziemlich zu zueinander
     zum zur zurecht zurück zusammen zwar zwischen""",
 }
-"""Words that carry little meaning of their own: articles, pronouns, prepositions, conjunctions,
-auxiliary verbs and particles, but not negations. All others are content words."""
+"""Words that carry little meaning of their own, by language: all others are content words.
+
+Articles, pronouns, prepositions, conjunctions, auxiliary verbs and particles, but not negations.
+"""
 
 
 def likely_language(words: Iterable[str], source: str) -> str:

@@ -28,8 +28,7 @@ FieldValue = int | bytes
 
 
 def check_model(model: bytes, check_table: Callable[[bytes], None] | None = None) -> None:
-    """Raises `ValueError` unless `model` is a complete sentencepiece model that the library can
-    read safely.
+    """Raises `ValueError` unless `model` is a whole sentencepiece model that is safe to read.
 
     Args:
         model: serialized.

@@ -14,8 +14,7 @@ WORD_MARK = "▁"
 
 
 class Subwords:
-    """Splits words into pieces of a fixed vocabulary; the first piece of each word begins with
-    `WORD_MARK`.
+    """Splits words into pieces of a fixed vocabulary; the first begins with `WORD_MARK`.
 
     Args:
         model: a serialized sentencepiece model.
@@ -40,9 +39,7 @@ class Subwords:
 
     @cached_property
     def scores(self) -> Mapping[str, float]:
-        """The scores of all pieces but the specials; of two merges the one with the higher score
-        comes first.
-        """
+        """The scores of all pieces but the specials: the merge with the higher one comes first."""
         count = self._processor.get_piece_size()
         processor = self._processor
         indices = [

@@ -1,6 +1,4 @@
-"""Text to ids and back, for one side of a pair: case, tokenizer, subwords and vocabulary in one
-object.
-"""
+"""Text to ids and back for one side: case, tokenizer, subwords and vocabulary in one object."""
 
 import unicodedata
 from collections.abc import Sequence
@@ -16,8 +14,7 @@ from .word_counts import SpellingRestorer, WordCounts
 CONTINUATION = "·"
 """Shown before a piece that continues a word."""
 _LINE_BREAKS = {ord(character): " " for character in "\n\r\t\v\f\x85\u2028\u2029\ufeff"}
-"""Line breaks, tabs, and the byte-order mark, which an editor may have put before the first
-word."""
+"""Spaces for line breaks, tabs, and the byte-order mark that an editor may have put first."""
 
 
 @dataclass(frozen=True)
@@ -93,8 +90,7 @@ class TextCodec:
         self.spelling = spelling
 
     def restoring_spelling(self, counts: WordCounts | None) -> "TextCodec":
-        """The codec for typed text, which restores the training data's spelling; see
-        `SpellingRestorer`.
+        """The codec for typed text, with the training data's spelling; see `SpellingRestorer`.
 
         All but slips among the words of the training data keep their ids. Returns this codec if no
         spellings are known, and for a vocabulary of whole words, where other words are unknown, as
@@ -124,15 +120,11 @@ class TextCodec:
 
     @property
     def target_codes(self) -> tuple[str, ...]:
-        """The tokens that select the target language at the start of a source; empty for a single
-        language pair.
-        """
+        """Tokens at the start of a source that select a target language; empty for one pair."""
         return ()
 
     def one_line(self, text: str) -> str:
-        """The text as `encode_text` expects it: without line breaks, tabs and byte-order marks;
-        none is shorter.
-        """
+        """The text as `encode_text` expects it, of the same length: one line without tabs."""
         return text.translate(_LINE_BREAKS)
 
     def encode_text(self, line: str, *, begins_sentence: bool = True) -> list[EncodedWord]:
@@ -184,9 +176,7 @@ class TextCodec:
 
     @cached_property
     def labels(self) -> tuple[str, ...]:
-        """All tokens for display: pieces without sentencepiece's mark, later pieces of a word after
-        a dot.
-        """
+        """All tokens for display: later pieces of a word after a dot, none with a mark."""
         special_ids = self.vocabulary.special_ids
         return tuple(
             token if token_id in special_ids else self._label(token)
@@ -264,8 +254,9 @@ CLITIC_HEADS = {"can": ("not",), "gon": ("na",), "wan": ("na",), "got": ("ta",)}
 
 
 def detokenize(tokens: Sequence[str]) -> str:
-    """Joins `tokens` into a sentence: no space before a full stop, none inside quotation marks,
-    "t-shirt" in one.
+    """Joins `tokens` into a sentence with the spaces of print.
+
+    None before a full stop or inside quotation marks, and none in "t-shirt".
     """
     pieces: list[str] = []
     open_quotes: set[str] = set()

@@ -71,9 +71,7 @@ class WordRules:
         return self._with_case_sequences(self._pieces(text))
 
     def _pieces(self, text: str, *, with_cases: bool = True) -> list[Piece]:
-        """The tokens of each run of white space and of other text, without the single space after a
-        run.
-        """
+        """The tokens of each run of white space, without one space after it, and of other text."""
         pieces: list[Piece] = []
         for match in _RUNS.finditer(text):
             run = match[0]
@@ -98,9 +96,7 @@ class WordRules:
         return tokens
 
     def _cut_by_patterns(self, run: str, cases: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
-        """Strip prefixes and suffixes until an exception or nothing to strip remains, then split at
-        infixes.
-        """
+        """Strip prefixes and suffixes up to an exception, then split the rest at infixes."""
         rest, prefixes, suffixes = self._without_affixes(run, cases)
         if not rest:
             middle: Sequence[str] = ()
@@ -246,8 +242,10 @@ def rules_of(language: str) -> tuple[dict[str, str], dict[str, list[str]]]:
 MAX_CHARACTERS = 20_000
 """Maximum length of a typed text: twice that of a thousand words."""
 MAX_WORD_CHARACTERS = 1_000
-"""Maximum length between two spaces: spaCy takes quadratic time, two seconds for 5,000 opening
-brackets."""
+"""Maximum length between two spaces, in characters.
+
+spaCy takes quadratic time, two seconds for 5,000 opening brackets.
+"""
 _LONG_WORD = re.compile(rf"\S{{{MAX_WORD_CHARACTERS + 1}}}")
 
 
@@ -274,8 +272,7 @@ class SpacyTokenizer:
             return [piece for piece in rules(line) if not piece.text.isspace()]
 
     def pipe(self, lines: Iterable[str]) -> Iterator[list[str]]:
-        """The words of a corpus's lines, without their places; with `keep_spaces`, repeated spaces
-        are words too.
+        """The words of a corpus's lines; with `keep_spaces`, repeated spaces are words too.
 
         Raises:
             CorpusError: a word is too long.
@@ -346,8 +343,9 @@ def rules_for(language: str) -> str:
 
 
 def has_rules(*languages: str) -> bool:
-    """Whether text in these languages can be tokenized here; a server that trains from prepared
-    data may lack spaCy.
+    """Whether text in these languages can be tokenized here.
+
+    A server that trains from prepared data may lack spaCy.
     """
     return all(language in SHIPPED for language in languages) or find_spec("spacy") is not None
 

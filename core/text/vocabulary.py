@@ -78,8 +78,9 @@ class Vocabulary:
         return vocabulary
 
     def check_marks(self) -> None:
-        """Raises `ValueError` or `TypeError` unless each special token has an id of its own, and a
-        word is left.
+        """Checks that each special token has an id of its own, and that a word is left.
+
+        Raises `ValueError` or `TypeError`.
         """
         optional = [mark for mark in (self.end_id, self.unknown_id) if mark is not None]
         marks = [self.padding_id, self.start_id, *optional]

@@ -28,8 +28,7 @@ _MAX_COUNT = 2**53
 _MAX_FAMILIARITY = 40.0
 _SHARED_LIMIT = 255
 _UNLISTABLE = re.compile("[\n\ud800-\udfff]")
-"""Line ends, which separate the words of the list, and lone surrogates, which are not
-characters."""
+"""Characters that a list of words cannot hold: line ends and lone surrogates."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,9 +62,7 @@ class WordCounts:
         return sum(number >= RARE_BELOW for number in self.counts.values())
 
     def familiarity(self, words: Iterable[str]) -> float | None:
-        """The mean of ln(1 + count) over a sentence's different words that have letters; None if it
-        has none.
-        """
+        """The mean of ln(1 + count) over different words with letters; None without any."""
         numbers = [self.counts.get(word, 0) for word in set(words) if has_letters(word)]
         return mean_log(numbers)
 
@@ -136,9 +133,7 @@ def has_letters(word: str) -> bool:
 
 
 def is_word(word: str) -> bool:
-    """Not white space, which spaCy may cut off as a token, nor anything that a list of words could
-    not hold.
-    """
+    """Whether a list of words can hold this one, and spaCy cannot cut it off as white space."""
     return (
         bool(word)
         and not word.isspace()
@@ -219,11 +214,9 @@ def _numbers(data: bytes, position: int) -> Iterable[int]:
 REPLACEMENTS: Mapping[str, Mapping[str, str]] = {
     "de": {"ss": "ß", "ae": "ä", "oe": "ö", "ue": "ü", "Ae": "Ä", "Oe": "Ö", "Ue": "Ü"},
 }
-"""By language: what people type for a letter that their keyboard or capitals lack, and that
-letter."""
+"""By language: what people type for a letter that their keyboard or capitals lack."""
 SLIPS_BELOW = 3
-"""A training word that occurs less often may be a slip of spelling: “schoss” once, “schoß” 46
-times."""
+"""Occurrences below which a training word may be a slip: “schoss” once, “schoß” 46 times."""
 TIMES_AS_FREQUENT = 10
 """The usual spelling of a slip is at least this many times as frequent."""
 MAX_PLACES = 8
@@ -263,9 +256,7 @@ class SpellingRestorer:
         return re.compile("(" + "|".join(map(re.escape, self.replacements)) + ")")
 
     def restore(self, word: str) -> str:
-        """The most frequent known spelling of the word; the word itself unless that is far more
-        frequent.
-        """
+        """The most frequent known spelling; the word itself unless that is far more frequent."""
         counts = self.counts.counts
         if counts.get(word, 0) >= SLIPS_BELOW:
             return word

@@ -1,3 +1,1 @@
-"""From an experiment, by greedy or beam search or a given translation, to a translation with its
-maps; its files.
-"""
+"""From an experiment to a translation with its maps: by search or from a given one. Its files."""

@@ -1,6 +1,4 @@
-"""Experiments in the terms of one model: ids instead of words and tokens, checked against its
-vocabularies.
-"""
+"""Experiments in the terms of one model: ids instead of words, checked against its vocabularies."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -54,9 +52,7 @@ class CompiledExperiment:
         return self.source.notes if self.given is None else (*self.source.notes, *self.given.notes)
 
     def unreached(self, num_steps: int) -> tuple[Intervention, ...]:
-        """The interventions beyond the end of a result of `num_steps` decoding steps, which changed
-        nothing.
-        """
+        """The interventions beyond the end of `num_steps` decoding steps, which changed nothing."""
         return tuple(
             intervention
             for intervention in self.experiment.interventions
@@ -128,8 +124,7 @@ def forced_ids(experiment: Experiment, target_codec: TextCodec, rules: DecodingR
 
 
 def max_steps(source_length: int, run_config: RunConfig, rules: DecodingRules) -> int:
-    """The largest number of tokens for S source ids: that of the rules, else enough for any sane
-    translation.
+    """The largest number of tokens for S source ids, by the rules or enough for any translation.
 
     Exactly the source's length where nothing marks the end.
     """

@@ -83,9 +83,7 @@ class DecodingRules:
         return (self.start_id, *predicted[:-1])
 
     def forbidden_at(self, step: int) -> tuple[int, ...]:
-        """The ids forbidden at this step, counted from 0; the first `min_steps` include the end
-        token.
-        """
+        """The ids forbidden at this step, counted from 0; in the first `min_steps` the end, too."""
         if step >= self.min_steps or self.end_id is None:
             return self.forbidden_ids
         return (*self.forbidden_ids, self.end_id)
@@ -166,8 +164,10 @@ def greedy_search(
 
 
 _MAX_GOING_ON = 0.85
-"""Largest share of unfinished rows at which finished ones are removed: moving the cached values
-takes time, too."""
+"""Largest share of unfinished rows at which finished ones are removed from the caches.
+
+Moving the cached values takes time, too.
+"""
 
 
 def best_tokens(logits: Tensor) -> Tensor:
@@ -198,18 +198,14 @@ class ForbiddenTokens:
         return self.early if step < self.min_steps else self.later
 
     def add_to(self, logits: Tensor) -> Tensor:
-        """`logits` [B, T, V] of the first T steps, with minus infinity for tokens that are
-        forbidden at each.
-        """
+        """`logits` [B, T, V] of the first T steps, with minus infinity for forbidden tokens."""
         allowed = logits + self.later
         if self.min_steps:
             allowed[:, : self.min_steps] += self.early
         return allowed
 
     def best_of(self, logits: Tensor) -> Tensor:
-        """The best allowed tokens by logits [B, T, V] of the first T steps: ids [B, T], the first
-        of equals.
-        """
+        """The best allowed tokens, ids [B, T], by logits [B, T, V]; the first of equals."""
         best = best_tokens(logits.flatten(0, 1)).view(logits.shape[:2])
         if self.later[best].any() or self.early[best[:, : self.min_steps]].any():
             best = best_tokens(self.add_to(logits).flatten(0, 1)).view(logits.shape[:2])
@@ -238,8 +234,9 @@ def only(
     step: int,
     repeats: int = 1,
 ) -> Tensor:
-    """`forbidden` [V] for this step of these sources, `repeats` rows each: where a token is forced,
-    all others are.
+    """`forbidden` [V] for this step of these sources, `repeats` rows each, with forced tokens.
+
+    Where a token is forced, all others are forbidden.
 
     Returns:
         [V] if nothing is forced here, else [sources · repeats, V].
@@ -265,13 +262,11 @@ def batches_by_length(lengths: Sequence[int], batch_size: int) -> Iterable[list[
 MEETING_LENGTH = 2
 """Tokens that a new draft must have in common with the old one to continue with it."""
 MIN_REST = 3
-"""Tokens that the old draft must have left there: making fewer step by step is faster than failing
-once."""
+"""Tokens that the old draft must have left: making fewer takes less time than failing once."""
 
 
 NEAR_TIE = 0.025
-"""A guess whose two best tokens are less apart, in standard deviations of its logits, is left to
-the model itself.
+"""A guess whose two best tokens are closer, in deviations of its logits, is left to the model.
 
 Below it every fourth guess of a draft is wrong, above it one of 700 (3,500 steps of the bundled
 model, 5,400 with random weights): a wrong one costs a pass, which takes as long as three steps of
@@ -549,9 +544,7 @@ def _pass(
 
 
 def _take_right_ones(sentence: _Sentence, best: Sequence[int]) -> None:
-    """Cuts the draft after its first token that is not the best one, and puts the best one in its
-    place.
-    """
+    """Cuts the draft after its first token that is not the best one, and puts that in its place."""
     differing = (
         step
         for step, (mine, right) in enumerate(zip(sentence.draft, best, strict=True))

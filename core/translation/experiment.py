@@ -147,8 +147,7 @@ class SourceWordReplaced(Counted):
 
 @dataclass(frozen=True)
 class HeadScaled(Counted):
-    """The output of a head is multiplied by a factor; 0 switches it off (Michel et al. 2019,
-    equation 2).
+    """The output of a head is multiplied by a factor; 0 switches it off (Michel et al. 2019).
 
     Attributes:
         head: the head.
@@ -174,8 +173,7 @@ class HeadScaled(Counted):
 
 @dataclass(frozen=True)
 class FeedForwardScaled(Counted):
-    """The output of a feed-forward network is multiplied by a factor before it is added to the
-    residual stream.
+    """The output of a feed-forward network is multiplied by a factor before it is added.
 
     Attributes:
         network: the network.
@@ -240,8 +238,7 @@ class AttentionRow(Counted):
 
 @dataclass(frozen=True)
 class SoftmaxTemperature(Counted):
-    """The scores of a head are divided by a temperature before the softmax (Hinton et al. 2015,
-    equation 1).
+    """The scores of a head are divided by a temperature before the softmax (Hinton et al. 2015).
 
     Attributes:
         head: the head.
@@ -273,8 +270,7 @@ class SoftmaxTemperature(Counted):
 
 @dataclass(frozen=True)
 class CausalMaskLifted(Counted):
-    """Every query of the decoder's self-attention sees all target tokens that are read, later ones
-    too.
+    """Every query of the decoder's self-attention also sees later target tokens.
 
     This needs a given target: while the model chooses its tokens, there are no later ones. Rows of
     attention that are set stay unchanged, with weight 0 for later tokens.
@@ -705,9 +701,7 @@ def _as_text(text: str, name: str) -> str:
 
 
 def writable(text: str) -> str:
-    """The text with a replacement for each lone surrogate, which no tokenizer and no file
-    accepts.
-    """
+    """The text with a replacement for lone surrogates, which tokenizers and files refuse."""
     return text.translate(_LONE_SURROGATES)
 
 

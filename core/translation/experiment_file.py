@@ -369,9 +369,7 @@ def kind_of_file(path: Path | str) -> FileKind:
 
 
 def _head_of(path: Path, num_bytes: int) -> bytes:
-    """At most `num_bytes` from the beginning of a regular file; others are refused before they can
-    block.
-    """
+    """At most `num_bytes` from the beginning of a file; only regular ones, as others can block."""
     advice = f"Choose an experiment (*{SUFFIX}) or a checkpoint (*.safetensors)."
     try:
         with open_file(path) as file:

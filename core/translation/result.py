@@ -63,8 +63,7 @@ class RareWord:
 
 @dataclass(frozen=True)
 class RespelledWord:
-    """A source word read in another spelling, because that one is far more frequent in the training
-    data.
+    """A source word read in another spelling, which is far more frequent in the training data.
 
     Attributes:
         text: as typed, case folded.
@@ -125,9 +124,7 @@ class Coverage:
 
 
 def unfamiliar(coverage: Coverage | None, hint: str) -> str:
-    """The notice for a sentence that is unlike the training data; empty for others, and next to a
-    hint.
-    """
+    """The notice for a sentence unlike the training data; empty for others, and next to a hint."""
     return coverage.notice if coverage is not None and not hint else ""
 
 
@@ -290,9 +287,7 @@ class Translation:
 
     @property
     def is_given(self) -> bool:
-        """Whether the target was given, and read by teacher forcing, rather than chosen by the
-        model.
-        """
+        """Whether the target was given and read by teacher forcing, not chosen by the model."""
         return isinstance(self.experiment.output, GivenTarget)
 
     @property
@@ -317,9 +312,7 @@ class Translation:
 
     @property
     def all_notes(self) -> tuple[str, ...]:
-        """`notes`, then those on interventions without effect and on a sentence that is unlike the
-        training data.
-        """
+        """`notes`, then those on interventions without effect and on unfamiliar sentences."""
         notice = unfamiliar(self.coverage, self.hint)
         return (*self.notes, *self.notes_on_unreached, *([notice] if notice else []))
 
@@ -345,9 +338,7 @@ class Translation:
 
     @property
     def words_by_step(self) -> dict[int, str]:
-        """The words of the translation, and tokens outside words, such as its end, by their first
-        steps.
-        """
+        """Words of the translation, and tokens outside words like its end, by their first steps."""
         inside = {step for word in self.target_words for step in range(word.start, word.end)}
         others = {
             step: token for step, token in enumerate(self.predicted_tokens) if step not in inside

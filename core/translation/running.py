@@ -61,8 +61,7 @@ NUM_ALTERNATIVES = 10
 CORPUS_BATCH = 192
 """Sentences that are translated side by side without maps."""
 _MAX_LOGITS = 2**27
-"""Maximum number of logits of a batch: a plain model computes those of all positions at each
-step."""
+"""Maximum number of logits of a batch, of which a plain model computes all at each step."""
 
 
 @dataclass(frozen=True)
@@ -181,8 +180,7 @@ class Runner:
         compiled: Sequence[CompiledExperiment],
         should_stop: Callable[[], bool] = lambda: False,
     ) -> Iterator[Tensor]:
-        """The logits [B, T, V] after each of the same T ids, under each of many experiments, a
-        batch of B at a time.
+        """The logits [B, T, V] after the same T ids under many experiments, B at a time.
 
         Args:
             model: in evaluation mode.
@@ -251,8 +249,7 @@ class Runner:
         return [TargetPass(list(ids), passed, row) for row, ids in enumerate(chosen)]
 
     def last_token(self, source: EncodedSource) -> int | None:
-        """The last token of a source if its translation may end with it too: a full stop, of one
-        vocabulary for both.
+        """The last token of a source if its translation may end with it, like a full stop.
 
         None if the token occurs several times in the source, or each side has its vocabulary.
         """
@@ -320,9 +317,7 @@ class Runner:
         )
 
     def describe_steps(self, logits: Tensor, ids: Sequence[int]) -> Steps:
-        """The predictions at each decoding step of one sentence, by its logits [T, V], for these T
-        ids.
-        """
+        """The predictions at each step of one sentence, by its logits [T, V], for T ids."""
         log_probabilities = logits.float().log_softmax(dim=-1)
         # [T, 1]
         chosen = log_probabilities.gather(1, torch.tensor(ids, device=logits.device)[:, None])

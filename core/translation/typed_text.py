@@ -99,8 +99,9 @@ def _check_amount(text: str, codec: TextCodec) -> None:
 
 
 def fewest_words(codec: TextCodec) -> int:
-    """Two for the copy task: nothing marks the end, the first symbol is given, and one must be left
-    to predict.
+    """Fewest words of a source: two for the copy task, else one.
+
+    Nothing marks its end, the first symbol is given, and one must be left to predict.
     """
     return 2 if codec.copies_symbols else 1
 
@@ -129,9 +130,7 @@ def _notes_on_form(
 
 
 def _hint(words: Sequence[EncodedWord], codec: TextCodec) -> list[Note]:
-    """At most one advice to type something else: a target language, a first symbol, or text in the
-    source language.
-    """
+    """At most one advice for typing: a target language, a first symbol, or the source language."""
     if advice := _note_on_target_language(words, codec):
         return advice
     vocabulary = codec.vocabulary
