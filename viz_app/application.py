@@ -1,6 +1,4 @@
-"""Starts the window, takes its picture, and ends its process: by a signal, without a display, with
-a stuck thread.
-"""
+"""Starts the window, takes its picture, and ends its process, whatever is missing or stuck."""
 
 import contextlib
 import logging
@@ -59,8 +57,7 @@ SCREENSHOT_SIZE = (1440, 900)
 SETTLE_MS = 150
 MAX_SETTINGS_BYTES = 16_000_000
 _FOREIGN_TYPE = re.compile(rb'[=,]\s*"?@(?:Variant|DateTime)\(')
-"""Values that are never stored: Qt prints messages about damaged ones, or ends the process for lack
-of memory."""
+"""Values that are never stored: damaged ones make Qt print messages or end the process."""
 FRAME_METRICS = QStyle.PixelMetric.PM_TitleBarHeight, QStyle.PixelMetric.PM_MdiSubWindowFrameWidth
 SIGNALS = tuple(
     getattr(signal, name)
@@ -68,8 +65,7 @@ SIGNALS = tuple(
     if hasattr(signal, name)
 )
 LIMIT_SECONDS = 90.0
-"""The longest time from a signal to the end of the process: longer than saving a training may
-take."""
+"""Longest time from a signal to the end of the process: saving a training takes less."""
 logger = logging.getLogger(__name__)
 
 
@@ -160,9 +156,7 @@ def repair_settings(path: Path) -> None:
 
 
 def fit_to_screen(window: QWidget) -> None:
-    """Makes a window that is about to be shown no larger than its screen, even if its smallest size
-    is.
-    """
+    """Makes a window that is about to be shown no larger than its screen, at any smallest size."""
     room = window.screen().availableGeometry()
     if not room.contains(window.geometry()):
         title, edge = map(window.style().pixelMetric, FRAME_METRICS)

@@ -146,9 +146,7 @@ class _ReportHandler(logging.Handler):
 
 
 def _open(folder: Path) -> BinaryIO | None:
-    """A new file with a header, locked for as long as this process lives; None if it cannot be
-    written.
-    """
+    """A new file with a header, locked while this process lives; None if it cannot be written."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         path = folder / f"{datetime.now():%Y-%m-%d-%H%M%S}-{os.getpid()}.log"

@@ -36,8 +36,7 @@ Command-line commands:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Runs `augenmerk` with `argv` and returns its exit status; without `argv` it is that of the
-    process.
+    """Runs `augenmerk` with `argv`, else with that of the process; returns its exit status.
 
     A command of the process itself ends it.
     """

@@ -47,11 +47,12 @@ from .worker.inference import ANSWER_SECONDS, ExperimentController, Failure, Inf
 
 MIN_SIZE = 960, 620
 CONTENT_SIZE = 940, 596
-"""The minimum at 100%: a little less than the window's, so that a screen of 1440 × 900 shows all of
-it at 150%."""
+"""Minimum size at 100% in pixels: a screen of 1440 × 900 shows all of it at 150%."""
 NARROW_CONTENT_SIZE = 465, 700
-"""The minimum in a narrower window, where the parts are in one column. The smallest window has this
-width at 200%, next to its scroll bar."""
+"""Minimum size in a narrower window, whose parts are in one column, in pixels.
+
+The smallest window has this width at 200%, next to its scroll bar.
+"""
 TRANSLATING = "Translating…\nYou can type another sentence meanwhile."
 CLOSE_POLL_MS = 100
 logger = logging.getLogger(__name__)
@@ -74,9 +75,7 @@ class Appearance(QObject):
         self._apply()
 
     def set_scale(self, percent: int) -> None:
-        """Changes the size of the interface to one of `SCALES`; of a presentation, until it
-        ends.
-        """
+        """Changes the size of the interface to one of `SCALES`, or that of a presentation."""
         if self._presented_scale is not None:
             self._presented_zoom = percent
             self._apply()
@@ -138,8 +137,7 @@ SCALE_COMMANDS = (
 
 
 class Opening:
-    """Requests an experiment from each opened model; shows the name of the model, or the reason if
-    there is none.
+    """Requests an experiment from each opened model; shows its name, or why there is none.
 
     The bundled model replaces a model of the last session that cannot be opened, or cannot read the
     sentence of the command line.
@@ -185,9 +183,7 @@ class Opening:
         (self._loader.reopen if self._is_reopening else self._loader.open)(self._first_checkpoint)
 
     def _show_first_text(self, sentence: str | None) -> None:
-        """Shows the requested sentence; else the last session, if it belongs to this model; else an
-        example.
-        """
+        """Shows the requested sentence, else the last session of this model, else an example."""
         path, page = self._first_checkpoint, self._page
         if (
             sentence is None
@@ -256,9 +252,7 @@ class Opening:
         self._window.failed.emit(failure)
 
     def _on_sentence_failed(self, failure: Failure) -> None:
-        """Passes a sentence of the command line to the bundled model if the last model cannot read
-        it.
-        """
+        """Passes a sentence of the command line to the bundled model if the last one refuses it."""
         is_requested = self._state.experiment.source_text == self._page.sentence.requested_text
         model = self._loader.model
         offers_bundled = self._offers_bundled
@@ -280,9 +274,7 @@ class Opening:
             self._offers_bundled = False
 
     def _open_bundled_instead(self) -> None:
-        """Opens the bundled model, with an example unless the user has changed the restored
-        experiment.
-        """
+        """Opens the bundled model, with an example unless the user changed the experiment."""
         if self._state.experiment == self._restored:
             self._show_example()
         self._loader.open(None)
@@ -309,8 +301,9 @@ class ShutdownSequence:
         self._poll_timer.timeout.connect(self._poll)
 
     def close(self) -> bool:
-        """Ends everything, unless the user must decide or a training is paused first; the window
-        then closes later.
+        """Ends everything, unless the user must decide or a training is paused first.
+
+        Then the window closes later.
 
         Returns:
             whether the window may close now.
@@ -469,9 +462,7 @@ class MainWindow(QMainWindow):
         return next((part for part in self.parts if isinstance(part, kind)), None)
 
     def opener_of(self, path: Path) -> Callable[[], object] | None:
-        """Returns a function that opens a file with the part that shows its kind; None if no part
-        does.
-        """
+        """A function that opens a file with the part that shows its kind; None without one."""
         return next(
             (partial(part.open_file, path) for part in self.parts if part.opens(path)), None
         )
@@ -485,9 +476,7 @@ class MainWindow(QMainWindow):
         self.loader.open(path)
 
     def try_model(self, path: Path, text: str) -> None:
-        """Opens a checkpoint; shows a sentence, and nothing of the previous model, once it is in
-        use.
-        """
+        """Opens a checkpoint, then shows a sentence and nothing of the previous model."""
 
         def show() -> None:
             model = self.state.model
@@ -499,9 +488,7 @@ class MainWindow(QMainWindow):
         self.open_model(path)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Opens the first model once the window is on the screen, as that takes seconds of
-        imports.
-        """
+        """Opens the first model after the window is shown, as imports take seconds."""
         super().paintEvent(event)
         if not self._has_painted:
             self._has_painted = True
@@ -567,9 +554,7 @@ class MainWindow(QMainWindow):
                 self._bars.addWidget(part.bar)
 
     def _add_commands(self) -> None:
-        """Adds commands in the order of the palette and the sheet of keys; the window's menu
-        follows.
-        """
+        """Adds commands, in the order of palette and sheet of keys, also to the window's menu."""
         add = self.commands.add
         add(self.pages, PAGE_HOST_COMMANDS)
         add(self.state, (RESET, *HEAD_COMMANDS, *PART_COMMANDS), self.translate_page)

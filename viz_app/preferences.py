@@ -233,9 +233,7 @@ class Preferences:
         self.imports = ImportedModels(settings)
 
     def is_stand_in(self, path: Path | None) -> bool:
-        """True if this is the bundled model while the next start reopens another one; see
-        `ModelLoader.stand_in`.
-        """
+        """Whether the bundled model stands in for another: see `ModelLoader.stand_in`."""
         return is_bundled_model(path) and not is_bundled_model(self.model)
 
     def restored(self, options: OptionsT) -> OptionsT:
@@ -260,9 +258,7 @@ class Preferences:
                 )
 
     def own_file(self, name: str) -> Path:
-        """A file of this name that the window writes for its next start: next to the settings if
-        these are a file.
-        """
+        """A file that the window writes for its next start: next to settings that are a file."""
         return self._folder(user_state_path("augenmerk")) / name
 
     @property

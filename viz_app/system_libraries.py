@@ -1,5 +1,4 @@
-"""Checks for a display and for Qt's system libraries on Linux, and names the Debian packages that
-are missing.
+"""Checks for a display and Qt's system libraries on Linux; names Debian packages that are missing.
 
 PySide6's wheels bring Qt itself, not the libraries of the desktop below it. Standard library only:
 the set-up runs this file with the system's Python before anything is installed.
@@ -125,8 +124,7 @@ def _privilege() -> list[str] | None:
 
 
 def prepare_display(*, picture_only: bool) -> str | None:
-    """Checks that Qt will find a display and its libraries; it would end the process without a
-    message.
+    """Checks for a display and Qt's libraries, without which Qt ends the process in silence.
 
     A picture needs no screen: without one, Qt draws offscreen.
 

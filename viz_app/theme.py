@@ -112,9 +112,7 @@ class Theme:
         return color
 
     def token_color(self, text: str, role: str = "") -> QColor:
-        """The colour of a token in a drawing: that of its role; without one, special tokens such as
-        <eos> are pale.
-        """
+        """The colour of a token in a drawing: that of its role, or a pale one if it is special."""
         return self.color(
             role or ("muted" if text.startswith("<") and text.endswith(">") else "text")
         )
@@ -140,8 +138,9 @@ class Theme:
         return round(length * self.scale) if isinstance(length, int) else length * self.scale
 
     def apply(self, app: QApplication) -> None:
-        """Gives the whole application this look; every widget gets a `changeEvent`, see
-        `is_theme_change`.
+        """Gives the whole application this look; every widget gets a `changeEvent`.
+
+        See `is_theme_change`.
 
         The old style sheet is removed first: replacing it restyles each widget once more per
         ancestor, which takes five times as long.
@@ -190,9 +189,7 @@ class Theme:
         return palette
 
     def _indicator_palette(self) -> QPalette:
-        """A palette with a lighter window colour: Fusion outlines check boxes in a darker shade of
-        it.
-        """
+        """A palette with a lighter window colour, which Fusion darkens to outline check boxes."""
         palette = self._qt_palette()
         palette.setColor(QPalette.ColorRole.Window, self.color("muted").lighter(140))
         return palette
@@ -416,9 +413,7 @@ def _base_pixel_size() -> int:
 
 @contextmanager
 def _no_garbage_collected() -> Iterator[None]:
-    """Within the block, Qt can walk through all widgets: one freed by Python meanwhile would end
-    the process.
-    """
+    """Within the block, Qt can walk through all widgets, as Python frees none meanwhile."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:

@@ -177,8 +177,7 @@ class TopBar(QWidget):
         return hint - QSize(self._name.sizeHint().width() + self.model_button.saved_if_brief(), 0)
 
     def _fit(self) -> None:
-        """Hides the name of the app in a narrow bar, and the device and the model's sizes if there
-        is no room.
+        """Hides the name of the app in a narrow bar, then the device and the model's sizes.
 
         The result depends on widths alone, not on the parts hidden now, so the following layout
         changes nothing.

@@ -68,14 +68,11 @@ class WindowPart:
         return False
 
     def open_file(self, path: Path) -> None:
-        """Shows a file or folder that it `opens`; a failure is reported by the window's
-        `failed`.
-        """
+        """Shows a file or folder that it `opens`; the window's `failed` reports a failure."""
         raise NotImplementedError
 
     def restore(self, *, shows_screen: bool) -> bool:
-        """Restores what was kept from the last session, unless the user asked for a sentence or
-        another model.
+        """Restores the last session, unless the user asked for a sentence or another model.
 
         Args:
             shows_screen: whether the part may show an experiment of its own; else the screen stays
@@ -115,9 +112,7 @@ class WindowPart:
         return False
 
     def once_saved(self, act: Callable[[], object]) -> None:
-        """Calls a function after asking what to do with unsaved changes, unless the user
-        cancels.
-        """
+        """Calls a function after asking about unsaved changes, unless the user cancels."""
         act()
 
     @property
@@ -129,9 +124,7 @@ class WindowPart:
         """Asks that work to stop. Returns at once."""
 
     def save(self) -> None:
-        """Keeps what the next start restores: when the user closes the window, and again when it
-        ends.
-        """
+        """Keeps what the next start restores, when the user closes the window and when it ends."""
 
     def shutdown(self, *, waits: bool) -> None:
         """Ends threads. `waits`: for work that is going on, for at most `limit_to_end_s`."""

@@ -274,8 +274,9 @@ def _visible(
 
 
 def _beside(band: Band, box: Box, window: Box, distance: float, thickness: float) -> Box:
-    """A bar along a row or column; `distance` is from the right or lower edge, if negative from the
-    other one.
+    """A bar along a row or column, at a distance from the right or lower edge.
+
+    A negative `distance` is from the other edge.
     """
     if band.is_row:
         edge = window.right if distance > 0 else window.left

@@ -1,6 +1,4 @@
-"""All heads of all layers of all three kinds, as thumbnails in one widget: layout, painting, mouse
-and keys.
-"""
+"""All heads of all layers and kinds as thumbnails in one widget: layout, painting, mouse, keys."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -54,8 +52,7 @@ FOLDED, UNFOLDED = "▸", "▾"
 UNPICKED_OPACITY = 0.62
 SCROLL_BAR_WIDTH = 12
 NUM_KEPT = 40
-"""Layouts, lists of images and whole pictures of the grid: returning to a scale or a measure draws
-one picture."""
+"""Layouts, lists of images and pictures of the grid that are kept, so that returning is fast."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,9 +131,7 @@ def _name(state: ExperimentState, heads: tuple[Head, ...]) -> str:
 def _thumbnail_size(
     num_lines: int, num_heads: int, available: QSize, left: int, theme: Theme
 ) -> QSize:
-    """As large as width and height allow, a little wider than high, or higher than wide, if need
-    be.
-    """
+    """As large as width and height allow, a little wider than high, or higher if need be."""
     spacing = theme.scaled(SPACING)
     by_width = (available.width() - left - 4) // max(num_heads, 1) - spacing
     by_height = (available.height() - _height_of_texts(theme)) // max(num_lines, 1) - spacing
@@ -155,8 +150,7 @@ def _height_of_texts(theme: Theme) -> int:
 
 
 def numbered_heads(num_heads: int, pitch: int, number_width: int) -> range:
-    """The columns that have their number above them: all, or every second and so on where numbers
-    would touch.
+    """The columns with their number above them: every second and so on where numbers would touch.
 
     Args:
         num_heads: columns of the grid.
@@ -183,8 +177,9 @@ class GridPainter:
     images: dict[AttentionKind, list[QImage]]
 
     def paint_heads(self, painter: QPainter) -> None:
-        """Names, pictures and hairlines: these depend on layout, theme and images alone, and on
-        order and folding, which the layout follows.
+        """Draws names, pictures and hairlines, which depend on layout, theme and images alone.
+
+        The layout follows order and folding.
         """
         self._paint_labels(painter)
         painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform, False)
@@ -196,9 +191,7 @@ class GridPainter:
         self.paint_numbers(painter, 0)
 
     def paint_marks(self, painter: QPainter, hovered: Head | None) -> None:
-        """Marks of chosen, lit and switched-off heads: everything else but the numbers over the
-        columns.
-        """
+        """Marks chosen, lit and switched-off heads: all but the numbers over columns."""
         if self.state.selection.has_marks:
             self._paint_lit(painter)
             self._paint_hairlines(painter)
@@ -439,9 +432,7 @@ class GridPainter:
 
 
 def lacks_difference(maps: MapSource, kind: AttentionKind) -> bool:
-    """Whether a difference is requested that maps of a kind do not have: the changed maps are
-    greyed out.
-    """
+    """Whether a difference is requested that a kind has not: its changed maps are greyed out."""
     return maps.shown == "difference" and bool(maps.difference_problem(kind))
 
 
@@ -580,9 +571,7 @@ class HeadGrid(Canvas):
         return next((head for head, thumbnail in places if thumbnail.contains(point)), None)
 
     def groups_at(self, point: QPoint) -> tuple[HeadGroup, ...]:
-        """The heads that belong to a title, the name of a layer or the number of a column at a
-        point.
-        """
+        """The heads of the title, layer's name or column's number at a point."""
         if self._painter is None or not self.can_switch:
             return ()
         top = max(0, -self.y())

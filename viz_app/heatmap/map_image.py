@@ -18,17 +18,14 @@ HATCH_STEP = 6.0
 
 VECTOR_ENGINES = (QPaintEngine.Type.SVG, QPaintEngine.Type.Pdf)
 SEAM = 1.0
-"""Pixels of a vector picture's cell under the next one: no ground shows between them in a viewer
-that smooths edges."""
+"""Pixels of a vector picture's cell under the next one, so that no ground shows between them."""
 PIXELS_PER_CELL = 8
 
 
 def map_image(
     values: FloatArray, colors: ColorTable, top: float = 1.0, max_pixels: int | None = None
 ) -> QImage:
-    """One map [rows, columns] as an image of one pixel per cell; the rest is as for
-    `map_images`.
-    """
+    """One map [rows, columns] as an image of one pixel per cell; see `map_images`."""
     return map_images(values[None], colors, np.float32(top), max_pixels)[0]
 
 
@@ -86,9 +83,7 @@ def draw_map(painter: QPainter, target: QRectF, image: QImage) -> None:
 
 
 def draw_thumbnail(painter: QPainter, target: QRect, image: QImage) -> None:
-    """Draws a small image with hard edges; in a vector picture enlarged, because viewers blur
-    enlarged images.
-    """
+    """Draws a small image with hard edges: enlarged in a vector picture, as viewers blur it."""
     if draws_shapes(painter):
         image = enlarged(image, 2 * max(target.width(), target.height()))
     painter.drawImage(target, image)
@@ -100,9 +95,7 @@ def draws_shapes(painter: QPainter) -> bool:
 
 
 def enlarged(image: QImage, least: int) -> QImage:
-    """An image with larger pixels: `PIXELS_PER_CELL` both ways, or more until the smaller side has
-    `least` pixels.
-    """
+    """An image with `PIXELS_PER_CELL` both ways, or more, until its smaller side has `least`."""
     factor = max(PIXELS_PER_CELL, -(-least // max(1, min(image.width(), image.height()))))
     size = QSize(image.width() * factor, image.height() * factor)
     return image.scaled(
@@ -111,8 +104,9 @@ def enlarged(image: QImage, least: int) -> QImage:
 
 
 def _draw_rectangles(painter: QPainter, target: QRectF, image: QImage) -> None:
-    """One rectangle for each run of one colour in a row; nothing beyond the painter's clip, which
-    files may ignore.
+    """One rectangle for each run of one colour in a row, within the painter's clip.
+
+    Files may ignore the clip.
     """
     window = painter.clipBoundingRect() & target if painter.hasClipping() else target
     width = target.width() / max(image.width(), 1)

@@ -26,8 +26,7 @@ from ..worker.jobs import LoadJob
 
 
 def source_to_import(path: Path) -> Path | None:
-    """The file or folder to import when `path` is opened; None if it is not a model of another
-    project.
+    """What to import when `path` is opened; None if it is no model of another project.
 
     The model may still be unreadable. A folder named like an experiment is not a model: it is
     refused as an experiment. A file that cannot be imported is left to the reader of checkpoints,
@@ -93,16 +92,12 @@ class ModelLoader(QObject):
         return self._preferences.recent_models.paths
 
     def reopen(self, path: Path | None) -> None:
-        """Opens the checkpoint of the last session; if that fails, `previous_model_missing` is
-        emitted.
-        """
+        """Opens the checkpoint of the last session, or emits `previous_model_missing`."""
         self._is_reopening = True
         self._load(path)
 
     def open(self, path: Path | None) -> None:
-        """Opens a checkpoint, or the bundled one for None; imports a model of another project the
-        first time.
-        """
+        """Opens a checkpoint or, for None, the bundled one; imports other projects' models once."""
         importer = self.importer
         source = None if path is None or importer is None else source_to_import(path)
         if importer is not None and source is not None:

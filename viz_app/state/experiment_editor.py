@@ -113,8 +113,7 @@ class ExperimentEditor:
         return ExperimentEditor(self.step.restored(), past, future)
 
     def withdraw(self, shown: Experiment) -> "ExperimentEditor":
-        """The editor without the current, refused experiment; the nearest step with `shown`
-        replaces it.
+        """The editor without the refused experiment; the nearest step with `shown` replaces it.
 
         Steps between the two are kept: for redo, or for undo if undo led to the refused one.
         """
@@ -156,8 +155,9 @@ def _nearest(steps: tuple[Step, ...], shown: Experiment) -> int | None:
 def _moved(
     onto: tuple[Step, ...], off: tuple[Step, ...], num_between: int
 ) -> tuple[tuple[Step, ...], tuple[Step, ...], Step]:
-    """Both stacks after `num_between` steps were moved from `off` onto `onto`, and the step below
-    them, removed.
+    """Both stacks after `num_between` steps moved from `off` onto `onto`, and the next step.
+
+    That is removed from `off`.
     """
     rest, between = off[: len(off) - num_between - 1], off[len(off) - num_between :]
     return (*onto, *reversed(between)), rest, off[len(off) - num_between - 1]

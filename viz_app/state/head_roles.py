@@ -43,9 +43,7 @@ class HeadRoles:
         return self._in_sentence().role(head)
 
     def fitting_rows(self, head: Head) -> BoolArray:
-        """Whether each row of a head's map in this sentence fits its role; see
-        `core.maps.roles.fitting_rows`.
-        """
+        """Whether each row of a head's map here fits its role: `core.maps.roles.fitting_rows`."""
         translation = self.maps.translation
         role = self.of(head)
         assert translation is not None
@@ -54,16 +52,12 @@ class HeadRoles:
         )
 
     def fits(self, head: Head) -> bool:
-        """Whether at least half of these rows fit: else the role is not named as that of this
-        map.
-        """
+        """Whether at least half of these rows fit; else the role does not name this map."""
         return _is_half(self.fitting_rows(head))
 
     @property
     def where_they_hold(self) -> str:
-        """The sentences that roles describe: "on 200 pairs of the validation split", or "in this
-        sentence".
-        """
+        """The sentences that roles describe: "in this sentence", or those of a sample."""
         return "in this sentence" if self.sample is None else f"on {self.sample.sample}"
 
     def count(self) -> dict[Role, int]:
@@ -95,9 +89,7 @@ class HeadRoles:
         )
 
     def lines_of_heads(self, kind: AttentionKind) -> list[tuple[Head, ...]]:
-        """The heads of a kind as the grid shows them, line by line; one line for each layer, or by
-        another order.
-        """
+        """The heads of a kind as the grid shows them: one line per layer, or by another order."""
         heads = self.in_order(kind)
         width = max(self.maps.shape(kind)[1], 1)
         return [tuple(heads[first : first + width]) for first in range(0, len(heads), width)]
@@ -148,8 +140,7 @@ def _is_half(rows: BoolArray) -> bool:
 
 
 def clarity(maps: FloatArray) -> NDArray[np.float64]:
-    """The clarity of heads: the mean largest weight of a query times the share of different keys,
-    [L, H].
+    """The clarity of heads, [L, H]: the mean largest weight times the share of different keys.
 
     Args:
         maps: [L, H, Q, M].

@@ -11,8 +11,7 @@ CHOOSE_TARGET = "Or choose a target language."
 
 
 def language_names(run: RunConfig | None) -> tuple[str, str]:
-    """Source and target of a run, such as "German" and "English"; neutral words where there are no
-    languages.
+    """Source and target of a run, such as "German" and "English", or words without languages.
 
     The copy task has no languages. Those of a run with lost settings (None), or without an entry,
     are unknown.
@@ -28,9 +27,7 @@ def language_names(run: RunConfig | None) -> tuple[str, str]:
 
 
 def languages_of(model: ModelInfo, text: str) -> tuple[str, str]:
-    """The names of source and target of a model; the code in the text selects one of several target
-    languages.
-    """
+    """The names of source and target of a model; a code in the text selects among targets."""
     source, target = language_names(model.run)
     if not model.target_codes:
         return source, target
@@ -44,7 +41,5 @@ def target_code(model: ModelInfo | None, text: str) -> str | None:
 
 
 def language_of(code: str) -> str:
-    """The name of the target of a code such as `>>fra<<`; the letters of the code if it has
-    none.
-    """
+    """The name of the target of a code such as `>>fra<<`, or the code's letters."""
     return language_name(inner_code(code))

@@ -93,26 +93,20 @@ class MapSource:
 
     @property
     def shown(self) -> ShownMaps:
-        """The maps really shown: without interventions there is one translation, and one kind of
-        maps.
-        """
+        """The maps really shown: without interventions there is only one kind of maps."""
         return (
             self.settings.shown if self.result is not None and self.result.is_changed else "changed"
         )
 
     @property
     def translation(self) -> Translation | None:
-        """The translation whose tokens name the maps: the changed one, unless the original maps are
-        shown.
-        """
+        """The translation whose tokens name the maps: the changed one, unless maps are original."""
         if self.result is None:
             return None
         return self.result.original if self.shown == "original" else self.result.changed
 
     def is_signed(self, kind: AttentionKind) -> bool:
-        """Whether values of a kind of map lie on both sides of 0: a difference is shown, and there
-        is one.
-        """
+        """Whether values of a kind lie on both sides of 0: a difference is shown, and exists."""
         return self.shown == "difference" and not self.difference_problem(kind)
 
     def difference_problem(self, kind: AttentionKind) -> str:
@@ -149,9 +143,7 @@ class MapSource:
     # --- one measure ------------------------------------------------------------------------------
 
     def shown_measure(self, kind: AttentionKind) -> MeasureName:
-        """The measure shown of a kind of map: the weight if the requested one does not exist, or is
-        not known yet.
-        """
+        """The measure shown of a kind: the weight if the requested one does not exist yet."""
         measure = self.settings.known_measure
         if measure == "weight" or kind not in MEASURES[measure].kinds:
             return "weight"
@@ -314,9 +306,7 @@ def selected(
 
 
 def hides_nothing(maps: MapSource) -> bool:
-    """Whether no token of the large map would be left, so that none is hidden although this was
-    requested.
-    """
+    """Whether nothing would be left of the large map, so that no token is hidden."""
     view = maps.view()
     kinds = maps.settings.selection.hide
     return view is not None and any(

@@ -114,9 +114,7 @@ def row_meaning(
 
 
 def off_note(state: ExperimentState) -> str:
-    """One sentence on why a head that is off still has a map; empty if the large map shows none
-    such.
-    """
+    """One sentence on why a head that is off has a map; empty if the large map shows none."""
     is_shown = (
         state.result is not None
         and state.settings.scope == "head"
@@ -216,9 +214,7 @@ def value_name(state: ExperimentState) -> str:
 
 @dataclass(frozen=True)
 class CellText:
-    """A cell in words: changes of its query, names of query and key, name and value of the
-    number.
-    """
+    """A cell in words: changes of its query, names of query and key, name and value."""
 
     verb: str
     query: str

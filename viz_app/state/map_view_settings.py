@@ -199,7 +199,5 @@ class MapViewSettings:
 
 
 def zoomed(side: float, num_steps: float) -> Zoom:
-    """The zoom after a number of steps, negative ones for smaller cells, from the current
-    height.
-    """
+    """The zoom after some steps from the current height; negative ones make cells smaller."""
     return float(min(side * ZOOM_STEP**num_steps, MAX_CELL_PX))

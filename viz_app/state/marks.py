@@ -167,9 +167,7 @@ def lit_bands(state: ExperimentState, kind: AttentionKind, view: MapView) -> fro
 
 
 def queries_of_word(state: ExperimentState, word: Word) -> tuple[int, ...]:
-    """The queries of the chosen map in which a word of the translation is read, or predicted; none
-    in encoder maps.
-    """
+    """The queries of the chosen map that read or predict a word; none in encoder maps."""
     if state.selection.head.kind == "encoder":
         return ()
     return _queries(state, state.selection.head.kind, "target", range(word.start, word.end))

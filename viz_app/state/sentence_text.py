@@ -20,8 +20,11 @@ from augenmerk.core.translation.result import (
 )
 
 MAX_CHARACTERS = 5_000
-"""Ten times the longest sentence of any corpus here. Beyond it, laying out the text and cutting it
-into words take seconds: the time grows with the square of the length where there are no spaces."""
+"""Characters of a text, at most: ten times the longest sentence of any corpus here.
+
+Beyond it, laying out the text and cutting it into words take seconds: the time grows with the
+square of the length where there are no spaces.
+"""
 LOW_PROBABILITY = 0.5
 """Words below it are marked."""
 
@@ -164,17 +167,13 @@ def ignored_span(translation: Translation) -> Span | None:
 
 
 def target_span(translation: Translation, word: Word) -> tuple[int, int]:
-    """The place of a target word in the text of the translation, in characters; its end if the word
-    is not found.
-    """
+    """The characters of a target word in the translation; its end if the word is not found."""
     end = len(translation.text)
     return _ranges_in(translation.text, translation.target_words).get(word, (end, end))
 
 
 def word_ranges(translation: Translation) -> dict[Word, tuple[int, int]]:
-    """Places in the typed text of the source words, in characters; words that are not found are
-    left out.
-    """
+    """The characters of source words in the typed text, without words that are not found."""
     return _ranges_in(translation.source_text, translation.source_words)
 
 
@@ -191,9 +190,7 @@ def _ranges_in(text: str, words: Iterable[Word]) -> dict[Word, tuple[int, int]]:
 
 
 def _same_length_lower(text: str) -> str:
-    """Lower case, character by character: a letter whose lower case is longer (İ) stays
-    unchanged.
-    """
+    """Lower case of the same length: a letter whose lower case is longer (İ) stays as it is."""
     return "".join(low if len(low := letter.lower()) == 1 else letter for letter in text)
 
 

@@ -1,6 +1,4 @@
-"""The contents of the analysis tabs, which scenes of lessons keep: choices that `Tab.contents`
-declares. No Qt.
-"""
+"""What analysis tabs show, for scenes of lessons: choices that `Tab.contents` declares. No Qt."""
 
 import re
 from collections.abc import Mapping
@@ -14,9 +12,7 @@ _OF_MISSING_TAB = re.compile(r"([a-z][a-z0-9-]{0,59})_[a-z][a-z0-9_]{0,59}")
 
 
 def declared_contents() -> Mapping[str, Content]:
-    """The contents of all tabs by their names in files: the name of the tab, an underscore, the
-    name of the choice.
-    """
+    """The contents of all tabs by their names in files: tab, underscore, choice."""
     return {
         f"{tab}_{name}": content
         for tab, declared in TABS.items()
@@ -25,9 +21,7 @@ def declared_contents() -> Mapping[str, Content]:
 
 
 def missing_tab(name: str) -> str:
-    """The tab of a content that files keep although its extension is not installed; empty if `name`
-    is no such name.
-    """
+    """The tab of a content whose extension is not installed; empty for other names."""
     match = _OF_MISSING_TAB.fullmatch(name)
     return match[1] if match is not None and match[1] not in TABS else ""
 

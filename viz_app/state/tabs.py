@@ -10,8 +10,7 @@ from augenmerk.core.registry import Registry
 
 @dataclass(frozen=True)
 class Content:
-    """A choice in a tab that scenes of lessons and the next start keep, such as a word or a second
-    sentence.
+    """A choice in a tab that scenes of lessons and the next start keep, such as a word.
 
     Attributes:
         default: its value until the user chooses another: a flag, a text, a number from 0 to 1, or

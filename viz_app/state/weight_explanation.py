@@ -67,9 +67,7 @@ class WeightExplanation:
         return known[1] if known is not None and is_it else None
 
     def take(self, translation: Translation, answer: Trace | RowParts) -> None:
-        """Queries and keys of a translation, or the parts of a query's scores, have become
-        known.
-        """
+        """Accepts queries and keys of a translation, or the parts of a query's scores."""
         if isinstance(answer, Trace):
             self._known = translation, answer
         else:
@@ -100,9 +98,7 @@ class QueryKeyView:
 
     @property
     def sentence(self) -> str:
-        """The meaning of the numbers, and the step from the score to the weight, to be checked by
-        calculator.
-        """
+        """The meaning of the numbers, and the step from score to weight, for a calculator."""
         detail = self.detail
         width = len(self.detail.products)
         temperature = self.detail.temperature
@@ -239,9 +235,7 @@ def explained_pair(state: ExperimentState) -> Subject | str:
 
 
 def query_key_view(state: ExperimentState, explanation: WeightExplanation) -> QueryKeyView | str:
-    """The products of dimensions that give the pinned pair's weight, or a sentence on the missing
-    part.
-    """
+    """The products of dimensions that give the pinned weight, or a sentence on what is missing."""
     subject = explained_pair(state)
     if isinstance(subject, str):
         return subject
@@ -261,9 +255,7 @@ def query_key_view(state: ExperimentState, explanation: WeightExplanation) -> Qu
 
 
 def components_view(state: ExperimentState, explanation: WeightExplanation) -> ComponentsView | str:
-    """The components that give the pinned pair's attention score, or a sentence on the missing
-    part.
-    """
+    """The components that give the pinned score, or a sentence on what is missing."""
     subject = explained_pair(state)
     if isinstance(subject, str):
         return subject

@@ -54,9 +54,7 @@ class AnalysisTab(LivePanel):
 
     @property
     def is_low(self) -> bool:
-        """Whether the tab needs the room of the explanation, which is also the tool tip of its
-        button.
-        """
+        """Whether the tab needs the room of the explanation, which its button also shows."""
         return self.is_presented or self.height() < scaled(LOW_TAB)
 
     def stop(self) -> bool:
@@ -76,6 +74,4 @@ class AnalysisTab(LivePanel):
         self.redraw_in_sight()
 
     def explain_word(self, step: int, rival: str) -> None:
-        """Shows why the token of a step was chosen rather than `rival`, if the tab explains
-        words.
-        """
+        """Shows why a step chose its token rather than `rival`, if the tab explains words."""

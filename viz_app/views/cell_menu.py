@@ -1,6 +1,4 @@
-"""Context menus: of the large map, with actions on its head and the query under the mouse; and of
-the grid of heads.
-"""
+"""Context menus of the large map, for its head and the query under the mouse, and of the grid."""
 
 import math
 from collections.abc import Callable, Iterable, Sequence
@@ -163,8 +161,7 @@ TEMPERATURES = Scale(
 
 
 class PartEditor(Popup):
-    """The factor of a head or feed-forward network, and the temperature of a head: as sliders and
-    exact numbers.
+    """Sliders and exact numbers for factors of heads and networks, and temperatures of heads.
 
     Attributes:
         part: the head or network.

@@ -19,9 +19,7 @@ SENTENCE, MAPS = "Sentence", "Maps, also in the presentation"
 
 
 def show_next_maps(state: ExperimentState) -> bool:
-    """Shows the next of original, changed and difference, in a cycle; False if nothing is
-    changed.
-    """
+    """Shows the next of original, changed and difference, in a cycle; False without changes."""
     if not _is_changed(state):
         return False
     shown = SHOWN_MAPS.index(state.settings.shown)

@@ -61,9 +61,7 @@ class SizeControls(QWidget):
 
 
 LEAST_WORDS = 150
-"""Minimum width of the words in pixels; with less room next to the buttons, they have a line of
-their own.
-"""
+"""Minimum width of the words in pixels; with less, they have a line of their own."""
 
 
 _DIRECT = Qt.FindChildOption.FindDirectChildrenOnly
@@ -117,9 +115,7 @@ class PickLine(QWidget):
         return super().event(event)
 
     def set_tight(self, is_tight: bool) -> None:
-        """Without room for a second line, words that do not fit next to the buttons are left
-        out.
-        """
+        """Leaves out words that do not fit next to the buttons, without room for a second line."""
         self._is_tight = is_tight
         self._fit()
 
@@ -146,8 +142,9 @@ class PickLine(QWidget):
         return self.width() - taken < scaled(LEAST_WORDS)
 
     def _fit(self) -> None:
-        """Puts the words next to the buttons, or above them; their length does not count, so
-        nothing jumps.
+        """Puts the words next to the buttons or above them, whatever their length.
+
+        So nothing jumps.
         """
         needs_split = self._needs_split
         is_split = needs_split and not self._is_tight

@@ -1,6 +1,4 @@
-"""The base class of analysis tabs and of the figures of chapters, which show one experiment while
-they are visible.
-"""
+"""The base class of analysis tabs and figures of chapters: shows one experiment while visible."""
 
 from collections.abc import Callable
 from typing import Any, ClassVar
@@ -83,9 +81,7 @@ class LivePanel(QFrame):
 
     @property
     def translation_to_ask_about(self) -> Translation | None:
-        """The translation shown, if the model in use made it; else None, as it cannot answer
-        questions about it.
-        """
+        """The translation shown; None if the model in use did not make it and cannot explain it."""
         return self.state.current.changed if self.state.current is not None else None
 
     def refresh(self) -> None:

@@ -1,6 +1,4 @@
-"""The options below the large map: one table, from which the boxes, their menu and their tips are
-made.
-"""
+"""The options below the large map: one table that makes the boxes, their menu and their tips."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -87,8 +85,7 @@ ENCODER_TIP = "The encoder predicts nothing: its queries are the tokens it reads
 
 
 class MapOptionControls(QWidget):
-    """A box or button for each of `MAP_OPTIONS`: in one line, in two if there is no room, or as a
-    menu.
+    """A box or button for each of `MAP_OPTIONS`, in one or two lines, or as a menu.
 
     Attributes:
         boxes: the controls by `MapOption.name`.

@@ -50,9 +50,7 @@ BUSY_DELAY_MS = 250
 LONG_TEXT, LONG_TEXT_ON_LOWEST_PAGE = 150, 80
 """Characters of a sentence or translation above which both have small letters."""
 DENSITY_MARGIN = 20
-"""Characters by which a text must fall below the limit before letters grow again, so that they do
-not flicker.
-"""
+"""Characters below the limit from which letters grow again, so that they do not flicker."""
 LOW_PAGE = 820
 NARROW_PAGE, LOW_PAGE_TO_FOLD = 1264, 740
 """Pixels of the page, which is a little smaller than the window, below which the card is folded."""
@@ -149,9 +147,7 @@ class SentencePanel(QFrame):
         self._show_sentence(not self.rows.is_folded or not self._has_words)
 
     def undo(self) -> None:
-        """Undoes the last change; that may be text that was typed but not yet submitted, or
-        refused.
-        """
+        """Undoes the last change, which may be text that was not submitted, or refused."""
         if not self.input.is_committed:
             self.input.commit(is_asked=False)
         if (
@@ -171,18 +167,14 @@ class SentencePanel(QFrame):
         self.state.submit(redo)
 
     def cancel(self) -> bool:
-        """Cancels a translation that takes long, else maps in another measure; False if neither is
-        reported.
-        """
+        """Cancels a slow translation, else maps in another measure; False without either."""
         if not self.facts.is_busy:
             return self.state.measuring.cancel()
         self.state.cancel()
         return True
 
     def fit(self, page_width: int, page_height: int) -> None:
-        """A small page leaves the maps their room: long sentences show fewer lines, and the card is
-        folded.
-        """
+        """Leaves the maps their room on a small page: fewer lines of a sentence, a folded card."""
         is_folded = page_width < scaled(NARROW_PAGE) or page_height < scaled(LOW_PAGE_TO_FOLD)
         if self.rows.fold(is_folded):
             self._show_result()
@@ -197,9 +189,7 @@ class SentencePanel(QFrame):
             translated.set_max_lines(2 if page_height < scaled(LOW_PAGE) else 4)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """With another width the original line may fit elsewhere; and fonts may be others, see
-        `Theme.apply`.
-        """
+        """Places the original line again: width and fonts may have changed, see `Theme.apply`."""
         super().resizeEvent(event)
         self.rows.fit()
 
@@ -288,9 +278,7 @@ class SentencePanel(QFrame):
         self.rows.show_target_name(is_shown)
 
     def _show_languages(self) -> None:
-        """Names the languages: the sentence is for the model in use, the translation perhaps by the
-        previous one.
-        """
+        """Names the languages: of the model in use, and of the one that made the translation."""
         state = self.state
         source = (
             state.languages_without_model[0]
@@ -382,8 +370,7 @@ class SourceMarks:
 
 
 class SentenceRows:
-    """Places the parts of a `SentencePanel`: each in a row of its own, or folded if there is little
-    room.
+    """Places the parts of a `SentencePanel` in rows of their own, or folded without room.
 
     Attributes:
         is_folded: whether the words replace the sentence.
@@ -410,9 +397,7 @@ class SentenceRows:
         QWidget.setTabOrder(self._panel.target_menu, button)
 
     def add_button(self, button: QWidget) -> None:
-        """Puts a button at the end of the last line; folded, of the first, as the last is full
-        then.
-        """
+        """Puts a button at the end of the last line, or folded of the first: the last is full."""
         self._page_button = button
         self._arrange()
 
@@ -425,9 +410,7 @@ class SentenceRows:
         return True
 
     def fit(self) -> None:
-        """With another width the original line may fit elsewhere; and fonts may be others, see
-        `Theme.apply`.
-        """
+        """Places the original line again: width and fonts may have changed, see `Theme.apply`."""
         self.fit_names()
         if self.is_folded and self._is_wide != (
             is_wide := self._panel.width() >= scaled(NARROW_PAGE)
@@ -542,9 +525,7 @@ class SentenceRows:
         self._side.setMinimumWidth(widest if self.is_folded else 0)
 
     def place_original(self) -> None:
-        """Puts the original line of a folded panel next to the chips if it fits, else below the
-        words.
-        """
+        """Puts the original line of a folded panel next to the chips if it fits, else below."""
         panel = self._panel
         if not self.is_folded:
             return
@@ -691,9 +672,7 @@ class TargetMenu(ChoiceMenu):
 
 
 def facts_in_words(result: ExperimentResult | None) -> str:
-    """Two lines: the log-probability of the translation, then its time, or the original's
-    log-probability after the changes.
-    """
+    """Two lines: the translation's log-probability, then its time or the original's number."""
     if result is None:
         return ""
     translation = result.changed
@@ -728,8 +707,7 @@ def typing_hint(state: ExperimentState) -> str:
 
 
 def original_text(result: ExperimentResult, addition: str = "") -> str:
-    """A line comparing the original translation with the changed one, and shorter forms; empty
-    without changes.
+    """A line that compares original and changed translation, and shorter forms; empty if unchanged.
 
     `addition`: what else is known about the changes; only the original is cut for it.
     """

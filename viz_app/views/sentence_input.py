@@ -1,6 +1,4 @@
-"""The field for the sentence: grows from one line to a few, requests a translation a moment after
-the last key.
-"""
+"""The field for the sentence grows by lines, and requests a translation a moment after a key."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -71,9 +69,7 @@ class SentenceMarks:
 
 
 class WordMarker:
-    """Marks words of a text field by colours, strikes and dotted underlines, each until the text
-    changes.
-    """
+    """Marks words of a text field by colours, strikes and underlines until the text changes."""
 
     def __init__(self, field: QPlainTextEdit) -> None:
         self._field = field
@@ -305,9 +301,7 @@ class SentenceInput(QPlainTextEdit):
         super().inputMethodEvent(event)
 
     def insertFromMimeData(self, source: QMimeData) -> None:
-        """Pastes text only, as far as there is room: laying out a million characters takes
-        minutes.
-        """
+        """Pastes text only, and as much as there is room for: laying out takes time."""
         text = source.text()
         taken = text[: self._room()]
         self.insertPlainText(taken)

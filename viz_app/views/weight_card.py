@@ -206,9 +206,7 @@ class QueryKeyCard(QFrame):
         self.baseline_menu.show_choice(str(view.cell.baseline))
 
     def offer_baseline(self, menu: QMenu, pair: Pair | None) -> None:
-        """Adds to the menu of a cell in the row of the pinned one: subtract the score of its
-        key.
-        """
+        """Adds to the menu of a cell in the pinned row: subtract the score of its key."""
         pinned = self._state.selection.pinned
         if self._components is None or pair is None or pinned is None or pair.query != pinned.query:
             return

@@ -13,9 +13,7 @@ ARROW_KEYS = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}
 
 
 class MenuButton(QToolButton):
-    """Opens its menu at once when it is pressed, and no longer looks hovered after the menu
-    closes.
-    """
+    """Opens its menu at once when pressed, and does not look hovered after it closes."""
 
     def __init__(self, text: str, tip: str) -> None:
         super().__init__()

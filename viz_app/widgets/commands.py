@@ -1,6 +1,4 @@
-"""Commands: declared once with title, keys and action; menus, shortcuts, the palette and the sheet
-of keys follow.
-"""
+"""Commands, declared once: menus, shortcuts, the palette and the sheet of keys follow."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import KW_ONLY, dataclass
@@ -152,8 +150,7 @@ def add_shortcut(
 
 
 def run_by_key(event: QKeyEvent, commands: Iterable[BoundCommand]) -> bool:
-    """Runs the first command with the pressed key as a local key and something to do; False if
-    there is none.
+    """Runs the first command for the pressed local key that has something to do; False without one.
 
     A key that writes nothing, such as an arrow, counts without the modifiers that are held, unless
     a command names them.

@@ -10,9 +10,7 @@ from ..worker.inference import Failure
 
 
 def show_failure(parent: QWidget, title: str, failure: Failure) -> QMessageBox:
-    """Opens a dialog without waiting for it; unexpected errors have their traceback under
-    Details.
-    """
+    """Opens a dialog without waiting for it; Details has the traceback of unexpected errors."""
     icon = QMessageBox.Icon.Critical if failure.details else QMessageBox.Icon.Warning
     return open_box(
         QMessageBox(icon, title, title, QMessageBox.StandardButton.Ok, parent),

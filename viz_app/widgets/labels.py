@@ -9,8 +9,7 @@ from .layouts import add_parts, row_of
 
 
 class ElidingLabel(QLabel):
-    """A label that prefers the width of its whole text but can be narrower; the tool tip then has
-    the whole text.
+    """A label that can be narrower than its text, which its tool tip then has in full.
 
     Args:
         role: one of the roles of `viz_app.theme`.
@@ -61,9 +60,7 @@ class ElidingLabel(QLabel):
         )
 
     def lines_of(self, width: int) -> list[str]:
-        """The longest form that fits, in lines of this width; if none does, the last line of the
-        shortest is elided.
-        """
+        """The longest form that fits in lines of this width, else the shortest, elided."""
         lines: list[str] = []
         for form in self.text().split("\n"):
             lines = self._wrapped(form, width)

@@ -1,5 +1,4 @@
-"""Layouts of widgets: rows and columns, each in one expression, lines that wrap, and pages of which
-one is shown.
+"""Layouts of widgets: rows and columns in one expression, lines that wrap, stacked pages.
 
 Lengths in rows and columns are at 100% and follow the scale of the interface.
 """
@@ -41,8 +40,10 @@ Part = (
     | tuple[QWidget | QLayout, int]
     | tuple[QWidget, int, Qt.AlignmentFlag]
 )
-"""Of a row or column: a widget or layout, with its stretch and alignment if they matter; a number
-is empty space that stretches by it."""
+"""Part of a row or column: a widget or layout with stretch and alignment, or a number.
+
+A number is empty space that stretches by it.
+"""
 Margins = tuple[int, int, int, int]
 NO_MARGINS: Margins = (0, 0, 0, 0)
 Box = TypeVar("Box", bound=QBoxLayout)
@@ -110,8 +111,7 @@ def add_parts(layout: QBoxLayout, *parts: Part) -> None:
 def flow(
     sizes: Iterable[QSize], available_width: int, *, spacing: int, line_spacing: int, inset: int = 0
 ) -> list[QRect]:
-    """A place for each size, from left to right in lines that wrap; one wider than a line has a
-    line of its own.
+    """A place for each size, from left to right in lines that wrap; wide ones have their own line.
 
     Args:
         sizes: in pixels, like all that follows.
@@ -136,8 +136,9 @@ def flow(
 
 
 class FlowLayout(QHBoxLayout):
-    """Every widget gets the size of its hint, in the middle of its line; lines are added before one
-    is squeezed.
+    """Gives each widget its size hint in lines that wrap: more lines come before squeezing.
+
+    Each is in the middle of its line.
 
     A box layout whose widgets are placed in another way: its items are Qt's from beginning to end.
     Those of a layout written in Python are never freed, or, made by Python, freed twice.
@@ -175,9 +176,7 @@ class FlowLayout(QHBoxLayout):
         return max((box.bottom() + 1 for box in self._flow(width)), default=0)
 
     def minimumHeightForWidth(self, width: int) -> int:
-        """Of all lines, too: the box layout's is that of a single line, or of widgets placed
-        earlier.
-        """
+        """The minimum height of all lines: the box layout's may be that of a single one."""
         return self.heightForWidth(width)
 
     def setGeometry(self, rect: QRect) -> None:
@@ -216,9 +215,7 @@ class FlowLayout(QHBoxLayout):
         return flow(self._sizes_shown(), width, spacing=spacing, line_spacing=spacing)
 
     def _sizes_shown(self) -> list[QSize]:
-        """The sizes of the visible widgets, cached until one changes: a layout reads them many
-        times.
-        """
+        """The sizes of the visible widgets, cached because a layout reads them many times."""
         if self._sizes is None:
             self._sizes = [_size(widget) for widget in self._shown()]
         return self._sizes
@@ -245,8 +242,7 @@ def _size(widget: QWidget) -> QSize:
 
 
 class _CurrentPageLayout(QStackedLayout):
-    """Uses the current page alone: hidden pages may be laid out for another width or scale until
-    they are shown.
+    """Uses the current page's size alone: hidden ones may be laid out for another width or scale.
 
     It reads the widget, not the layout's item: Python's wrapper of an item can outlive the item,
     and then refers to a widget that Qt creates at the same address.
@@ -492,9 +488,7 @@ class ContentHeightScrollArea(VerticalScrollArea):
         super().__init__(content)
 
     def fit(self) -> None:
-        """Takes the height of the content, now; it follows content, width, font and style
-        automatically, but later.
-        """
+        """Takes the height of the content now; changes of it are followed later, on their own."""
         needed, most = self.content_height(), self._max_height()
         # once there, a scroll bar that Qt shows as needed stays where only its own width makes it
         # needed
@@ -555,8 +549,7 @@ class LinesScrollArea(ContentHeightScrollArea):
 
 
 class WindowScrollArea(ScrollArea):
-    """Shows the whole content of a window: as large as the window, unless the content's smallest
-    size is larger.
+    """Shows the whole content of a window, scrolling if it cannot be as small as the window.
 
     In a window that is narrower than its smallest width the content becomes narrower, and as high
     as it must be: its parts are in one column then, and it scrolls up and down.

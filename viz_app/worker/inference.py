@@ -49,9 +49,7 @@ class Failure:
 
     @classmethod
     def of(cls, error: Exception) -> "Failure":
-        """The message of an `AugenmerkError`; other errors and faults of readers keep their
-        traceback.
-        """
+        """The message of an error, with a traceback unless the user can correct it."""
         text = display_text(error) or type(error).__name__
         if isinstance(error, AugenmerkError) and not isinstance(error, ReaderFaultError):
             return cls(text)

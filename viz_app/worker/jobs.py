@@ -20,9 +20,11 @@ if TYPE_CHECKING:
     from augenmerk.core.translation.translator import Translator
 
 JobScope = Literal["load", "experiment", "sentence", "model", "details"]
-"""The subject of a job, which decides how long its answer is useful: opening a model; computing an
-experiment; the result of an experiment, until the next result; the current model, until the next
-one; optional details of a result, which give way to every other job."""
+"""The subject of a job, which decides how long its answer is useful.
+
+Opening a model; computing an experiment; the result of an experiment, until the next result; the
+current model, until the next one; optional details of a result, which give way to every other job.
+"""
 OpenTranslator: TypeAlias = "Translator"
 """The current model. Its module imports torch, which only the worker's thread may load."""
 Tell = Callable[[Progress], None]
