@@ -67,14 +67,10 @@ class Registry(MutableMapping[str, DeclarationT], Generic[DeclarationT]):
     def package_of(self, declaration: DeclarationT) -> str:
         """The package that offers a declaration; empty if no entry point does."""
         entries = installed_entry_points(self.group)
-        return next(
-            (
-                _package_of(entries[name])
-                for name, known in self._declarations.items()
-                if known is declaration and name in entries
-            ),
-            "",
-        )
+        for name, known in self._declarations.items():
+            if known is declaration and name in entries:
+                return _package_of(entries[name])
+        return ""
 
     def leave_out(self, name: str) -> None:
         """Leaves out a declaration whose code cannot be used."""

@@ -107,10 +107,8 @@ class CompiledTransformer:
 
     def start_decoding(self, encoding: Encoding, max_steps: int) -> "CachedState":
         """See `Transformer.start_decoding`."""
-        layers = [
-            LayerCache(empty_past(max_steps, memory[0]), memory)
-            for memory in (multiply(encoding.states) for multiply in self._memories)
-        ]
+        memories = [multiply(encoding.states) for multiply in self._memories]
+        layers = [LayerCache(empty_past(max_steps, memory[0]), memory) for memory in memories]
         return CachedState(self, layers, encoding.mask, encoding.maps, encoding.interventions)
 
 

@@ -181,10 +181,14 @@ def attention_shapes(config: ModelConfig) -> dict[AttentionKind, tuple[int, int]
 def heads_of(config: ModelConfig) -> tuple[Head, ...]:
     """Every head of a model: encoder, decoder, cross; from the first layer up."""
     return tuple(
-        Head(kind, layer, head)
-        for kind, (num_layers, num_heads) in attention_shapes(config).items()
-        for layer in range(num_layers)
-        for head in range(num_heads)
+        head for kind, shape in attention_shapes(config).items() for head in heads_in(kind, *shape)
+    )
+
+
+def heads_in(kind: AttentionKind, num_layers: int, num_heads: int) -> tuple[Head, ...]:
+    """The heads of one kind, from the first layer up."""
+    return tuple(
+        Head(kind, layer, head) for layer in range(num_layers) for head in range(num_heads)
     )
 
 

@@ -49,17 +49,16 @@ def compile_interventions(
                 _check_head(part, shapes)
                 touched[part.kind, part.layer] = None
     like = model.output.weight
+    factors = {}
+    for network in networks:
+        by_sentence = [sentence.factors.get(network, 1.0) for sentence in sentences]
+        factors[network.side, network.layer] = like.new_tensor(by_sentence)[:, None, None]
     return Interventions(
         {
             (kind, layer): _changes_of_module(kind, layer, shapes[kind][1], sentences, like)
             for kind, layer in touched
         },
-        {
-            (network.side, network.layer): like.new_tensor(
-                [sentence.factors.get(network, 1.0) for sentence in sentences]
-            )[:, None, None]
-            for network in networks
-        },
+        factors,
         lifts_mask=torch.tensor([sentence.lifts_mask for sentence in sentences], device=like.device)
         if any(sentence.lifts_mask for sentence in sentences)
         else None,

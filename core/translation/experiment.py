@@ -22,7 +22,7 @@ from ..text.phrases import phrase
 from ..text.subwords import WORD_MARK
 
 DEFAULT_LENGTH_PENALTY = 1.5
-"""α, chosen on the bundled model's validation split: see `docs/model-notebook.md`.
+"""Default α of the length penalty, chosen for the bundled model: see `docs/model-notebook.md`.
 
 Vaswani et al. 2017 took 0.6.
 """
@@ -30,7 +30,7 @@ MAX_BEAM = 100
 MAX_FACTOR = 1_000.0
 MIN_TEMPERATURE, MAX_TEMPERATURE = 0.01, 100.0
 MAX_INDEX = 100_000
-"""No step, row or place can lie beyond it: far above any model's number of positions."""
+"""Maximum of a step, row or place: far above any model's number of positions."""
 SHARES_TOLERANCE = 1e-9
 _LONE_SURROGATES = dict.fromkeys(range(0xD800, 0xE000), "\N{REPLACEMENT CHARACTER}")
 """Characters that a terminal or clipboard leaves in place of broken bytes."""
@@ -424,18 +424,14 @@ def _text_of(word: tuple[Intervention, ...]) -> str:
 
 
 def _groups_of(heads: Sequence[Head]) -> list[HeadGroup]:
-    """Kinds, then layers, then columns."""
-    groups = [(head.kind, head.layer, head.head) for head in heads]
+    """The groups that these heads belong to: kinds, then layers, then columns."""
+    kinds = dict.fromkeys(head.kind for head in heads)
+    layers = dict.fromkeys((head.kind, head.layer) for head in heads)
+    columns = dict.fromkeys((head.kind, head.head) for head in heads)
     return [
-        *(HeadGroup(kind) for kind in dict.fromkeys(kind for kind, _, _ in groups)),
-        *(
-            HeadGroup(kind, layer)
-            for kind, layer in dict.fromkeys((kind, layer) for kind, layer, _ in groups)
-        ),
-        *(
-            HeadGroup(kind, None, head)
-            for kind, head in dict.fromkeys((kind, head) for kind, _, head in groups)
-        ),
+        *(HeadGroup(kind) for kind in kinds),
+        *(HeadGroup(kind, layer) for kind, layer in layers),
+        *(HeadGroup(kind, None, column) for kind, column in columns),
     ]
 
 

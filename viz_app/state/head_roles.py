@@ -13,7 +13,7 @@ from augenmerk.core.maps.roles import (
     SampleRoles,
     fitting_rows,
 )
-from augenmerk.core.model.heads import ATTENTION_KINDS, AttentionKind, Head
+from augenmerk.core.model.heads import ATTENTION_KINDS, AttentionKind, Head, heads_in
 from augenmerk.core.translation.result import FloatArray
 
 from .map_source import MapSource
@@ -64,16 +64,14 @@ class HeadRoles:
         """The number of heads with each role, in the order of `ROLES`."""
         if self.maps.translation is None:
             return {}
-        roles = self.sample or self._in_sentence()
-        all_roles = [role for kinds in roles.by_kind.values() for layer in kinds for role in layer]
-        return {role: all_roles.count(role) for role in ROLES if role in all_roles}
+        sample_roles = self.sample or self._in_sentence()
+        layers = [layer for by_layer in sample_roles.by_kind.values() for layer in by_layer]
+        roles = [role for layer in layers for role in layer]
+        return {role: roles.count(role) for role in ROLES if role in roles}
 
     def in_order(self, kind: AttentionKind) -> list[Head]:
         """All heads of a kind, in the chosen order."""
-        num_layers, num_heads = self.maps.shape(kind)
-        heads = [
-            Head(kind, layer, head) for layer in range(num_layers) for head in range(num_heads)
-        ]
+        heads = list(heads_in(kind, *self.maps.shape(kind)))
         order = self.maps.settings.order
         translation = self.maps.translation
         if order == "layer" or translation is None:
@@ -98,23 +96,26 @@ class HeadRoles:
         """The next head in the grid, up and down through layers and kinds; None at an edge."""
         lines = [line for kind in ATTENTION_KINDS for line in self.lines_of_heads(kind)]
         head = self.maps.selection.head
-        here = next((number for number, line in enumerate(lines) if head in line), None)
-        if here is None:
+        row = next((index for index, line in enumerate(lines) if head in line), None)
+        if row is None:
             return None
-        column = lines[here].index(head)
-        last = len(lines[here]) - 1
+        column = lines[row].index(head)
+        last = len(lines[row]) - 1
         column = {"left": column - 1, "right": column + 1, "first": 0, "last": last}.get(
             direction, column
         )
-        here += {"up": -1, "down": 1}.get(direction, 0)
-        if not (0 <= here < len(lines) and 0 <= column <= last):
+        row += {"up": -1, "down": 1}.get(direction, 0)
+        if not (0 <= row < len(lines) and 0 <= column <= last):
             return None
-        return lines[here][min(column, len(lines[here]) - 1)]
+        return lines[row][min(column, len(lines[row]) - 1)]
 
     def _in_sentence(self) -> SampleRoles:
         """The roles in the translation shown; “mixed” if too few rows fit."""
         translation = self.maps.translation
         assert translation is not None
+
+        def role_if_it_fits(role: Role, head: Head) -> Role:
+            return role if _is_half(fitting_rows(role, translation, head)) else "mixed"
 
         def find() -> SampleRoles:
             profiler = HeadProfiler()
@@ -123,9 +124,7 @@ class HeadRoles:
             for kind, layers in sample_roles.by_kind.items():
                 sample_roles.by_kind[kind] = tuple(
                     tuple(
-                        role
-                        if _is_half(fitting_rows(role, translation, Head(kind, layer, head)))
-                        else "mixed"
+                        role_if_it_fits(role, Head(kind, layer, head))
                         for head, role in enumerate(roles)
                     )
                     for layer, roles in enumerate(layers)

@@ -16,7 +16,7 @@ from augenmerk.core.maps.comparing import MapDifference, NothingInCommonError, d
 from augenmerk.core.maps.measure import MeasureName
 from augenmerk.core.maps.measures import MEASURES, MeasuredMaps
 from augenmerk.core.maps.selection import LabelledMap, Selection, combine, is_hidden
-from augenmerk.core.model.heads import ATTENTION_KINDS, AttentionKind, Head
+from augenmerk.core.model.heads import ATTENTION_KINDS, AttentionKind, Head, heads_in
 from augenmerk.core.translation.result import ExperimentResult, FloatArray, Translation, read_only
 
 from .color_scale import ColorScale
@@ -25,7 +25,7 @@ from .map_view_settings import MapViewSettings, ShownMaps
 
 MAX_CACHED = 200
 LEAST_DIFFERENCE = 0.01
-"""Colours of a difference reach at least this far: rounding errors must not look like a finding."""
+"""Least end of the colours of a difference: rounding errors must not look like a finding."""
 
 
 Kept = TypeVar("Kept")
@@ -132,13 +132,7 @@ class MapSource:
     @property
     def all_heads(self) -> tuple[Head, ...]:
         """All heads of the model shown; none while nothing is shown."""
-        shapes = ((kind, *self.shape(kind)) for kind in ATTENTION_KINDS)
-        return tuple(
-            Head(kind, layer, head)
-            for kind, layers, heads in shapes
-            for layer in range(layers)
-            for head in range(heads)
-        )
+        return tuple(head for kind in ATTENTION_KINDS for head in heads_in(kind, *self.shape(kind)))
 
     # --- one measure ------------------------------------------------------------------------------
 

@@ -208,9 +208,8 @@ def lit_keys(state: ExperimentState, kind: AttentionKind) -> tuple[int, ...]:
     """The keys of a kind of map that are pinned or picked."""
     shift = token_shift_of_keys(kind)
     keys = [pinned_key for pinned_key in _pinned_keys(state) if pinned_key.side == KEY_SIDES[kind]]
-    return tuple(
-        sorted({token + shift for key in keys for token in key.tokens if token + shift >= 0})
-    )
+    positions = {token + shift for key in keys for token in key.tokens}
+    return tuple(sorted(position for position in positions if position >= 0))
 
 
 def query_sum(state: ExperimentState) -> QuerySum | None:

@@ -4,6 +4,7 @@ No Qt, no torch.
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
@@ -12,7 +13,14 @@ from numpy.typing import NDArray
 from psygnal import SignalGroupDescriptor
 
 from augenmerk.core.counting import display_text
-from augenmerk.core.maps.parts import Baseline, CellParts, PartsTable, RowParts, group_components
+from augenmerk.core.maps.parts import (
+    Baseline,
+    CellParts,
+    Component,
+    PartsTable,
+    RowParts,
+    group_components,
+)
 from augenmerk.core.maps.trace import QueryKeyDetail, Trace, query_key_detail
 from augenmerk.core.model.heads import Head
 from augenmerk.core.quantities import number
@@ -23,7 +31,7 @@ from .map_view import Pair
 
 SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 SCORE_DECIMALS = 4
-"""Enough for the exponential of a score to have four correct digits."""
+"""Decimals of a score, enough for four correct digits of its exponential."""
 
 
 @dataclass
@@ -204,7 +212,7 @@ class ComponentsView:
 
 
 LEAST_REMAINDER = 0.005
-"""A smaller one would be shown as 0.00."""
+"""Least remainder that is mentioned: a smaller one would be shown as 0.00."""
 OPEN_GROUPS, CLOSE_GROUPS = (
     "Click a label or a cell to open its groups.",
     "Click again to close the groups.",
@@ -273,12 +281,9 @@ def components_view(state: ExperimentState, explanation: WeightExplanation) -> C
     if isinstance(baseline, int) and (baseline >= num_visible or baseline == pair.key):
         baseline = "mean"
     cell = row.of_cell(pair.key, baseline)
-    query, key = (
-        name if any(name == group.name for group in group_components(components)) else ""
-        for name, components in zip(
-            explanation.opened, (row.query_components, row.key_components), strict=True
-        )
-    )
+    query, key = explanation.opened
+    query = query if query in _group_names(row.query_components) else ""
+    key = key if key in _group_names(row.key_components) else ""
     temperatures = {
         temperature.head: temperature.temperature
         for temperature in translation.experiment.temperatures
@@ -292,6 +297,10 @@ def components_view(state: ExperimentState, explanation: WeightExplanation) -> C
         keys,
         _whose(state),
     )
+
+
+def _group_names(components: Sequence[Component]) -> list[str]:
+    return [group.name for group in group_components(components)]
 
 
 def _awaited(state: ExperimentState, explanation: WeightExplanation) -> str:

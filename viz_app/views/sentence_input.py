@@ -57,15 +57,13 @@ class SentenceMarks:
     @cached_property
     def tips(self) -> Mapping[Span, str]:
         """The tool tips of words."""
-        seen = {
-            span: "; ".join(notes[span] for notes in (self.respelled, self.rare) if span in notes)
-            for span in {*self.respelled, *self.rare, *self.left_out}
-        }
-        tips = {
-            span: "\n".join(filter(None, (tip, self.left_out.get(span))))
-            for span, tip in seen.items()
-        }
-        return dict(sorted(tips.items(), key=lambda entry: entry[0].start))
+        tips = {}
+        spans = {*self.respelled, *self.rare, *self.left_out}
+        for span in sorted(spans, key=lambda span: span.start):
+            spelling = [notes[span] for notes in (self.respelled, self.rare) if span in notes]
+            lines = ("; ".join(spelling), self.left_out.get(span))
+            tips[span] = "\n".join(filter(None, lines))
+        return tips
 
 
 class WordMarker:

@@ -11,7 +11,7 @@ import numpy as np
 
 from augenmerk.core.maps.roles import ROLES
 from augenmerk.core.maps.selection import LABEL_MODES
-from augenmerk.core.model.heads import ATTENTION_KINDS, Head, Network, networks_of
+from augenmerk.core.model.heads import ATTENTION_KINDS, Head, Network, heads_in, networks_of
 from augenmerk.core.translation.experiment import (
     CausalMaskLifted,
     FeedForwardScaled,
@@ -258,15 +258,14 @@ def find_head(state: ExperimentState, name: str) -> Head | None:
         return Head("cross", *clearest_head(translation.maps.cross))
     role = name.rpartition(":")[2]
     if role in ROLES:
-        candidates = [
-            (float(values[layer, head]), Head(kind, layer, head))
-            for kind in ATTENTION_KINDS
-            if name in (role, f"{kind}:{role}")
-            for values in [clarity(translation.maps.of_kind(kind))]
-            for layer, head in np.ndindex(*values.shape)
-            if state.roles.of(Head(kind, layer, head)) == role
-        ]
-        return max(candidates, key=lambda candidate: candidate[0])[1] if candidates else None
+        kinds = [kind for kind in ATTENTION_KINDS if name in (role, f"{kind}:{role}")]
+        clarities = {kind: clarity(translation.maps.of_kind(kind)) for kind in kinds}
+        heads = [head for kind in kinds for head in heads_in(kind, *clarities[kind].shape)]
+        return max(
+            (head for head in heads if state.roles.of(head) == role),
+            key=lambda head: clarities[head.kind][head.layer, head.head],
+            default=None,
+        )
     kind, layer, head = name.split(":")
     named = Head(
         next(known for known in ATTENTION_KINDS if known == kind), int(layer) - 1, int(head) - 1

@@ -320,15 +320,11 @@ class StackPicture:
 
     def module_at(self, point: QPointF) -> Module | None:
         """The module at a point; None if there is none."""
-        return next(
-            (
-                box.module
-                for side in SIDES
-                for index, box in enumerate(self.boxes.get(side, ()))
-                if self.place_of(side, index).contains(point)
-            ),
-            None,
-        )
+        for side in SIDES:
+            for index, box in enumerate(self.boxes.get(side, ())):
+                if self.place_of(side, index).contains(point):
+                    return box.module
+        return None
 
     def paint(self, painter: QPainter) -> None:
         """Paints frames of layers, lines and boxes; nothing in a place that is too low."""
