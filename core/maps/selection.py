@@ -22,7 +22,7 @@ from ..translation.result import FloatArray, ReadOnlyArrays, Translation, Word, 
 LabelMode = Literal["read", "predicted"]
 LABEL_MODES: tuple[LabelMode, ...] = ("read", "predicted")
 DEFAULT_LABEL_MODE: LabelMode = "predicted"
-"""A cell then shows where the model looked to choose the word that names the row: docs/adr/0007."""
+"""Names a row by the word that it was needed to choose: docs/adr/0007."""
 HiddenKind = Literal["start", "end", "punctuation"]
 HIDDEN_KINDS: tuple[HiddenKind, ...] = ("start", "end", "punctuation")
 Combination = Literal["mean", "max"]
@@ -78,7 +78,7 @@ class LabelledMap(ReadOnlyArrays):
 
     @property
     def hidden_mass_in_all(self) -> FloatArray:
-        """[...], the mean of `hidden_mass` over the queries shown; 0 if there are none."""
+        """The mean of `hidden_mass` over the queries shown, [...]; 0 if there are none."""
         if not len(self.queries):
             return np.zeros(self.hidden_mass.shape[:-1], dtype=np.float32)
         return self.hidden_mass.mean(axis=-1)

@@ -194,11 +194,14 @@ class ForbiddenTokens:
     min_steps: int
 
     def at(self, step: int) -> Tensor:
-        """[V]; steps count from 0."""
+        """The terms of one step, counted from 0: [V]."""
         return self.early if step < self.min_steps else self.later
 
-    def add_to(self, logits: Tensor) -> Tensor:
-        """`logits` [B, T, V] of the first T steps, with minus infinity for forbidden tokens."""
+    def applied_to(self, logits: Tensor) -> Tensor:
+        """A copy of `logits` [B, T, V] of the first T steps, without forbidden tokens.
+
+        Those have minus infinity.
+        """
         allowed = logits + self.later
         if self.min_steps:
             allowed[:, : self.min_steps] += self.early
@@ -208,7 +211,7 @@ class ForbiddenTokens:
         """The best allowed tokens, ids [B, T], by logits [B, T, V]; the first of equals."""
         best = best_tokens(logits.flatten(0, 1)).view(logits.shape[:2])
         if self.later[best].any() or self.early[best[:, : self.min_steps]].any():
-            best = best_tokens(self.add_to(logits).flatten(0, 1)).view(logits.shape[:2])
+            best = best_tokens(self.applied_to(logits).flatten(0, 1)).view(logits.shape[:2])
         return best  # nearly always the first: to add to all logits takes several times as long
 
 
@@ -307,7 +310,7 @@ class TargetPass:
 
     @property
     def logits(self) -> Tensor:
-        """[T, V]."""
+        """The logits of its steps, [T, V]."""
         return self.output.logits[self.row, : len(self.ids)]
 
 

@@ -323,7 +323,7 @@ def is_start_given(translation: Translation) -> bool:
 
 NUM_SHOWN = 5
 CLOSE_DELAY_MS = 250
-"""The time for moving the mouse from the word to its card."""
+"""Milliseconds for moving the mouse from the word to its card."""
 FORCE_HINT = "Click a word to choose it instead"
 WHY, WHY_NOT = "Why this word?", "why not?"
 
@@ -463,7 +463,7 @@ def _percent(log_probability: float) -> str:
 
 CHIP_SPACING = 5
 MAX_ROWS, MAX_ROWS_LOW = 3, 2
-"""Of chips in sight at once, and on a low page; the others scroll."""
+"""Rows of chips in sight at once, and on a low page; the others scroll."""
 HINT = (
     "Try it: right-click a head to switch it off, point at a word to choose another, or edit the "
     "translation."
@@ -552,7 +552,7 @@ class InterventionChips(QWidget):
             self._row.insertWidget(self._row.indexOf(self._flow_area) + 1, widget, 1)
 
     def set_low(self, is_low: bool) -> None:
-        """On a low page fewer rows are in sight."""
+        """Shows fewer rows of chips at once on a low page."""
         self._flow_area.set_max_lines(MAX_ROWS_LOW if is_low else MAX_ROWS)
 
     def width_in_one_line(self) -> int:
@@ -574,43 +574,48 @@ class InterventionChips(QWidget):
         focused_chip = next(
             (index for index, chip in enumerate(self.chips) if chip is focused), None
         )
-        old = self.chips
-        groups = in_groups(experiment.interventions, state.maps.all_heads)
-        texts = change_texts(state)
-        self.chips = [
-            self._chip(text, changes) for text, (_, changes) in zip(texts, groups, strict=False)
-        ]
-        if isinstance(experiment.output, GivenTarget):
-            chip = _button(GIVEN, "Show the model's own translation again")
-            chip.clicked.connect(lambda: state.submit(edits.use_own_decoding))
-            self.chips.append(chip)
-        replace_widgets(self._flow, old, self.chips)
+        previous_chips = self.chips
+        self.chips = self._new_chips()
+        replace_widgets(self._flow, previous_chips, self.chips)
         is_changed = bool(self.chips)
         self._flow_area.setVisible(is_changed)
         # a scroll area does not notice that its content needs another width
         self._flow_area.updateGeometry()
         self.hint.setVisible(not is_changed and state.result is not None)
-        if focused is self.undo_button and not state.editor.can_undo:
-            self.redo_button.setEnabled(True)
-            self.redo_button.setFocus()
-        elif focused is self.redo_button and not state.editor.can_redo:
-            self.undo_button.setEnabled(True)
-            self.undo_button.setFocus()
-        for button, can in (
-            (self.undo_button, state.editor.can_undo),
-            (self.redo_button, state.editor.can_redo),
-        ):
-            button.setEnabled(can)
-            button.setVisible(state.editor.can_undo or state.editor.can_redo)
+        self._rebuild_undo_buttons(focused)
         set_visible(self.reset_button, bool(experiment.interventions), focus_to=self.undo_button)
-        if focused_chip is not None:
-            after = (
-                self.chips[min(focused_chip, len(self.chips) - 1)]
-                if self.chips
-                else self.undo_button
-            )
-            after.setFocus()
+        if focused_chip is not None and self.chips:
+            self.chips[min(focused_chip, len(self.chips) - 1)].setFocus()
+        elif focused_chip is not None:
+            self.undo_button.setFocus()
         self.updateGeometry()
+
+    def _rebuild_undo_buttons(self, focused: QWidget | None) -> None:
+        """Enables undo and redo; focus moves from one that is disabled to the other."""
+        can_undo, can_redo = self._state.editor.can_undo, self._state.editor.can_redo
+        for button, can, other in (
+            (self.undo_button, can_undo, self.redo_button),
+            (self.redo_button, can_redo, self.undo_button),
+        ):
+            if focused is button and not can:
+                other.setEnabled(True)
+                other.setFocus()
+        for button, can in ((self.undo_button, can_undo), (self.redo_button, can_redo)):
+            button.setEnabled(can)
+            button.setVisible(can_undo or can_redo)
+
+    def _new_chips(self) -> list[QToolButton]:
+        experiment = self._state.experiment
+        groups = in_groups(experiment.interventions, self._state.maps.all_heads)
+        texts = change_texts(self._state)
+        chips = [
+            self._chip(text, changes) for text, (_, changes) in zip(texts, groups, strict=False)
+        ]
+        if isinstance(experiment.output, GivenTarget):
+            chip = _button(GIVEN, "Show the model's own translation again")
+            chip.clicked.connect(lambda: self._state.submit(edits.use_own_decoding))
+            chips.append(chip)
+        return chips
 
     def _chip(self, text: str, interventions: tuple[Intervention, ...]) -> QToolButton:
         is_unreached = _is_unreached(interventions[0], self._state.result)

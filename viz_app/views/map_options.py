@@ -152,5 +152,6 @@ class MapOptionControls(QWidget):
                     control.setVisible(map_text.splits_words(self._state))
 
     def _choose(self, option: MapOption, is_chosen: bool) -> None:
+        """Changes the setting; of two radio buttons that do, only the one that is chosen."""
         if is_chosen or not option.value:
             setattr(self._state.settings, option.setting, option.value or is_chosen)

@@ -85,7 +85,7 @@ def allowed_rows(
 ) -> Tensor:
     """Logits [T, V] of the pass; minus infinity where a token may not be chosen."""
     logits = target_pass.output.logits[target_pass.row, : len(target_pass.ids)]
-    rows = forbidding(translator.model, translator.rules, logits).add_to(logits[None])[0]
+    rows = forbidding(translator.model, translator.rules, logits).applied_to(logits[None])[0]
     for step, token in compiled.forced.items():
         if step < len(rows):
             rows[step] = -torch.inf
