@@ -20,7 +20,7 @@ from .storage import cannot_write, read_text
 
 LOCK = "run.lock"
 _ATTEMPTS, _PAUSE_SECONDS = 4, 0.05
-"""`is_locked` takes the lock for a moment; a training waits this long for it."""
+"""Attempts to take the lock, and seconds between them: `is_locked` takes it for a moment."""
 _NO_LOCKS_HERE = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL)
 _OWNER = re.compile(r"process (\d+) on (.+)")
 

@@ -4,7 +4,7 @@ import re
 from pathlib import PurePath
 
 MAX_LINE_CHARACTERS = 100_000
-"""Longer lines are not sentences, and a megabyte takes seconds to tokenize."""
+"""Maximum length of a line: a longer one is no sentence, and a megabyte takes seconds."""
 MAX_LINE_BYTES = 4 * MAX_LINE_CHARACTERS
 
 _FORBIDDEN = re.compile(

@@ -43,7 +43,7 @@ _ROUNDED = (
     (55 * 60, "hour", 3600, 1),
     (36 * 3600, "day", 86400, 1),
 )
-"""From so many seconds on: the unit, its seconds, and the multiple of it that is rounded to."""
+"""Seconds from which on a unit is used, the unit, its seconds, and what it is rounded to."""
 
 
 def about(seconds: float) -> str:

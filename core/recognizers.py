@@ -41,7 +41,7 @@ class Recognizer:
 RECOGNIZERS: Registry[Recognizer] = Registry(
     "augenmerk.recognizers", Recognizer, "recognizer of files"
 )
-"""They are asked in turn. All are extensions."""
+"""What recognizes files of other projects: all are extensions, asked in turn."""
 
 
 def recognize(path: Path) -> Recognized | None:

@@ -25,7 +25,7 @@ from .strict_json import Field, parse, shown
 KEY = "augenmerk"
 """The key of the description in the file's metadata."""
 MAX_HEADER_BYTES = 32_000_000
-"""Vocabularies of a million words fit."""
+"""Maximum size of the header: vocabularies of a million words fit."""
 _SEARCHED_BYTES = 2**20
 MAX_DEPTH = 16
 MAX_CONTAINERS = 200_000

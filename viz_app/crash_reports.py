@@ -27,7 +27,10 @@ from augenmerk.core import __version__
 from augenmerk.core.storage import open_file
 
 MAX_RECORD_CHARACTERS, MAX_BYTES = 20_000, 200_000
-"""Of one error, and of a file, which keeps the first ones: later ones often follow from them."""
+"""Maximum sizes of the record of an error and of a file, which keeps the first records.
+
+Later ones often follow from them.
+"""
 MAX_FILES = 5
 END_OF_HEADER = b"\n---\n"
 FATAL = ("Fatal Python error", "Windows fatal exception")

@@ -72,7 +72,7 @@ def add_into(parser: argparse.ArgumentParser) -> None:
 
 
 CHOOSE_TARGET = "Or choose its target language: --into."
-"""For `require_languages_of_sample`."""
+"""The advice of `require_languages_of_sample` at the command line."""
 
 
 def into_language(options: argparse.Namespace, text: str) -> str:

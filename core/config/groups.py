@@ -27,7 +27,7 @@ Tying = Literal["none", "output", "all"]
 Initialization = Literal["xavier", "xavier-normal-embeddings"]
 Tokenization = Literal["spacy", "symbols", "imported"]
 _CODECS_NAMED_BEFORE = "marian", "joeynmt"
-"""Tokenizations in files of earlier versions.
+"""Names of tokenizations in files of earlier versions.
 
 A file names the codec of an imported model next to its vocabularies.
 """
@@ -49,7 +49,7 @@ _LAYERS, _WIDTH = Limits(1, MAX_LAYERS), Limits(1, MAX_WIDTH)
 MAX_LENGTH_PENALTY = 10.0
 _LANGUAGE = "a language code such as de or en"
 _COPIED = Limits(2, 1_000_000)
-"""At least a start symbol and one symbol to copy."""
+"""Limits of the symbols of the copy task: a start symbol and one to copy, at least."""
 
 
 @dataclass(frozen=True)

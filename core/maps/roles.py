@@ -242,9 +242,9 @@ At 0.4 and at 1/3, more badges would depend on the sample.
 SINK_SHARE = 0.5
 """A sink gives at least this share of its weight to `<eos>` or `<sos>`, usually to do nothing."""
 ALIGNER_CONFIDENCE = 0.5
-"""An aligner gives at least this share of a row to one key on average …"""
+"""Least share of a row, on average, that an aligner gives to one key."""
 ALIGNER_COVERAGE = 0.65
-"""… and its keys cover at least this share of the words they could cover in a sentence.
+"""Least share of the words of a sentence that an aligner's keys cover, of those they could.
 
 Chosen by alignment quality. Over the 24 cross heads of the bundled model, Spearman's correlation of
 coverage with the alignment error rate on `resources/alignments`, by token read or predicted, is
@@ -274,7 +274,7 @@ ROLES: dict[Role, str] = {
     f"{round(20**BROAD_RELATIVE_ENTROPY)} of 20 tokens",
     "mixed": "none of the others",
 }
-"""The meanings.
+"""What a head of each role does.
 
 Positions are counted from the token that is read, although maps name rows by the token predicted.
 """

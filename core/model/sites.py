@@ -31,7 +31,7 @@ SUBLAYERS: Mapping[Side, Mapping[Sublayer, str]] = {
         "feed_forward": "feed_forward_residual",
     },
 }
-"""The sublayers of a layer in their order, each with its residual connection: names of modules."""
+"""Names of the modules of a layer's sublayers, in order, each with its residual connection."""
 STEPS = ("query", "key", "value", "score", "head_output")
 """Values inside an attention module that hooks of its own do not see."""
 ATTENTION_VALUES = ("query", "key", "value", "score", "weight", "joined", "head_output")

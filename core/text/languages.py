@@ -43,7 +43,7 @@ _GROUPS = {
     "sem": "Semitic languages", "sla": "Slavic languages", "trk": "Turkic languages", "urj": "Uralic languages",
     "zle": "East Slavic languages", "zls": "South Slavic languages", "zlw": "West Slavic languages",
 }  # fmt: skip
-"""ISO 639-5, as OPUS-MT names the models of several languages: by code, in lower case."""
+"""Names of groups by the ISO 639-5 codes in OPUS-MT's names of models."""
 
 
 _CODE = re.compile(r"[A-Za-z]{2,3}([-_][A-Za-z0-9]{1,8})*|[A-Z]{2,12}(_[A-Z]{1,12})*")

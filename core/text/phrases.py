@@ -99,7 +99,7 @@ PHRASES: Mapping[str, str] = {
     "rare_guess": "{seen}; the model guesses",
     "respelled": "read as “{read_as}”: “{text}” is {seen}",
 }
-"""By name; values stand in braces."""
+"""Texts by name, with values in braces."""
 
 
 def counted_phrase(name: str, count: int, **values: object) -> str:

@@ -250,7 +250,7 @@ NO_SPACE_AFTER = frozenset("( [ { $ # “ ‘".split())
 JOINS_BOTH = frozenset("- / –".split())
 STRAIGHT_QUOTES = frozenset("\" '".split())
 CLITIC_HEADS = {"can": ("not",), "gon": ("na",), "wan": ("na",), "got": ("ta",)}
-"""How `detokenize` sets spaces; by first word, what makes one word with it."""
+"""By first word, the words that `detokenize` joins to it, such as “not” to “can”."""
 
 
 def detokenize(tokens: Sequence[str]) -> str:

@@ -196,7 +196,7 @@ MAX_VIEW_ITEMS = 1_000
 MAX_VIEW_CHARACTERS = 10_000
 MAX_VIEW_NUMBER = 2**53
 _MAX_CHECKPOINT_HEADER = 100_000_000
-"""Bytes of JSON at the beginning of a safetensors file, by its format."""
+"""Maximum bytes of JSON at the beginning of a safetensors file, by its format."""
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _DIGEST = re.compile("[0-9a-f]{64}")
 

@@ -20,9 +20,9 @@ from ..state.map_view import NO_MARKS, Band, Marks, Pointed, PointerStyle, Strip
 from ..state.marks import marks_of_large_map, query_sum
 
 BAR_PX, DOT_PX = 3.0, 4.0
-"""Thickness of the short bars, and diameter of the dots, next to rows and columns."""
+"""Pixels: thickness of the short bars, and diameter of the dots, next to rows and columns."""
 CHANGED_PX, SET_PX, FORCED_PX = 6.0, 2.0, 8.0
-"""Distance of such a mark from the cells."""
+"""Pixels between such a mark and the cells."""
 SMALL_SCALE = 0.5
 """Scale of the marks next to small maps."""
 POINTER_PX, ARROW_PX, ARROW_HEAD_PX = 3.5, 34.0, 11.0

@@ -7,7 +7,7 @@ from .model_info import ModelInfo
 
 NEUTRAL = ("source", "target")
 CHOOSE_TARGET = "Or choose a target language."
-"""For `require_languages_of_sample`."""
+"""The advice of `require_languages_of_sample` in the window."""
 
 
 def language_names(run: RunConfig | None) -> tuple[str, str]:

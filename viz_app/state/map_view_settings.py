@@ -27,7 +27,7 @@ from .map_drawings import DRAWINGS, DrawingName
 EXTENSIBLE: Mapping[str, Mapping[str, Any]] = {"measure": MEASURES, "picture": DRAWINGS}
 """Options that extensions add values to. Files keep a value whose extension is not installed."""
 Redraws = Literal["maps", "large map", "grid"]
-"""All maps; the large one alone; the thumbnails alone."""
+"""What a change of an option redraws: all maps, the large one, or the thumbnails."""
 
 
 def option(default: Any, *redraws: Redraws, key: str = "") -> Any:
@@ -83,7 +83,7 @@ SHOWN_MAPS: tuple[ShownMaps, ...] = ("original", "changed", "difference")
 Zoom = float
 """The height of the large map's cells in pixels, or `FIT`; cells are never smaller than fits."""
 FIT: Zoom = 0.0
-"""The whole map is in sight."""
+"""The zoom at which the whole map is in sight."""
 MAX_CELL_PX = 96.0
 ZOOM_STEP = 1.25
 

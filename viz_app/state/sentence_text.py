@@ -26,7 +26,7 @@ Beyond it, laying out the text and cutting it into words take seconds: the time 
 square of the length where there are no spaces.
 """
 LOW_PROBABILITY = 0.5
-"""Words below it are marked."""
+"""Probability below which words are marked."""
 
 
 def limited(text: str) -> str:

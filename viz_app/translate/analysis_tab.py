@@ -13,7 +13,7 @@ from ..worker.inference import ExperimentController
 
 MARGINS = PANEL_MARGIN, 4, PANEL_MARGIN - 4, 10
 LOW_TAB = 520
-"""Below this height, in pixels, content gets the lines of the explanation."""
+"""Height of a tab, in pixels, below which content gets the lines of the explanation."""
 
 
 @dataclass(frozen=True)

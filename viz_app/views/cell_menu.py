@@ -157,7 +157,7 @@ TEMPERATURES = Scale(
     lambda position: float(f"{10 ** (position * SLIDER_STEP):.3g}"),
     lambda number: round(math.log10(number) / SLIDER_STEP),
 )
-"""From 0.1 to 10, with the same ratio between neighbours."""
+"""Temperatures of a slider: from 0.1 to 10, with the same ratio between neighbours."""
 
 
 class PartEditor(Popup):

@@ -55,9 +55,12 @@ LOW_PAGE = 820
 NARROW_PAGE, LOW_PAGE_TO_FOLD = 1264, 740
 """Pixels of the page, which is a little smaller than the window, below which the card is folded."""
 LOWEST_PAGE = 680
-"""Below it, sentences count as long sooner, and the original translation has one line."""
+"""Height of the page, in pixels, below which sentences count as long sooner.
+
+The original translation has one line then.
+"""
 BUNDLED_LANGUAGE = "de"
-"""Of the model that opens if no other does."""
+"""The source language of the model that opens if no other does."""
 EDIT_TIP = (
     "Edit the translation (or double-click it): the model then reads yours instead of choosing "
     "words"

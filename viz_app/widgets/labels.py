@@ -186,7 +186,7 @@ def show_text(shown: QLabel, text: str) -> None:
 
 
 MAX_WIDTH_PX = 560
-"""Of the message: lines of about 80 characters."""
+"""Maximum width of the message: lines of about 80 characters."""
 
 
 class EmptyState(QFrame):

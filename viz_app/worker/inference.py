@@ -234,12 +234,12 @@ def _outdates(answered: Request, other: Request) -> bool:
 
 
 ANSWER_SECONDS = 3.0
-"""The longest wait for a thread to end; after that the process continues without it."""
+"""Seconds to wait for a thread to end, at most; then the process continues without it."""
 THREAD_PREFIX = "augenmerk-"
 """Prefix of the names of all threads of the window, so that one still running is found at exit."""
 Loader = Callable[[Path | None, str], OpenTranslator]
 _SUPERSEDED = object()
-"""In place of an answer: the request became pointless before it was answered."""
+"""The answer to a request that became pointless before it was answered."""
 
 
 @dataclass(frozen=True)
