@@ -89,7 +89,7 @@ def calls(
             "device": model.device,
             "path": folder / "a.safetensors",
         },
-        "WordPair": {"source": TEXT, "prefix": "", "word": "a", "rival": "dog", "place": ""},
+        "WordPair": {"source": TEXT, "prefix": "", "word": "a", "foil": "dog", "place": ""},
     }
     functions: dict[str, dict[str, Any]] = {
         "align": about | {"aligner": api.Aligner(0, 0, "read", "weight")},
@@ -124,7 +124,7 @@ def calls(
         "read_experiment_file": {"path": folder / "a.augenmerk"},
         "read_gold": {"path": None},
         "read_pairs": {"path": folder / "pairs.tsv"},
-        "word_parts": about | {"step": 0, "rival": "dog"},
+        "word_parts": about | {"step": 0, "foil": "dog"},
         "write_experiment_file": {"saved": saved, "path": folder / "b.augenmerk", "durable": False},
     }
     methods: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
@@ -427,7 +427,7 @@ def test_checked_functions_keep_their_names_signatures_and_documentation() -> No
         "translator",
         "translation",
         "step",
-        "rival",
+        "foil",
     ]
     assert "Args:" in (api.Translator.run.__doc__ or "")
     assert not is_dataclass(ArgumentError)

@@ -370,7 +370,7 @@ def _parts_sum(translator: Translator) -> tuple[str, bool]:
 
 
 def _parts_and_changes(translator: Translator) -> tuple[str, bool]:
-    """How each word loses to its rival without its six largest heads, against their parts."""
+    """How each word loses to its foil without its six largest heads, against their parts."""
     translation = _translated(translator, FIRST_EXAMPLE)
     parts_by_step = logit_parts(translator, translation)
     shown = [_largest_heads(parts)[:6] for parts in parts_by_step]
@@ -381,7 +381,7 @@ def _parts_and_changes(translator: Translator) -> tuple[str, bool]:
     num_less = num_heads = 0
     for step, heads in enumerate(shown):
         for head, part in heads:
-            if changed[head][step].rival.token == parts_by_step[step].rival.token:
+            if changed[head][step].foil.token == parts_by_step[step].foil.token:
                 num_heads += 1
                 num_less += abs(
                     changed[head][step].difference - parts_by_step[step].difference

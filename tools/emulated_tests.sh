@@ -33,6 +33,6 @@ run_on Haswell \
     "tests/core/extensions/training/test_kernels.py::test_results_and_gradients_are_those_of_pytorch_to_rounding[True-shape0]" \
     "tests/core/inference/test_compiled.py::test_steps_give_the_logits_of_one_pass[post-final]" \
     "tests/core/inference/test_instruction_sets.py::test_the_bundled_model_chooses_the_same_tokens_on_every_processor" \
-    "tests/core/extensions/analyses/test_logit_attribution.py::test_the_parts_of_every_step_sum_to_the_lead_of_the_token_over_its_rival[copy task]"
+    "tests/core/extensions/analyses/test_logit_attribution.py::test_the_parts_of_every_step_sum_to_the_lead_of_the_token_over_its_foil[copy task]"
 run_on Nehalem \
     "tests/core/inference/test_instruction_sets.py::test_the_bundled_model_chooses_the_same_tokens_on_every_processor"

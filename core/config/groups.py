@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass
-from typing import Any, Literal, Self
+from typing import Literal
 
 from ..errors import ConfigError
 from .settings import (
@@ -20,17 +20,12 @@ from .settings import (
 )
 
 NormPosition = Literal["post", "pre"]
-NormKind = Literal["torch", "annotated", "joeynmt"]
+NormKind = Literal["torch", "torch-1e-6", "annotated"]
 Positions = Literal["learned", "sinusoidal", "sinusoidal-halves"]
 Activation = Literal["relu", "gelu", "gelu-tanh", "swish"]
 Tying = Literal["none", "output", "all"]
 Initialization = Literal["xavier", "xavier-normal-embeddings"]
 Tokenization = Literal["spacy", "symbols", "imported"]
-_CODECS_NAMED_BEFORE = "marian", "joeynmt"
-"""Names of tokenizations in files of earlier versions.
-
-A file names the codec of an imported model next to its vocabularies.
-"""
 LetterCase = Literal["keep", "lower", "sentence"]
 Schedule = Literal["constant", "noam"]
 BatchUnit = Literal["sentences", "tokens"]
@@ -103,8 +98,9 @@ class ModelConfig(Settings, owner="model"):
     norm_kind: NormKind = setting(
         "torch",
         "norm kind",
-        "torch: nn.LayerNorm; annotated: unbiased standard deviation, epsilon outside the root; "
-        "joeynmt: nn.LayerNorm with an epsilon of 1e-6.",
+        "torch: nn.LayerNorm; torch-1e-6: the same with an epsilon of 1e-6 instead of 1e-5; "
+        "annotated: unbiased standard deviation, epsilon outside the root.",
+        earlier_values={"joeynmt": "torch-1e-6"},
     )
     final_norm: bool = setting(
         False, "final norm", "Adds a norm after the last layer of each stack (needed by pre-norm)."
@@ -192,6 +188,7 @@ class DataConfig(Settings, owner="data"):
         "tokenization",
         "How lines are split into words. spacy: by spaCy's rules for the language; symbols: at "
         "spaces (copy task); imported: by the tokenizer of an imported model.",
+        earlier_values={"marian": "imported", "joeynmt": "imported"},
     )
     source_language: str = setting(
         "de",
@@ -299,13 +296,6 @@ class DataConfig(Settings, owner="data"):
                 f"{num_copied:,} symbols. Lower one of them: at most {MAX_COPIED:,} symbols are "
                 "possible."
             )
-
-    @classmethod
-    def from_dict(cls, values: dict[str, Any]) -> Self:
-        """See `Settings`."""
-        if isinstance(values, dict) and values.get("tokenization") in _CODECS_NAMED_BEFORE:
-            values = values | {"tokenization": "imported"}
-        return super().from_dict(values)
 
     @property
     def languages(self) -> tuple[str, str]:

@@ -79,6 +79,7 @@ class Setting:
         values: a noun phrase for the texts it can have; empty if `kinds` and `limits` suffice.
         fits: whether a text is one of these; None if all are.
         kinds: the types of its values; a `Literal` is one of them.
+        earlier_values: values in files of earlier versions, each with its present name.
     """
 
     name: str
@@ -88,6 +89,7 @@ class Setting:
     values: str = ""
     fits: Callable[[str], object] | None = None
     kinds: tuple[Any, ...] = ()
+    earlier_values: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
     @property
     def expected(self) -> str:
@@ -266,12 +268,16 @@ class Settings:
                 f"{cls.__name__} has no setting {', '.join(unknown)}. Remove it or correct its "
                 f"spelling; settings: {', '.join(known)}."
             )
-        return cls(
-            **{
-                name: tuple(value) if isinstance(value, list) else value
-                for name, value in values.items()
-            }
-        )
+        settings = cls.described()
+        present: dict[str, Any] = {}
+        for name, value in values.items():
+            if isinstance(value, list):
+                present[name] = tuple(value)
+            elif isinstance(value, str) and name in settings:
+                present[name] = settings[name].earlier_values.get(value, value)
+            else:
+                present[name] = value
+        return cls(**present)
 
     def replace(self, **changes: Any) -> Self:
         """A copy with some settings changed, checked like any other. Raises `ConfigError`."""

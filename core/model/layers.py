@@ -97,7 +97,7 @@ def make_norm(config: ModelConfig) -> nn.Module:
     """A fresh norm of the kind the config names."""
     if config.norm_kind == "annotated":
         return AnnotatedLayerNorm(config.width)
-    return nn.LayerNorm(config.width, eps=1e-6 if config.norm_kind == "joeynmt" else 1e-5)
+    return nn.LayerNorm(config.width, eps=1e-6 if config.norm_kind == "torch-1e-6" else 1e-5)
 
 
 ACTIVATIONS: Mapping[Activation, Callable[[Tensor], Tensor]] = {

@@ -16,10 +16,12 @@ class Content:
         default: its value until the user chooses another: a flag, a text, a number from 0 to 1, or
             a position, which counts from 0. None is a position that nobody has chosen.
         choices: its possible values; empty if there are more than a few.
+        earlier_name: its name in files of earlier versions; empty if it is the same.
     """
 
     default: bool | str | float | int | None
     choices: tuple[str, ...] = ()
+    earlier_name: str = ""
 
 
 @dataclass(frozen=True, eq=False)

@@ -134,10 +134,10 @@ class AnalysisPanel(QFrame):
         """A tab fills the screen from now on, or no longer."""
         self._tab_at(self._names.index(name)).set_presented(is_presented)
 
-    def explain_word(self, step: int, rival: str) -> None:
+    def explain_word(self, step: int, foil: str) -> None:
         """Shows why the token of a step was chosen, in the first tab that explains words."""
         self.open_tab(next(name for name, tab in self.tabs_by_name.items() if tab.explains_words))
-        self.tab.explain_word(step, rival)
+        self.tab.explain_word(step, foil)
 
     @property
     def has_focus(self) -> bool:

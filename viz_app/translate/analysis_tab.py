@@ -73,5 +73,5 @@ class AnalysisTab(LivePanel):
         scales(self.column.setContentsMargins, *(presented if is_presented else MARGINS))
         self.redraw_in_sight()
 
-    def explain_word(self, step: int, rival: str) -> None:
-        """Shows why a step chose its token rather than `rival`, if the tab explains words."""
+    def explain_word(self, step: int, foil: str) -> None:
+        """Shows why a step chose its token rather than `foil`, if the tab explains words."""

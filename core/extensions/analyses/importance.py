@@ -42,7 +42,7 @@ class HeadImportance:
     Attributes:
         before: the value of the whole model, in nats. Of `head_importance`, the loss: the mean
             cross-entropy per target token, including the end token. Of `pairs_importance`, the mean
-            log P(word) − log P(rival).
+            log P(word) − log P(foil).
         effects: for each head and network, the value with it off minus `before`. If it helps, a
             loss rises (above 0) and a difference falls (below 0).
         num_sentences, num_tokens: of the sample.

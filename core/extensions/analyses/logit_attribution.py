@@ -4,7 +4,7 @@ The logit of a token is a dot product with the decoder's last vector, which is a
 So every logit is a sum with one part for each of these (Elhage et al. 2021, "A Mathematical
 Framework for Transformer Circuits"). A constant added to all logits changes no probability.
 Therefore two tokens are compared, as in Yin and Neubig 2022, "Interpreting Language Models with
-Contrastive Explanations": the predicted one and a rival.
+Contrastive Explanations": the predicted one and a foil.
 
 A part is the *direct* effect alone. Later layers also read a head's output; that effect is among
 their parts. `measure_parts` measures both together.
@@ -39,15 +39,15 @@ def word_parts(
     translator: Translator,
     translation: Translation,
     step: int,
-    rival: str | Alternative | None = None,
+    foil: str | Alternative | None = None,
 ) -> WordParts:
-    """Direct logit attribution of a word of a translation against a rival.
+    """Direct logit attribution of a word of a translation against a foil.
 
     Takes one more pass over the pair.
 
-    The translation's experiment applies. If word and rival begin alike, the first token that
+    The translation's experiment applies. If word and foil begin alike, the first token that
     differs is explained. If one is the beginning of the other, the next token decides: the one that
-    follows the word, or the most probable one that does not continue the rival. Not thread-safe
+    follows the word, or the most probable one that does not continue the foil. Not thread-safe
     with other uses of the model.
 
     Args:
@@ -55,16 +55,16 @@ def word_parts(
         translation: by this model, written by the user, or by a model with the same vocabularies;
             its tokens are read under this model.
         step: the first step of the word; at a later step, the rest of the word is compared.
-        rival: a word, an entry of the vocabulary (`▁dog`, `·ing`), one of the translation's
+        foil: a word, an entry of the vocabulary (`▁dog`, `·ing`), one of the translation's
             alternatives, or None for the most probable other token that may be chosen here.
 
     Raises:
-        AnalysisError: there is no such step; the rival is empty, unknown, several words or the word
+        AnalysisError: there is no such step; the foil is empty, unknown, several words or the word
             itself, or can never be chosen; or as `Translator.pass_over`.
     """
     translation.check_step(step)
     comparer = _Comparer(translator, translation)
-    return comparer.explain([comparer.compare(step, rival)])[0]
+    return comparer.explain([comparer.compare(step, foil)])[0]
 
 
 @checks_arguments
@@ -113,7 +113,7 @@ def encoder_parts(translator: Translator, parts: WordParts) -> EncoderParts:
     with torch.inference_mode():
         direction = (
             model.output.weight[ids[parts.chosen.entry]]
-            - model.output.weight[ids[parts.rival.entry]]
+            - model.output.weight[ids[parts.foil.entry]]
         )
         streams.decoder.split(direction[None].double(), row, on_cross=open_positions)
         values = torch.stack(layers).cpu().numpy()
@@ -159,14 +159,14 @@ def measure_parts(
         experiment,
         *(experiment.with_interventions(switch) for switch in switches.values()),
     ]
-    chosen, rival = ids[parts.chosen.entry], ids[parts.rival.entry]
+    chosen, foil = ids[parts.chosen.entry], ids[parts.foil.entry]
     differences = [
         difference
         for logits in _logits_after(
             translator, parts.translation.read_ids, experiments, should_stop
         )
         for difference in (
-            logits[:, parts.step, chosen].double() - logits[:, parts.step, rival].double()
+            logits[:, parts.step, chosen].double() - logits[:, parts.step, foil].double()
         ).tolist()
     ]
     changes = dict(zip(switches, differences[1:], strict=True))
@@ -184,7 +184,7 @@ def effect_of_changes(
     """The parts of a word of the original translation with the changes, compared with those without
     them.
 
-    Both passes read the original translation, and compare the word with the same rival.
+    Both passes read the original translation, and compare the word with the same foil.
 
     Args:
         translator: the model of the result.
@@ -202,7 +202,7 @@ def effect_of_changes(
     read = replace(original, experiment=changed.experiment, source_ids=changed.source_ids)
     return ChangeEffect.of(
         before,
-        word_parts(translator, read, step, before.rival),
+        word_parts(translator, read, step, before.foil),
         factors_of(changed.experiment.scalings),
     )
 
@@ -234,9 +234,9 @@ class _Comparison:
 
     step: int
     chosen: int
-    rival: int
+    foil: int
     chosen_word: Alternative
-    rival_word: Alternative
+    foil_word: Alternative
 
 
 class _Comparer:
@@ -253,12 +253,12 @@ class _Comparer:
         self._streams = residual_streams(translator.pass_over(translation))
         self._log_probabilities = self._streams.logits.float().log_softmax(dim=-1)  # [T, V]
 
-    def compare(self, step: int, rival: str | Alternative | None) -> _Comparison:
-        """The word from `step` on and a rival: its ids, up to the first that differ."""
+    def compare(self, step: int, foil: str | Alternative | None) -> _Comparison:
+        """The word from `step` on and a foil: its ids, up to the first that differ."""
         words = (word for word in self._translation.target_words if word.start <= step < word.end)
         end = next((word.end for word in words), step + 1)
         chosen = self._translation.predicted_ids[step:end]
-        others = (self._runner_up(step, chosen[0]),) if rival is None else self._ids_of(step, rival)
+        others = (self._runner_up(step, chosen[0]),) if foil is None else self._ids_of(step, foil)
         if others == chosen:
             raise AnalysisError(
                 f"“{self._text(chosen)}” is the word itself. Choose another word to compare it "
@@ -289,13 +289,13 @@ class _Comparer:
         """The parts of each comparison."""
         streams = self._streams
         model = self._translator.model
-        steps, chosen, rivals = torch.tensor(
-            [(comparison.step, comparison.chosen, comparison.rival) for comparison in comparisons],
+        steps, chosen, foils = torch.tensor(
+            [(comparison.step, comparison.chosen, comparison.foil) for comparison in comparisons],
             device=streams.logits.device,
         ).T
         with torch.inference_mode():
             # [N, D]
-            directions = (model.output.weight[chosen] - model.output.weight[rivals]).double()
+            directions = (model.output.weight[chosen] - model.output.weight[foils]).double()
             by_key: list[Tensor] = []
 
             def open_heads(attention: AttentionPass, carried: Tensor) -> None:
@@ -303,9 +303,9 @@ class _Comparer:
 
             values = streams.decoder.split(directions, steps, on_cross=open_heads)
             if model.output.bias is not None:
-                values[-1] += (model.output.bias[chosen] - model.output.bias[rivals]).double()
+                values[-1] += (model.output.bias[chosen] - model.output.bias[foils]).double()
             differences = (
-                streams.logits[steps, chosen].double() - streams.logits[steps, rivals].double()
+                streams.logits[steps, chosen].double() - streams.logits[steps, foils].double()
             ).tolist()
             if not is_finite(values):
                 raise NonFiniteError("the parts of the logits")
@@ -318,9 +318,9 @@ class _Comparer:
                 self._translation,
                 comparison.step,
                 self._token(comparison.step, comparison.chosen),
-                self._token(comparison.step, comparison.rival),
+                self._token(comparison.step, comparison.foil),
                 comparison.chosen_word,
-                comparison.rival_word,
+                comparison.foil_word,
                 difference,
                 streams.decoder.components,
                 parts[index],
@@ -333,39 +333,39 @@ class _Comparer:
             )
         )
 
-    def _ids_of(self, step: int, rival: str | Alternative) -> tuple[int, ...]:
+    def _ids_of(self, step: int, foil: str | Alternative) -> tuple[int, ...]:
         ids = self._codec.vocabulary.ids
-        rival_ids: tuple[int, ...]
-        if isinstance(rival, Alternative):
-            if rival.entry not in ids:
+        foil_ids: tuple[int, ...]
+        if isinstance(foil, Alternative):
+            if foil.entry not in ids:
                 raise AnalysisError(
-                    f"The vocabulary of this model has no {rival.token!r}. Choose another word."
+                    f"The vocabulary of this model has no {foil.token!r}. Choose another word."
                 )
-            rival_ids = (ids[rival.entry],)
-        elif not rival.strip():
-            raise AnalysisError("The rival is empty. Enter a word to compare with.")
+            foil_ids = (ids[foil.entry],)
+        elif not foil.strip():
+            raise AnalysisError("The foil is empty. Enter a word to compare with.")
         else:
             try:
-                rival_ids = tuple(
-                    ids[forced.token] for forced in forced_word(step, rival, self._codec)
+                foil_ids = tuple(
+                    ids[forced.token] for forced in forced_word(step, foil, self._codec)
                 )
             except ExperimentError as error:
                 raise AnalysisError("{error}", error=error) from error
-            require_one_word(self._codec, rival_ids, rival)
+            require_one_word(self._codec, foil_ids, foil)
         room = self._translator.model.config.max_positions - step
-        if len(rival_ids) > room:
+        if len(foil_ids) > room:
             raise AnalysisError(
-                f"The rival has {len(rival_ids)} tokens. From step {{step}} on, this model reads "
+                f"The foil has {len(foil_ids)} tokens. From step {{step}} on, this model reads "
                 f"{room}. Enter a shorter word.",
                 step=Index(step),
             )
-        if not set(rival_ids).isdisjoint(self._translator.rules.forbidden_at(step)):
+        if not set(foil_ids).isdisjoint(self._translator.rules.forbidden_at(step)):
             raise AnalysisError(
                 "“{word}” can never be chosen at step {step}. Choose another word.",
-                word=self._text(rival_ids),
+                word=self._text(foil_ids),
                 step=Index(step),
             )
-        return rival_ids
+        return foil_ids
 
     def _runner_up(self, step: int, chosen: int, ends: Sequence[int] = ()) -> int:
         """The most probable allowed token except `chosen`; it never continues `ends`."""

@@ -1,4 +1,4 @@
-"""A metric of the user's own: log P(word) − log P(rival), over sentences and beginnings of their
+"""A metric of the user's own: log P(word) − log P(foil), over sentences and beginnings of their
 translations.
 
 Such a difference tests one ability, for instance to choose between *play* and *plays*, as in Wang
@@ -32,7 +32,7 @@ from .importance import (
 from .logit_attribution import require_one_word, word_parts
 
 NUM_FIELDS = 4
-_FIELDS = "sentence, tab, beginning of the translation (may be empty), tab, word, tab, rival"
+_FIELDS = "sentence, tab, beginning of the translation (may be empty), tab, word, tab, foil"
 
 
 @dataclass(frozen=True)
@@ -42,14 +42,14 @@ class WordPair(CheckedFields):
     Attributes:
         source: the sentence.
         prefix: the beginning of its translation; may be empty.
-        word, rival: a word each, or a piece as in the vocabulary (`▁dog`, `·ing`).
+        word, foil: a word each, or a piece as in the vocabulary (`▁dog`, `·ing`).
         place: file and line, for messages; empty for none.
     """
 
     source: str
     prefix: str
     word: str
-    rival: str
+    foil: str
     place: str = ""
 
 
@@ -74,17 +74,15 @@ def read_pairs(path: Path | str) -> tuple[WordPair, ...]:
                 f"{location}: found {counted(len(fields), 'field')} instead of {NUM_FIELDS}. "
                 f"Write {_FIELDS}."
             )
-        for name, field in zip(
-            ("sentence", "word", "rival"), (fields[0], *fields[2:]), strict=True
-        ):
+        for name, field in zip(("sentence", "word", "foil"), (fields[0], *fields[2:]), strict=True):
             if not field:
                 raise CorpusError(f"{location}: the {name} is empty. Write {_FIELDS}.")
         if fields[2] == fields[3]:
             raise CorpusError(
-                f"{location}: word and rival are both “{fields[2]}”. Choose two words."
+                f"{location}: word and foil are both “{fields[2]}”. Choose two words."
             )
-        source, prefix, word, rival = fields
-        pairs.append(WordPair(source, prefix, word, rival, location))
+        source, prefix, word, foil = fields
+        pairs.append(WordPair(source, prefix, word, foil, location))
     if not pairs:
         raise CorpusError(f"{path} has no pair of words. Write lines of {_FIELDS}.")
     return tuple(pairs)
@@ -95,7 +93,7 @@ class PairAttribution(ReadOnlyArrays):
     """The metric of N pairs, and its parts by direct logit attribution.
 
     Attributes:
-        differences: [N], log P(word) − log P(rival) of the whole words after the same beginning, in
+        differences: [N], log P(word) − log P(foil) of the whole words after the same beginning, in
             nats.
         explained: [N], the part of it that the logits of the first tokens that differ decide; all
             of it for words of one token.
@@ -151,16 +149,16 @@ def attribute_pairs(
                 raise AnalysisError(
                     "The beginning and the word are too long for this sentence. Shorten them."
                 )
-            parts_by_pair.append(word_parts(translator, translation, len(prefix), pair.rival))
+            parts_by_pair.append(word_parts(translator, translation, len(prefix), pair.foil))
         except (AnalysisError, ExperimentError, TextError) as error:
             raise _about(pair, index, error) from error
         on_progress(index + 1, len(pairs))
     words = [
-        (parts.chosen_word.log_probability, parts.rival_word.log_probability)
+        (parts.chosen_word.log_probability, parts.foil_word.log_probability)
         for parts in parts_by_pair
     ]
     return PairAttribution(
-        np.array([word - rival for word, rival in words]),
+        np.array([word - foil for word, foil in words]),
         np.array([parts.difference for parts in parts_by_pair]),
         parts_by_pair[0].components,
         np.array([parts.values for parts in parts_by_pair]),
@@ -184,13 +182,11 @@ def pairs_importance(
     `on_progress` counts passes over batches.
     """
     targets = []
-    for source, prefix, word, rival in _encode(translator, pairs):
+    for source, prefix, word, foil in _encode(translator, pairs):
         targets.append(
             ScoredTarget(source, (*prefix, *word), weight=-1, count=1, start=len(prefix))
         )
-        targets.append(
-            ScoredTarget(source, (*prefix, *rival), weight=1, count=0, start=len(prefix))
-        )
+        targets.append(ScoredTarget(source, (*prefix, *foil), weight=1, count=0, start=len(prefix)))
     importance = last_importance(importance_of_targets(translator, targets, changes), on_progress)
     return replace(importance, num_sentences=len(pairs))
 
@@ -199,7 +195,7 @@ Ids = tuple[int, ...]
 
 
 def _encode(translator: Translator, pairs: Sequence[WordPair]) -> list[tuple[Ids, Ids, Ids, Ids]]:
-    """The ids of sentence, beginning, word and rival."""
+    """The ids of sentence, beginning, word and foil."""
     if not pairs:
         raise AnalysisError("There is no pair of words. Pass at least one.")
     encoded = []
@@ -211,22 +207,22 @@ def _encode(translator: Translator, pairs: Sequence[WordPair]) -> list[tuple[Ids
                 raise AnalysisError(
                     f"The beginning “{pair.prefix}” contains the end of the sentence. Remove it."
                 )
-            word, rival = (
-                _word_ids(translator, len(prefix), text) for text in (pair.word, pair.rival)
+            word, foil = (
+                _word_ids(translator, len(prefix), text) for text in (pair.word, pair.foil)
             )
-            if word == rival:
+            if word == foil:
                 raise AnalysisError(
-                    f"“{pair.word}” and “{pair.rival}” are the same for this model. Choose two "
+                    f"“{pair.word}” and “{pair.foil}” are the same for this model. Choose two "
                     "words."
                 )
-            longest = len(prefix) + max(len(word), len(rival))
+            longest = len(prefix) + max(len(word), len(foil))
             if longest >= translator.run_config.model.max_positions:
                 raise AnalysisError(
                     f"The translation has {longest} tokens, too many for this model. Shorten it."
                 )
         except (AnalysisError, ExperimentError, TextError) as error:
             raise _about(pair, index, error) from error
-        encoded.append((source, prefix, word, rival))
+        encoded.append((source, prefix, word, foil))
     return encoded
 
 
@@ -238,7 +234,7 @@ def _word_ids(translator: Translator, step: int, text: str) -> Ids:
 
 def _ids_of(translator: Translator, step: int, text: str) -> Ids:
     if not text.strip():
-        raise AnalysisError("A word is empty. Name a word and its rival.")
+        raise AnalysisError("A word is empty. Name a word and its foil.")
     codec = translator.checkpoint.codecs.target
     ids = tuple(codec.vocabulary.ids[forced.token] for forced in forced_word(step, text, codec))
     if not set(ids).isdisjoint(translator.rules.forbidden_ids):

@@ -21,16 +21,16 @@ from ...translation.result import Alternative, ReadOnlyArrays, Translation
 @checks_arguments
 @dataclass(frozen=True, eq=False)
 class WordParts(ReadOnlyArrays):
-    """One token of a translation and a rival: the difference of their logits, and the parts of the
+    """One token of a translation and a foil: the difference of their logits, and the parts of the
     difference.
 
     Attributes:
         translation: the translation.
-        step: of the token; of the first that differs if word and rival begin alike.
-        chosen, rival: the two tokens, with their probabilities at this step.
-        chosen_word, rival_word: the words that they belong to, with the natural logs of their whole
+        step: of the token; of the first that differs if word and foil begin alike.
+        chosen, foil: the two tokens, with their probabilities at this step.
+        chosen_word, foil_word: the words that they belong to, with the natural logs of their whole
             probabilities after the same beginning. The same tokens if these are whole words.
-        difference: the logit of `chosen` minus that of `rival`, in nats: the logarithm of the ratio
+        difference: the logit of `chosen` minus that of `foil`, in nats: the logarithm of the ratio
             of their probabilities.
         components: P of them: token and position that the decoder reads here, heads and networks
             from the first layer up, biases.
@@ -45,9 +45,9 @@ class WordParts(ReadOnlyArrays):
     translation: Translation
     step: int
     chosen: Alternative
-    rival: Alternative
+    foil: Alternative
     chosen_word: Alternative
-    rival_word: Alternative
+    foil_word: Alternative
     difference: float
     components: tuple[Component, ...]
     values: NDArray[np.float64]
@@ -96,7 +96,7 @@ class ChangeEffect:
     Attributes:
         word: the word.
         increased: heads and networks, not changed themselves, whose direct effect on the word's
-            lead over its rival grew by at least `LEAST_INCREASE` nats, with this growth; the
+            lead over its foil grew by at least `LEAST_INCREASE` nats, with this growth; the
             `MAX_INCREASED` largest. This does not prove that they replace the changed ones.
         largest: the head or network with the largest direct effect under the changes; None if there
             is none above 0.
@@ -110,7 +110,7 @@ class ChangeEffect:
     def of(
         cls, before: WordParts, after: WordParts, changed: Collection[Component]
     ) -> "ChangeEffect":
-        """The effect, from parts of the same token and rival. `changed`: parts to leave out."""
+        """The effect, from parts of the same token and foil. `changed`: parts to leave out."""
         direct = dict(zip(after.components, map(float, after.values), strict=True))
         direct = {part: value for part, value in direct.items() if part not in changed}
         values = {part: value for part, value in direct.items() if not isinstance(part, Origin)}

@@ -201,7 +201,7 @@ export class Transformer {
       const deviation =
         kind === "annotated"
           ? Math.sqrt(squares / (D - 1)) + 1e-6
-          : Math.sqrt(squares / D + (kind === "joeynmt" ? 1e-6 : 1e-5));
+          : Math.sqrt(squares / D + (kind === "torch-1e-6" ? 1e-6 : 1e-5));
       for (let k = 0; k < D; k++) y[r * D + k] = ((x[r * D + k] - mean) / deviation) * gain[k] + bias[k];
     }
     return y;

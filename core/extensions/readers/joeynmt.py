@@ -135,7 +135,7 @@ class JoeyNMTModel(FolderModel):
                 activation=_ACTIVATIONS[activation],
                 dropout=min(encoder.number("dropout", 0.1, 0, 1), 0.99),
                 norm_position="pre" if position == "pre" else "post",
-                norm_kind="joeynmt",
+                norm_kind="torch-1e-6",
                 final_norm=position == "pre",
                 positions="sinusoidal",
                 max_positions=_NUM_POSITIONS,

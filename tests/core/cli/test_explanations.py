@@ -84,13 +84,13 @@ def test_the_parts_of_every_word_add_up(untrained_checkpoint, translator, scored
     printed_parts = printed(capsys, untrained_checkpoint, "--parts")["parts"]
     assert printed_parts["words"] == ["a", "man", "stands", "on", "a", "ladder", ".", "<eos>"]
     parts = logit_parts(translator, scored)
-    assert printed_parts["rivals"] == [part.rival_word.token for part in parts]
+    assert printed_parts["foils"] == [part.foil_word.token for part in parts]
     assert printed_parts["components"] == [str(component) for component in parts[0].components]
     np.testing.assert_allclose(printed_parts["values"], [part.values for part in parts], atol=1e-6)
     totals = np.sum(printed_parts["values"], axis=1) + printed_parts["remainder"]
     np.testing.assert_allclose(totals, printed_parts["difference"], atol=1e-5)
     differences = np.subtract(
-        printed_parts["word_log_probabilities"], printed_parts["rival_log_probabilities"]
+        printed_parts["word_log_probabilities"], printed_parts["foil_log_probabilities"]
     )
     np.testing.assert_allclose(printed_parts["difference"], differences, atol=1e-5)
     heads = [
@@ -101,14 +101,12 @@ def test_the_parts_of_every_word_add_up(untrained_checkpoint, translator, scored
     assert len(printed_parts["key_tokens"]) == np.shape(printed_parts["keys"])[-1]
 
 
-def test_one_word_is_compared_with_a_rival(
-    untrained_checkpoint, translator, scored, capsys
-) -> None:
+def test_one_word_is_compared_with_a_foil(untrained_checkpoint, translator, scored, capsys) -> None:
     printed_parts = printed(
-        capsys, untrained_checkpoint, "--parts", "--word", "2", "--rival", "ladder"
+        capsys, untrained_checkpoint, "--parts", "--word", "2", "--foil", "ladder"
     )["parts"]
     expected = word_parts(translator, scored, 1, "ladder")
-    assert (printed_parts["words"], printed_parts["rivals"], printed_parts["steps"]) == (
+    assert (printed_parts["words"], printed_parts["foils"], printed_parts["steps"]) == (
         ["man"],
         ["ladder"],
         [1],
@@ -128,14 +126,14 @@ def test_one_word_is_compared_with_a_rival(
 def test_the_end_of_the_sentence_is_the_word_after_the_last(
     untrained_checkpoint, translator, scored, capsys
 ) -> None:
-    for rival in (None, "ladder"):
-        options = [] if rival is None else ["--rival", rival]
+    for foil, option in ((None, ""), ("ladder", "--foil"), ("ladder", "--rival")):
+        options = [] if foil is None else [option, foil]
         printed_parts = printed(capsys, untrained_checkpoint, "--parts", "--word", "8", *options)[
             "parts"
         ]
-        expected = word_parts(translator, scored, 7, rival)
+        expected = word_parts(translator, scored, 7, foil)
         assert (printed_parts["words"], printed_parts["steps"]) == (["<eos>"], [7])
-        assert printed_parts["rivals"] == [expected.rival_word.token]
+        assert printed_parts["foils"] == [expected.foil_word.token]
         np.testing.assert_allclose(printed_parts["values"], [expected.values], atol=1e-6)
 
 
@@ -197,8 +195,8 @@ def test_npz_has_the_same_numbers_with_slashes(untrained_checkpoint, tmp_path, c
     [
         (["--word", "2"], "--word names the word for --parts. Add --parts."),
         (
-            ["--parts", "--rival", "dog"],
-            "--rival needs a word to compare with. Add --parts and --word N.",
+            ["--parts", "--foil", "dog"],
+            "--foil needs a word to compare with. Add --parts and --word N.",
         ),
         (
             ["--parts", "--word", "9"],
@@ -208,8 +206,8 @@ def test_npz_has_the_same_numbers_with_slashes(untrained_checkpoint, tmp_path, c
             ["--parts", "--word", "0"],
             "no word 0. Choose from words 1 to 8: a man stands on a ladder . <eos>",
         ),
-        (["--parts", "--word", "2", "--rival", "man"], "is the word itself"),
-        (["--parts", "--word", "2", "--rival", " "], "The rival is empty"),
+        (["--parts", "--word", "2", "--foil", "man"], "is the word itself"),
+        (["--parts", "--word", "2", "--foil", " "], "The foil is empty"),
     ],
 )
 def test_options_that_fit_nothing_are_refused(

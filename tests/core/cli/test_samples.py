@@ -169,8 +169,8 @@ def test_every_pair_of_a_long_file_is_measured(
         ),
         (["--statistics", "--force", "2=man"], "cannot be combined with --force"),
         (
-            ["--statistics", "--word", "3", "--rival", "dog"],
-            "with --word and --rival, which need a sentence",
+            ["--statistics", "--word", "3", "--foil", "dog"],
+            "with --word and --foil, which need a sentence",
         ),
         (["--statistics", "--beam", "4"], "A sample cannot be combined with --beam"),
         (["--statistics", "--measure", "norm", "--hide", "end"], "with --measure and --hide"),

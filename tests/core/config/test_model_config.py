@@ -87,6 +87,12 @@ def test_an_unknown_choice_is_refused_with_the_known_ones(name: str) -> None:
         ModelConfig.from_dict({name: "rotary"})
 
 
+def test_a_norm_named_after_an_architecture_is_read_from_earlier_files() -> None:
+    assert ModelConfig.from_dict({"norm_kind": "joeynmt"}).norm_kind == "torch-1e-6"
+    with pytest.raises(ConfigError, match="Use one of"):
+        ModelConfig(norm_kind="joeynmt")  # type: ignore[arg-type]  # as named earlier
+
+
 def test_sinusoidal_positions_need_an_even_width() -> None:
     with pytest.raises(ConfigError, match="width is 9; sinusoidal positions need an even width"):
         ModelConfig(width=9, num_heads=3, positions="sinusoidal")

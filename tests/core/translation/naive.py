@@ -367,7 +367,7 @@ class NaiveModel:
         if self.config.norm_kind == "annotated":
             scaled = deviations / ((squares / (self.config.width - 1)).sqrt() + 1e-6)
         else:
-            epsilon = 1e-6 if self.config.norm_kind == "joeynmt" else 1e-5
+            epsilon = 1e-6 if self.config.norm_kind == "torch-1e-6" else 1e-5
             scaled = deviations / (squares / self.config.width + epsilon).sqrt()
         return self.hooked(
             name, scaled * self.parameters[f"{name}.weight"] + self.parameters[f"{name}.bias"]

@@ -118,7 +118,7 @@ MODELS = {
         {
             "norm_position": "pre",
             "final_norm": True,
-            "norm_kind": "joeynmt",
+            "norm_kind": "torch-1e-6",
             "positions": "sinusoidal",
             "output_bias": False,
         },

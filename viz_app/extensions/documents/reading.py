@@ -40,7 +40,7 @@ from ...state.map_view_settings import (
     choices_of,
 )
 from ...state.sentence_text import MAX_CHARACTERS
-from ...state.tab_contents import declared_contents, missing_tab
+from ...state.tab_contents import declared_contents, missing_tab, with_current_names
 from ...state.tabs import Content
 
 OPTIONS = choices_of(MapViewSettings)
@@ -105,7 +105,7 @@ def view_values(state: ExperimentState) -> dict[str, Any]:
 def check_view(state: ExperimentState, values: Mapping[str, Any]) -> None:
     """Raises `ExperimentFileError` for an invalid value, before the screen changes."""
     contents = declared_contents()
-    for name, value in values.items():
+    for name, value in with_current_names(values).items():
         if name in EXTENSIBLE and isinstance(value, str) and _EXTENSION.fullmatch(value):
             continue  # perhaps of an extension that is not installed
         if name in OPTIONS:
@@ -127,6 +127,7 @@ def apply_view(state: ExperimentState, values: Mapping[str, Any]) -> None:
     Options that the view omits stay as the user chose them. Scenes of lessons omit none: see
     `read_for_window`.
     """
+    values = with_current_names(values)
     state.opened = frozenset(values)
     for name in declared_contents().keys() & values:
         state.tabs[name] = values[name]

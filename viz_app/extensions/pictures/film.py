@@ -32,11 +32,11 @@ FORMATS = ("gif", "mp4")
 FFMPEG = "ffmpeg"
 NO_FFMPEG = "MP4 needs ffmpeg, which is not installed on this computer"
 MAX_SHOTS = 400
-"""The largest number of moments in a film; a longer one is sampled evenly, because a GIF is built
+"""The largest number of frames in a film; a longer one is sampled evenly, because a GIF is built
 in memory.
 """
 FILM_SECONDS, MIN_SHOT_MS, MAX_SHOT_MS, LAST_SHOT_MS = 7.0, 60, 800, 2_000
-"""About as long as in the window; the last moment is shown longer, because a GIF repeats."""
+"""About as long as in the window; the last frame is shown longer, because a GIF repeats."""
 ENCODERS = {
     "libx264": ("-crf", "18", "-preset", "veryfast"),
     "libopenh264": ("-b:v", "2M"),
@@ -88,17 +88,17 @@ class FilmStoppedError(StorageError):
 
 @dataclass(frozen=True, eq=False)
 class Shot:
-    """The maps at one moment.
+    """The maps at one training step.
 
     Attributes:
         drawings: one for each of the film's panels, in their order; all have the same rows, columns
             and scale.
-        moment: a short description of its time.
-        text: the translation at this moment.
+        step_name: a short description of the step.
+        text: the translation at this step.
     """
 
     drawings: Sequence[Drawing]
-    moment: str
+    step_name: str
     text: str
 
 
@@ -135,7 +135,7 @@ def formats() -> tuple[str, ...]:
 
 
 def chosen_shots(count: int) -> list[int]:
-    """The indices of the moments in a film: all, or `MAX_SHOTS` evenly spaced, with the first and
+    """The indices of the frames in a film: all, or `MAX_SHOTS` evenly spaced, with the first and
     the last.
     """
     if count <= MAX_SHOTS:
@@ -144,7 +144,7 @@ def chosen_shots(count: int) -> list[int]:
 
 
 def shot_ms(num_shots: int) -> int:
-    """The duration of a moment in milliseconds, a multiple of 10, as a GIF counts hundredths of a
+    """The duration of a frame in milliseconds, a multiple of 10, as a GIF counts hundredths of a
     second.
     """
     return 10 * round(
@@ -163,8 +163,8 @@ def save_film(
     Args:
         film: the film to draw.
         target: the file; an older one is intact until the new one is whole.
-        on_shot: called with the number of moments drawn, and of all moments.
-        should_stop: called before each moment, and while ffmpeg works.
+        on_shot: called with the number of frames drawn, and of all frames.
+        should_stop: called before each frame, and while ffmpeg works.
 
     Raises:
         StorageError: the ending is another, there is no ffmpeg, or the file cannot be written.
@@ -375,7 +375,7 @@ def _reason(status: int, words: Sequence[str], *, is_stalled: bool) -> str:
 
 
 class _FilmPainter:
-    """Draws the moments of a film, all of one size; tokens label only the first map of a line and
+    """Draws the frames of a film, all of one size; tokens label only the first map of a line and
     of a column.
 
     Attributes:
@@ -438,7 +438,7 @@ class _FilmPainter:
         y = MARGIN + TITLE_PX + GAP
         self._sentence_top = y
         y += len(self._sentence) * _line(TEXT_PX) + GAP
-        self._moment_top = y
+        self._step_top = y
         y += _line(TEXT_PX)
         self._text_top = y
         y += NUM_TEXT_LINES * _line(TEXT_PX) + GAP
@@ -452,14 +452,14 @@ class _FilmPainter:
         self.size = (width + width % 2, y + y % 2)
 
     def shot(self, number: int) -> Image.Image:
-        """The picture of a moment, counted from 0."""
+        """The picture of a frame, counted from 0."""
         film = self._film
         shot = self._film.shots[number]
         image = Image.new("RGB", self.size, GROUND)
         draw = ImageDraw.Draw(image)
         draw.text((MARGIN, MARGIN), one_line(film.title), INK, _font(TITLE_PX, is_bold=True))
         self._write(draw, self._sentence, self._sentence_top, GREY)
-        draw.text((MARGIN, self._moment_top), one_line(shot.moment), ACCENT, _font(TEXT_PX))
+        draw.text((MARGIN, self._step_top), one_line(shot.step_name), ACCENT, _font(TEXT_PX))
         lines = _lines(shot.text, TEXT_PX, self.size[0] - 2 * MARGIN, NUM_TEXT_LINES)
         self._write(draw, lines, self._text_top, INK)
         self._draw_maps(image, draw, number)

@@ -30,7 +30,7 @@ WORD = Tab(
     explains_words=True,
     contents={
         "step": Content(None),
-        "rival": Content(""),
+        "foil": Content("", earlier_name="rival"),
         "view": Content("parts", get_args(WordView)),
     },
 )

@@ -49,7 +49,7 @@ from ...widgets.commands import Command, run_by_key
 from ...widgets.labels import ElidingLabel, EmptyState, label, show_text
 from ...widgets.layouts import Space, VerticalScrollArea, column_of, row_of, set_visible
 from ..widgets.max_lines_label import MaxLinesLabel
-from .playback import Playback, moment_name, short_name
+from .playback import Playback, frame_name, short_name
 from .state import TrainState
 
 LowerPanel = Literal["film", "samples"]
@@ -254,7 +254,7 @@ class FilmStrip(Canvas):
         if index is None:
             return ""
         frame = self._playback.frames[index]
-        return f"{moment_name(frame)}: {frame.translation.text}"
+        return f"{frame_name(frame)}: {frame.translation.text}"
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Pictures, labels, and a frame around the shown one."""
@@ -337,7 +337,7 @@ def shown_frames(num_frames: int, num_slots: int, shown: int | None) -> list[int
 
 
 class FilmPanel(QFrame):
-    """Strip, slider and play button; the head's map at the shown moment; all heads to choose from.
+    """Strip, slider and play button; the head's map at the shown step; all heads to choose from.
 
     Attributes:
         tabs: title, or tabs in a narrow window.
@@ -363,7 +363,7 @@ class FilmPanel(QFrame):
         self.slider = QSlider(Qt.Orientation.Horizontal)
         self.slider.setProperty("role", "film")
         self.strip = FilmStrip(playback)
-        self.moment = ElidingLabel("muted")
+        self.frame_label = ElidingLabel("muted")
         self.text = MaxLinesLabel("sentence", MAX_LINES)
         self.heatmap = Heatmap(playback.maps)
         self.grid = FilmGrid(playback.maps)
@@ -461,7 +461,7 @@ class FilmPanel(QFrame):
         self.play_button.setEnabled(len(playback.frames) > 1)
         self.probe.setText(f"sentence: {frame.translation.source_text}")
         newest = " · the newest" if playback.follows and len(playback.frames) > 1 else ""
-        self.moment.setText(f"{moment_name(frame)}{newest}")
+        self.frame_label.setText(f"{frame_name(frame)}{newest}")
         self.text.set_text(frame.translation.text or "(empty translation)")
         self._show_head()
         self.strip.rebuild()
@@ -496,7 +496,7 @@ class FilmPanel(QFrame):
         else:
             self.play()
 
-    def _choose_moment(self, index: int) -> None:
+    def _choose_frame(self, index: int) -> None:
         self.stop_playing()
         self._playback.show_frame(index)
 
@@ -518,8 +518,8 @@ class FilmPanel(QFrame):
         self._playback.changed.connect(self._show_playback)
         self._state.run_changed.connect(self._show_why_empty, max_args=0)
         self.play_button.clicked.connect(self._toggle)
-        self.slider.valueChanged.connect(self._choose_moment)
-        self.strip.frame_chosen.connect(self._choose_moment)
+        self.slider.valueChanged.connect(self._choose_frame)
+        self.strip.frame_chosen.connect(self._choose_frame)
         self._playback.maps.selection.events.head.connect(self._on_head_chosen, max_args=0)
         self.kind_menu.chosen.connect(lambda kind: self._choose_head(kind=kind))
         self.layer_menu.chosen.connect(lambda layer: self._choose_head(layer=layer))
@@ -543,7 +543,7 @@ class FilmPanel(QFrame):
         )
         transport = row_of(self.play_button, (self.slider, 1), spacing=10)
         left = column_of(
-            self.strip, transport, self.moment, self.text, (self.area, 1), 0, spacing=4
+            self.strip, transport, self.frame_label, self.text, (self.area, 1), 0, spacing=4
         )
         right = column_of((self.heatmap, 1), self.meaning, spacing=2)
         film = QWidget()

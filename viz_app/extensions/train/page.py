@@ -34,7 +34,7 @@ from ...worker.inference import Failure, InferenceWorker, Request
 from ...worker.interpreter import interpreter_shared_fairly
 from ...worker.jobs import ModelFreeJob, ShouldStop, Tell
 from ..pictures.saving import import_matplotlib
-from .playback import moment_name
+from .playback import frame_name
 from .run import settings as run_settings
 from .run.choices import (
     MEASURING,
@@ -184,7 +184,7 @@ class TrainPage(QWidget):
         frame = playback.frame
         if frame is None or not view.film.isVisible():
             return ExportSource(self, caption=run, run=source)
-        model = f"{run} · {moment_name(frame)}"
+        model = f"{run} · {frame_name(frame)}"
         return ExportSource(
             self, playback.maps, view.film.heatmap, model, caption=model, run=source
         )

@@ -28,7 +28,7 @@ class Playback:
     Attributes:
         frames: translations of the probe sentence.
         samples: translations of a sample of the validation sentences.
-        moment: the step that the user chose; None to follow the newest.
+        chosen_step: the step that the user chose; None to follow the newest.
         maps: the experiment of the frame shown; its settings and its chosen head are the film's
             own.
 
@@ -46,7 +46,7 @@ class Playback:
         """Removes everything; the head that the user chose stays chosen."""
         self.frames: list[FilmFrame] = []
         self.samples: list[SampleTranslated] = []
-        self.moment: int | None = None
+        self.chosen_step: int | None = None
         self._has_picked_head = False
         self.maps.clear()
         self.changed.emit()
@@ -68,8 +68,8 @@ class Playback:
     def drop_after(self, step: int) -> None:
         """Removes everything after `step`: a resumed run repeats these steps."""
         self.frames, self.samples = _before(self.frames, step + 1), _before(self.samples, step + 1)
-        if self.moment is not None and self.moment > step:
-            self.moment = None
+        if self.chosen_step is not None and self.chosen_step > step:
+            self.chosen_step = None
         self._show_frame()
 
     @property
@@ -90,12 +90,12 @@ class Playback:
         steps = self.steps
         if not steps:
             return None
-        return steps[-1] if self.moment is None else self.moment
+        return steps[-1] if self.chosen_step is None else self.chosen_step
 
     @property
     def follows(self) -> bool:
         """Whether the newest step is shown, and each new one as it arrives."""
-        return self.moment is None
+        return self.chosen_step is None
 
     @property
     def frame_index(self) -> int | None:
@@ -124,7 +124,7 @@ class Playback:
         if not steps:
             return
         nearest = min(steps, key=lambda available_step: abs(available_step - step))
-        self.moment = None if nearest == steps[-1] else nearest
+        self.chosen_step = None if nearest == steps[-1] else nearest
         self._show_frame()
 
     def walk(self, offset: int) -> bool:
@@ -167,7 +167,7 @@ class Playback:
         self.changed.emit()
 
 
-def moment_name(frame: FilmFrame) -> str:
+def frame_name(frame: FilmFrame) -> str:
     """The epoch, step and loss of a frame."""
     if frame.step == 0:
         return "before the first step"

@@ -19,7 +19,7 @@ from ...state.map_view_settings import MapViewSettings
 from ..pictures.film import Film, FilmHeads, Shot, chosen_shots
 from .charts.picture import QUANTITY_NAMES, ChartPicture
 from .curves import RunCurves
-from .playback import moment_name
+from .playback import frame_name
 
 OF_STEPS = (
     "step",
@@ -115,7 +115,7 @@ class RunExport:
         view = self.view or MapViewSettings(merges_words=False)
         labels = f"token {view.label_mode}" if head.kind != "encoder" else "source token"
         left_out = (
-            f" · {len(frames)} of {len(self.frames)} moments"
+            f" · {len(frames)} of {len(self.frames)} frames"
             if len(frames) < len(self.frames)
             else ""
         )
@@ -176,7 +176,7 @@ def _shot(frame: FilmFrame, heads: Sequence[Head], view: MapViewSettings) -> Sho
         weights = translation.maps.of_kind(head.kind)[head.layer, head.head]
         shown = MapView(view.selection.apply(weights, translation, head.kind))
         drawings.append(Drawing(shown.values, shown.row_labels, shown.column_labels))
-    return Shot(drawings, moment_name(frame), translation.text or "(empty translation)")
+    return Shot(drawings, frame_name(frame), translation.text or "(empty translation)")
 
 
 def metric_rows(metrics: StepMetrics | None, curves: RunCurves) -> Iterator[tuple[Cell, ...]]:

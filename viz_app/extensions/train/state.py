@@ -51,7 +51,7 @@ class Status(Enum):
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """The run on the page at one moment; only its curves grow.
+    """The run on the page at one time; only its curves grow.
 
     Attributes:
         status: the state of the page.

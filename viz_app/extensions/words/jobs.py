@@ -16,21 +16,21 @@ if TYPE_CHECKING:  # torch belongs to the worker thread
 
 @dataclass(frozen=True)
 class WordPartsJob(TranslationJob):
-    """The parts of a token's lead over a rival.
+    """The parts of a token's lead over a foil.
 
     Attributes:
         step: of the token.
-        rival: a word or an entry of the vocabulary; empty for the next best.
+        foil: a word or an entry of the vocabulary; empty for the next best.
     """
 
     step: int
-    rival: str
+    foil: str
 
     def run(self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop) -> WordParts:
         """See `Job.run`."""
         from augenmerk.core.extensions.analyses.logit_attribution import word_parts
 
-        return word_parts(translator, self.translation, self.step, self.rival or None)
+        return word_parts(translator, self.translation, self.step, self.foil or None)
 
 
 class LensJob(TranslationJob):

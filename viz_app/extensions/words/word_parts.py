@@ -1,4 +1,4 @@
-"""The parts of a word's lead over a rival: a sentence, and bars of all parts on one scale."""
+"""The parts of a word's lead over a foil: a sentence, and bars of all parts on one scale."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -34,7 +34,7 @@ LEAST_SHOWN = 0.005
 """A smaller remainder or position would be shown as 0.00."""
 MAX_LOG_RATIO = 20.0
 BARS_TIP = (
-    "Orange: for the word, blue: for its rival\n"
+    "Orange: for the word, blue: for its foil\n"
     "Click a head to choose it; a head of cross-attention opens. Right-click: switch off"
 )
 ORIGIN_TIPS = {
@@ -249,44 +249,44 @@ def name_of(component: Component, parts: WordParts) -> str:
     return display_text(name_in_stack(component))
 
 
-def lead_text(parts: WordParts, *, is_rival_whole: bool = False) -> str:
-    """The word's probability in terms of its rival's, and the sum of the bars: of the first pieces
+def lead_text(parts: WordParts, *, is_foil_whole: bool = False) -> str:
+    """The word's probability in terms of its foil's, and the sum of the bars: of the first pieces
     that differ.
 
-    `is_rival_whole`: the rival is a whole word. Else it may be the first piece of one, and is
+    `is_foil_whole`: the foil is a whole word. Else it may be the first piece of one, and is
     compared with a piece.
     """
     word = parts.chosen_word
-    rival = parts.rival_word
-    names = (visible(parts.chosen.token), visible(parts.rival.token))
+    foil = parts.foil_word
+    names = (visible(parts.chosen.token), visible(parts.foil.token))
     total = number(parts.difference, signed=True)
-    if word.entry == parts.chosen.entry and rival.entry == parts.rival.entry:
+    if word.entry == parts.chosen.entry and foil.entry == parts.foil.entry:
         return (
-            f"{_comparison(word, rival)}. The parts sum to the difference of their logits: {total}."
+            f"{_comparison(word, foil)}. The parts sum to the difference of their logits: {total}."
         )
-    if not is_rival_whole and rival.entry == parts.rival.entry:
+    if not is_foil_whole and foil.entry == parts.foil.entry:
         piece = f"“{names[0]}”, the first piece of “{visible(word.token)}”,"
         return (
-            f"{_comparison(parts.chosen, rival, piece)}. The parts sum to the difference of "
+            f"{_comparison(parts.chosen, foil, piece)}. The parts sum to the difference of "
             f"their logits: {total}. Log-probability of “{visible(word.token)}”: "
             f"{number(word.log_probability)}."
         )
-    is_reversed = (word.log_probability > rival.log_probability) != (parts.difference > 0)
+    is_reversed = (word.log_probability > foil.log_probability) != (parts.difference > 0)
     other_sign = " The later pieces outweigh it." if is_reversed else ""
     return (
-        f"{_comparison(word, rival)} (log-probabilities {number(word.log_probability)} and "
-        f"{number(rival.log_probability)}). The parts sum to the difference of the logits of "
+        f"{_comparison(word, foil)} (log-probabilities {number(word.log_probability)} and "
+        f"{number(foil.log_probability)}). The parts sum to the difference of the logits of "
         f"“{names[0]}” and “{names[1]}”, the first pieces that differ: {total}.{other_sign}"
     )
 
 
-def _comparison(word: Alternative, rival: Alternative, name: str = "") -> str:
-    log_ratio = word.log_probability - rival.log_probability
+def _comparison(word: Alternative, foil: Alternative, name: str = "") -> str:
+    log_ratio = word.log_probability - foil.log_probability
     times = math.exp(min(abs(log_ratio), MAX_LOG_RATIO))
     shown = f"{times:.1f}" if times < 10 else f"{times:,.0f}" if times < 1e6 else "over a million"
     comparison = "as probable as" if log_ratio >= 0 else "less probable than"
     how = "about as probable as" if times < 1.05 else f"{shown} times {comparison}"
-    return f"{name or f'“{visible(word.token)}”'} is {how} “{visible(rival.token)}”"
+    return f"{name or f'“{visible(word.token)}”'} is {how} “{visible(foil.token)}”"
 
 
 def table_of(parts: WordParts, measured: Mapping[Component, float]) -> NumberTable:
@@ -294,15 +294,15 @@ def table_of(parts: WordParts, measured: Mapping[Component, float]) -> NumberTab
 
     Heads of cross-attention also have their parts by position of the encoder.
     """
-    word, rival = parts.chosen_word, parts.rival_word
+    word, foil = parts.chosen_word, parts.foil_word
     facts: dict[str, Value] = {
         "word": word.token,
-        "rival": rival.token,
+        "foil": foil.token,
         "log_probability": word.log_probability,
-        "rival_log_probability": rival.log_probability,
+        "foil_log_probability": foil.log_probability,
         "step": Index(parts.step),
         "token": parts.chosen.token,
-        "rival_token": parts.rival.token,
+        "foil_token": parts.foil.token,
         "difference": parts.difference,
         "remainder": parts.remainder,
         "positions": " ".join(parts.translation.source_tokens),

@@ -207,9 +207,9 @@ def _add_samples(group: argparse._ArgumentGroup) -> None:
         "--metric",
         choices=METRICS,
         default=METRICS[0],
-        help="loss: of the sample; difference: log P(word) − log P(rival) over a file of lines "
+        help="loss: of the sample; difference: log P(word) − log P(foil) over a file of lines "
         "of sentence, tab, beginning of the translation (may be empty), tab, word, tab, "
-        "rival. Prints its mean and its parts by component; with --importance, its mean "
+        "foil. Prints its mean and its parts by component; with --importance, its mean "
         "without each head and network minus its mean with it",
     )
 
@@ -348,7 +348,7 @@ OF_A_SENTENCE = (
         "source_share",
         "without_words",
     ),
-    *("lens", "decoder_lens", "parts", "word", "rival", *CHANGES_OF_A_SENTENCE),
+    *("lens", "decoder_lens", "parts", "word", "foil", *CHANGES_OF_A_SENTENCE),
 )
 """Options without effect on samples."""
 

@@ -48,16 +48,17 @@ def add_explanations(parser: argparse.ArgumentParser) -> None:
         "cross-attention also by component of the encoder",
     )
     group.add_argument(
-        "--rival", metavar="WORD", help="compare word N with WORD instead of the next best"
+        "--foil", metavar="WORD", help="compare word N with WORD instead of the next best"
     )
+    group.add_argument("--rival", dest="foil", help=argparse.SUPPRESS)  # its earlier name
 
 
 def check_explanations(options: argparse.Namespace) -> None:
     """Raises `ConfigError` for options that do not fit together."""
     if options.word is not None and not options.parts:
         raise ConfigError("--word names the word for --parts. Add --parts.")
-    if options.rival is not None and options.word is None:
-        raise ConfigError("--rival needs a word to compare with. Add --parts and --word N.")
+    if options.foil is not None and options.word is None:
+        raise ConfigError("--foil needs a word to compare with. Add --parts and --word N.")
 
 
 def explanations(
@@ -131,7 +132,7 @@ def _parts(
             f"The translation has no word {options.word}. Choose {choice}: "
             f"{' '.join(words.values())}"
         )
-    parts = word_parts(translator, translation, list(words)[options.word - 1], options.rival)
+    parts = word_parts(translator, translation, list(words)[options.word - 1], options.foil)
     opened = encoder_parts(translator, parts)
     return _of_words([parts]) | {
         "parts/encoder_components": np.array([str(component) for component in opened.components]),
@@ -140,19 +141,19 @@ def _parts(
 
 
 def _of_words(parts: "list[WordParts]") -> Numbers:
-    """The parts of N words, each about the first token in which word and rival differ."""
+    """The parts of N words, each about the first token in which word and foil differ."""
     return {
         "parts/words": np.array([part.chosen_word.token for part in parts]),
-        "parts/rivals": np.array([part.rival_word.token for part in parts]),
+        "parts/foils": np.array([part.foil_word.token for part in parts]),
         "parts/word_log_probabilities": np.array(
             [part.chosen_word.log_probability for part in parts]
         ),
-        "parts/rival_log_probabilities": np.array(
-            [part.rival_word.log_probability for part in parts]
+        "parts/foil_log_probabilities": np.array(
+            [part.foil_word.log_probability for part in parts]
         ),
         "parts/steps": np.array([part.step for part in parts]),
         "parts/tokens": np.array([part.chosen.token for part in parts]),
-        "parts/rival_tokens": np.array([part.rival.token for part in parts]),
+        "parts/foil_tokens": np.array([part.foil.token for part in parts]),
         "parts/difference": np.array([part.difference for part in parts]),
         "parts/components": np.array([str(component) for component in parts[0].components]),
         "parts/values": np.stack([part.values for part in parts]),

@@ -71,14 +71,14 @@ every_model = pytest.mark.parametrize("name", MODELS)
 
 @every_model
 @pytest.mark.heavy
-def test_the_parts_of_every_step_sum_to_the_lead_of_the_token_over_its_rival(name: str) -> None:
+def test_the_parts_of_every_step_sum_to_the_lead_of_the_token_over_its_foil(name: str) -> None:
     translator, text = make_translator(name), text_for(name)
     for experiment in (Experiment(text), changed(translator, text)):
         translation = translator.run(experiment)
         for step, parts in enumerate(logit_parts(translator, translation)):
             assert parts.step == step
             assert_adds_up(parts)
-            lead = translation.log_probabilities[step] - parts.rival.log_probability
+            lead = translation.log_probabilities[step] - parts.foil.log_probability
             assert parts.difference == pytest.approx(lead, abs=1e-4)
             assert parts.chosen.log_probability == pytest.approx(
                 translation.log_probabilities[step], abs=1e-4
@@ -112,8 +112,8 @@ def test_a_part_is_what_the_logits_lose_without_it_while_norms_and_other_sublaye
         for index, component in enumerate(by_step[0].components[:-1]):
             lost = frozen.logits - frozen.without(component)
             for step, parts in enumerate(by_step):
-                chosen, rival = ids[parts.chosen.entry], ids[parts.rival.entry]
-                expected = float(lost[step, chosen] - lost[step, rival])
+                chosen, foil = ids[parts.chosen.entry], ids[parts.foil.entry]
+                expected = float(lost[step, chosen] - lost[step, foil])
                 assert parts.values[index] == pytest.approx(
                     expected, abs=ALLOWED * np.abs(parts.values).sum()
                 )
@@ -154,13 +154,13 @@ def frozen_parts(
     """The parts [C, S] of a head, by a model in double precision: what its values lose, and what
     logits make of it."""
     ids = translator.checkpoint.codecs.target.vocabulary.ids
-    chosen, rival = ids[parts.chosen.entry], ids[parts.rival.entry]
+    chosen, foil = ids[parts.chosen.entry], ids[parts.foil.entry]
     module = attentions_of(frozen.model)["cross"][head.layer]
     axes = torch.eye(module.head_width, dtype=torch.float64)
     logits = torch.stack(
         [frozen.with_head(head, axis)[parts.step] for axis in (0 * axes[0], *axes)]
     )
-    leads = logits[:, chosen] - logits[:, rival]
+    leads = logits[:, chosen] - logits[:, foil]
     factor = factors_of(parts.translation.experiment.scalings).get(head, 1.0)
     weights = factor * frozen.outputs[module][1][0, head.head, parts.step]  # [S]
     own = slice(head.head * module.head_width, (head.head + 1) * module.head_width)
@@ -228,12 +228,12 @@ def test_an_addition_of_a_hook_is_the_remainder() -> None:
         handle.remove()
     ids = translator.checkpoint.codecs.target.vocabulary.ids
     for parts in by_step:
-        chosen, rival = (
-            translator.model.output.weight[[ids[parts.chosen.entry], ids[parts.rival.entry]]]
+        chosen, foil = (
+            translator.model.output.weight[[ids[parts.chosen.entry], ids[parts.foil.entry]]]
             .sum(1)
             .tolist()
         )
-        assert parts.remainder == pytest.approx(chosen - rival, abs=1e-4)
+        assert parts.remainder == pytest.approx(chosen - foil, abs=1e-4)
 
 
 @pytest.mark.heavy
@@ -248,7 +248,7 @@ def test_an_addition_of_a_hook_is_the_remainder() -> None:
     ],
     ids=["greedy", "a head off, a token forced"],
 )
-def test_without_a_named_rival_it_is_the_best_other_token(
+def test_without_a_named_foil_it_is_the_best_other_token(
     bundled: Translator, experiment: Experiment
 ) -> None:
     translation = bundled.run(experiment)
@@ -258,8 +258,8 @@ def test_without_a_named_rival_it_is_the_best_other_token(
             for alternative in translation.alternatives[step]
             if alternative.token != translation.predicted_tokens[step]
         ]
-        assert parts.rival.entry == others[0].entry
-        assert parts.rival.log_probability == pytest.approx(others[0].log_probability, abs=1e-3)
+        assert parts.foil.entry == others[0].entry
+        assert parts.foil.log_probability == pytest.approx(others[0].log_probability, abs=1e-3)
         assert_adds_up(parts)
     with pytest.raises(ValueError, match="read-only"):
         parts.values[0] = 1
@@ -276,11 +276,11 @@ def test_measured_effects_are_changes_of_scores_without_each_head_and_network(
     parts = word_parts(bundled, translation, 2)
     encoder = Head("encoder", 1, 3), Network("encoder", 0)
     measured = measure_parts(bundled, parts, (*parts.components, *encoder))
-    rival = Experiment(
+    foil = Experiment(
         "Ein Mann steht.",
-        interventions=(*experiment.interventions, ForcedToken(2, parts.rival.entry)),
+        interventions=(*experiment.interventions, ForcedToken(2, parts.foil.entry)),
     )
-    rival_translation = bundled.run(rival)
+    foil_translation = bundled.run(foil)
     for component, change in zip((*parts.components, *encoder), measured, strict=True):
         if isinstance(component, Origin):
             assert math.isnan(change)
@@ -292,7 +292,7 @@ def test_measured_effects_are_changes_of_scores_without_each_head_and_network(
             )
             without = experiment.with_interventions(off)
             scores = [
-                bundled.score(target, without)[2] for target in (translation, rival_translation)
+                bundled.score(target, without)[2] for target in (translation, foil_translation)
             ]
             assert change == pytest.approx(scores[0] - scores[1] - parts.difference, abs=1e-4)
     few = measure_parts(bundled, parts, [Head("cross", 0, 1), Origin.BIAS])
@@ -329,7 +329,7 @@ def whole_word(
 
 
 @pytest.mark.heavy
-def test_a_rival_of_several_pieces_is_compared_at_the_first_that_differs(
+def test_a_foil_of_several_pieces_is_compared_at_the_first_that_differs(
     bundled: Translator, snow: Translation
 ) -> None:
     step = snow.predicted_tokens.index("dogs")
@@ -339,56 +339,56 @@ def test_a_rival_of_several_pieces_is_compared_at_the_first_that_differs(
         for token_id in _ids(bundled, "dogma")
     ]
     assert len(pieces) > 1
-    assert (parts.step, parts.chosen.token, parts.rival.entry) == (step, "dogs", pieces[0])
-    assert (parts.chosen_word.token, parts.rival_word.token) == ("dogs", "dogma")
+    assert (parts.step, parts.chosen.token, parts.foil.entry) == (step, "dogs", pieces[0])
+    assert (parts.chosen_word.token, parts.foil_word.token) == ("dogs", "dogma")
     assert parts.chosen_word.log_probability == pytest.approx(
         snow.log_probabilities[step], abs=1e-4
     )
     expected = whole_word(bundled, snow, step, pieces)
-    assert parts.rival_word.log_probability == pytest.approx(expected, abs=1e-3)
+    assert parts.foil_word.log_probability == pytest.approx(expected, abs=1e-3)
     assert_adds_up(parts)
 
 
 @pytest.mark.heavy
-def test_where_the_rival_goes_on_from_the_word_the_next_token_is_explained(
+def test_where_the_foil_goes_on_from_the_word_the_next_token_is_explained(
     bundled: Translator, snow: Translation
 ) -> None:
     step = snow.predicted_tokens.index("snow")
     parts = word_parts(bundled, snow, step, "snowman")
     assert parts.step == step + 1
     assert parts.chosen.token == "."
-    assert parts.rival.token == "·man"
-    assert parts.rival_word.token == "snowman"
-    assert parts.rival_word.log_probability == pytest.approx(
-        snow.log_probabilities[step] + parts.rival.log_probability, abs=1e-3
+    assert parts.foil.token == "·man"
+    assert parts.foil_word.token == "snowman"
+    assert parts.foil_word.log_probability == pytest.approx(
+        snow.log_probabilities[step] + parts.foil.log_probability, abs=1e-3
     )
 
 
 @pytest.mark.heavy
-def test_where_the_word_goes_on_from_the_rival_its_next_piece_is_explained(
+def test_where_the_word_goes_on_from_the_foil_its_next_piece_is_explained(
     bundled: Translator,
 ) -> None:
     translation = bundled.run(Experiment("Ein Mann baut.", GivenTarget("A snowman.")))
     step = translation.predicted_tokens.index("snow")
     parts = word_parts(bundled, translation, step, "snow")
     assert (parts.step, parts.chosen.token) == (step + 1, "·man")
-    assert not parts.rival.token.startswith("·"), "the rival word ends there"
+    assert not parts.foil.token.startswith("·"), "the foil word ends there"
     assert parts.chosen_word.token == "snowman"
     assert_adds_up(parts)
 
 
 @pytest.mark.heavy
-def test_a_rival_is_a_word_an_entry_or_an_alternative(
+def test_a_foil_is_a_word_an_entry_or_an_alternative(
     bundled: Translator, snow: Translation
 ) -> None:
     step = snow.predicted_tokens.index("play")
     alternative = next(other for other in snow.alternatives[step] if other.token == "perform")
-    by_rival = [
-        word_parts(bundled, snow, step, rival) for rival in ("perform", "▁perform", alternative)
+    by_foil = [
+        word_parts(bundled, snow, step, foil) for foil in ("perform", "▁perform", alternative)
     ]
-    assert len({parts.rival.entry for parts in by_rival}) == 1
-    np.testing.assert_array_equal(by_rival[0].values, by_rival[1].values)
-    np.testing.assert_array_equal(by_rival[0].values, by_rival[2].values)
+    assert len({parts.foil.entry for parts in by_foil}) == 1
+    np.testing.assert_array_equal(by_foil[0].values, by_foil[1].values)
+    np.testing.assert_array_equal(by_foil[0].values, by_foil[2].values)
     end = word_parts(bundled, snow, len(snow.predicted_tokens) - 1, "and")
     assert end.chosen.token == snow.predicted_tokens[-1]
 
@@ -405,24 +405,24 @@ def test_parts_of_a_given_target_sum_up_with_and_without_the_mask(bundled: Trans
 
 @pytest.mark.heavy
 @pytest.mark.parametrize(
-    ("step", "rival", "message"),
+    ("step", "foil", "message"),
     [
         (99, None, "no step 99. Choose from steps 0 to"),
         (-1, None, "no step -1"),
-        (1, " ", "rival is empty"),
+        (1, " ", "foil is empty"),
         (1, "dogs", "“dogs” is the word itself"),
         (1, "猫", "has no '猫'"),
-        (1, 300 * "xj", r"rival has \d+ tokens. From step 1 on, this model reads \d+"),
+        (1, 300 * "xj", r"foil has \d+ tokens. From step 1 on, this model reads \d+"),
         (1, "<pad>", "can never be chosen"),
         (1, "two cats", "“two cats” is more than one word"),
         (1, Alternative("猫", -1.0, "▁猫"), "has no '猫'"),
     ],
 )
 def test_a_comparison_that_is_impossible_is_refused(
-    bundled: Translator, snow: Translation, step: int, rival: str | Alternative | None, message: str
+    bundled: Translator, snow: Translation, step: int, foil: str | Alternative | None, message: str
 ) -> None:
     with pytest.raises(AnalysisError, match=message):
-        word_parts(bundled, snow, step, rival)
+        word_parts(bundled, snow, step, foil)
 
 
 def _ids(translator: Translator, word: str) -> list[int]:
@@ -453,7 +453,7 @@ def test_the_effect_of_changes_names_the_parts_of_the_most_changed_word_that_gre
         Experiment(result.original.source_text, GivenTarget(result.original.text), tuple(off))
     )
     assert read.predicted_ids == result.original.predicted_ids
-    after = word_parts(bundled, read, word.start, before.rival)
+    after = word_parts(bundled, read, word.start, before.foil)
     growth = {
         part: new - old
         for part, old, new in zip(before.components, before.values, after.values, strict=True)

@@ -1,4 +1,4 @@
-"""Log P(word) − log P(rival) and its parts, against the probabilities of the plain model, pair by
+"""Log P(word) − log P(foil) and its parts, against the probabilities of the plain model, pair by
 pair."""
 
 import copy
@@ -67,7 +67,7 @@ def log_probability(translator: Translator, source: str, prefix: str, word: str)
 def differences(translator: Translator, pairs: tuple[WordPair, ...]) -> list[float]:
     return [
         log_probability(translator, pair.source, pair.prefix, pair.word)
-        - log_probability(translator, pair.source, pair.prefix, pair.rival)
+        - log_probability(translator, pair.source, pair.prefix, pair.foil)
         for pair in pairs
     ]
 
@@ -116,8 +116,8 @@ def test_words_of_several_pieces_count_whole(subword_translator: Translator) -> 
     num_pieces = {word: len(codec.encode_text(word)[0].ids) for word in words}
     word = max(words, key=lambda candidate: num_pieces[candidate])
     assert num_pieces[word] > 1
-    rival = next(candidate for candidate in words if candidate[0] != word[0])
-    pairs = (WordPair("Ein Mann steht.", "a", word, rival),)
+    foil = next(candidate for candidate in words if candidate[0] != word[0])
+    pairs = (WordPair("Ein Mann steht.", "a", word, foil),)
     attribution = attribute_pairs(subword_translator, pairs)
     np.testing.assert_allclose(
         attribution.differences, differences(subword_translator, pairs), atol=1e-4
@@ -133,7 +133,7 @@ def test_words_of_several_pieces_count_whole(subword_translator: Translator) -> 
 def test_effects_are_the_mean_without_the_weights_minus_the_mean_with_them(
     translator: Translator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # word and rival of a pair in different batches
+    # word and foil of a pair in different batches
     monkeypatch.setattr(importance, "BATCH_SIZE", 4)
     measured = pairs_importance(translator, PAIRS)
     whole = np.mean(differences(translator, PAIRS))
@@ -191,8 +191,8 @@ def test_a_file_is_read_with_its_line_numbers(tmp_path: Path) -> None:
         (b"a\tb\tc\td\te\n", "line 1: found 5 fields"),
         (b"\tb\tc\td\n", "line 1: the sentence is empty"),
         (b"a\t\t\td\n", "line 1: the word is empty"),
-        (b"a\t\tc\t \n", "line 1: the rival is empty"),
-        (b"a\t\tc\tc\n", "line 1: word and rival are both “c”"),
+        (b"a\t\tc\t \n", "line 1: the foil is empty"),
+        (b"a\t\tc\tc\n", "line 1: word and foil are both “c”"),
         (b"\n \n", "has no pair of words"),
         (b"\xff\xfe\n", "pairs.tsv"),
     ],

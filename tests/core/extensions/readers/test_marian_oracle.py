@@ -307,8 +307,8 @@ def test_parts_explain_the_numbers_of_the_library(pair: Pair) -> None:
     expected = theirs(translation.read_ids)
     tolerance = 1e-4 * max(1.0, float(expected.logits.std()))
     for parts in logit_parts(pair.ours, translation):
-        chosen, rival = (vocabulary.ids[entry.entry] for entry in (parts.chosen, parts.rival))
-        lead = float(expected.logits[0, parts.step, chosen] - expected.logits[0, parts.step, rival])
+        chosen, foil = (vocabulary.ids[entry.entry] for entry in (parts.chosen, parts.foil))
+        lead = float(expected.logits[0, parts.step, chosen] - expected.logits[0, parts.step, foil])
         assert parts.difference == pytest.approx(lead, abs=tolerance)
         assert abs(parts.values.sum() - parts.difference) <= 1e-5 * np.abs(parts.values).sum()
     for kind, maps in (
@@ -328,8 +328,8 @@ def test_parts_explain_the_numbers_of_the_library(pair: Pair) -> None:
         for words in compounds
         if len(words) == 1 and len(words[0].ids) > 1 and not any(words[0].unknown)
     )
-    rival_word = word_parts(pair.ours, translation, 0, word.text).rival_word
+    foil_word = word_parts(pair.ours, translation, 0, word.text).foil_word
     forced = theirs([pair.start, *word.ids[:-1]]).logits[0].log_softmax(dim=-1)
     score = sum(float(forced[step, token]) for step, token in enumerate(word.ids))
-    assert rival_word.token == word.text
-    assert rival_word.log_probability == pytest.approx(score, abs=10 * tolerance)
+    assert foil_word.token == word.text
+    assert foil_word.log_probability == pytest.approx(score, abs=10 * tolerance)

@@ -465,10 +465,9 @@ def test_the_parts_of_a_word_are_bars_on_one_scale_and_their_sums_by_kind_add_up
     step = translation.predicted_tokens.index("kitchen")
     figure.words[step].click()
     parts = answered[step]
-    ratio = np.exp(translation.log_probabilities[step] - parts.rival.log_probability)
+    ratio = np.exp(translation.log_probabilities[step] - parts.foil.log_probability)
     assert (
-        f"“kitchen” is {ratio:,.0f} times as probable as “{parts.rival.token}”"
-        in figure.says.text()
+        f"“kitchen” is {ratio:,.0f} times as probable as “{parts.foil.token}”" in figure.says.text()
     )
     sums = [
         float(number.replace("−", "-"))

@@ -319,8 +319,8 @@ def test_escape_removes_the_pointer(qtbot: QtBot, window: MainWindow) -> None:
 CONTENTS: dict[str, tuple[dict[str, object], dict[str, object]]] = {
     "steps": ({"steps_step": 2}, {"steps_step": 1}),
     "word": (
-        {"word_step": 2, "word_rival": "<eos>", "word_view": "parts"},
-        {"word_step": 1, "word_rival": "", "word_view": "lens"},
+        {"word_step": 2, "word_foil": "<eos>", "word_view": "parts"},
+        {"word_step": 1, "word_foil": "", "word_view": "lens"},
     ),
     "alignment": ({"alignment_threshold": 0.5}, {"alignment_threshold": 0.1}),
     "heads": (
@@ -407,12 +407,24 @@ def test_a_scene_keeps_the_content_that_another_package_declares_for_its_tab(
     assert window.state.tabs["entropy-flow_unit"] == "bits"
 
 
+def test_a_foil_is_read_from_files_of_earlier_versions(
+    qtbot: QtBot, window: MainWindow, tmp_path: Path
+) -> None:
+    path = open_lesson(qtbot, window, tmp_path)
+    values = json.loads(path.read_text(encoding="utf-8"))
+    values["scenes"][0]["view"]["word_rival"] = "dog"
+    path.write_text(json.dumps(values), encoding="utf-8")
+    documents_of(window).open(path)
+    settle(qtbot, window)
+    assert window.state.tabs["word_foil"] == "dog"
+
+
 @pytest.mark.parametrize(
     ("name", "value"),
     [
         ("steps_step", -1),
         ("word_step", "2"),
-        ("word_rival", 3),
+        ("word_foil", 3),
         ("word_view", "roots"),
         ("alignment_threshold", 2),
         ("heads_sample", "mine"),

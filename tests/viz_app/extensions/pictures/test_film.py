@@ -1,4 +1,4 @@
-"""Films of attention as files: every moment is in them, with the right map; nothing is
+"""Films of attention as files: every frame is in them, with the right map; nothing is
 half-written.
 """
 
@@ -49,7 +49,7 @@ def film(num_shots: int = 5, num_rows: int = 4) -> Film:
 
 
 def grid_film(num_heads: int, num_across: int, num_tokens: int = 4) -> Film:
-    """In the first moment no head is dark, in the second the last alone, in the third all are."""
+    """In the first frame no head is dark, in the second the last alone, in the third all are."""
     labels = tuple(f"token {index}" for index in range(num_tokens))
     light, dark = (
         Drawing(np.full((num_tokens, num_tokens), value, dtype=np.float32), labels, labels)
@@ -93,7 +93,7 @@ def gif_images(path: Path) -> list[Image.Image]:
 
 
 @pytest.mark.heavy
-def test_a_gif_has_a_picture_for_each_moment_with_its_map(tmp_path: Path) -> None:
+def test_a_gif_has_a_picture_for_each_frame_with_its_map(tmp_path: Path) -> None:
     told: list[tuple[int, int]] = []
     save_film(film(), tmp_path / "film.gif", lambda done, total: told.append((done, total)))
     images = gif_images(tmp_path / "film.gif")
@@ -106,7 +106,7 @@ def test_a_gif_has_a_picture_for_each_moment_with_its_map(tmp_path: Path) -> Non
     assert places[4] == places[0]
 
 
-def test_a_gif_shows_each_moment_as_long_as_said_and_the_last_one_longer(tmp_path: Path) -> None:
+def test_a_gif_shows_each_frame_as_long_as_said_and_the_last_one_longer(tmp_path: Path) -> None:
     save_film(film(3), tmp_path / "film.gif")
     with Image.open(tmp_path / "film.gif") as file:
         assert file.info["loop"] == 0
@@ -119,7 +119,7 @@ def test_a_gif_shows_each_moment_as_long_as_said_and_the_last_one_longer(tmp_pat
     assert shot_ms(10_000) == MIN_SHOT_MS
 
 
-def test_a_film_of_one_moment_and_of_maps_without_rows_is_written(tmp_path: Path) -> None:
+def test_a_film_of_one_frame_and_of_maps_without_rows_is_written(tmp_path: Path) -> None:
     save_film(film(1), tmp_path / "one.gif")
     assert len(gif_images(tmp_path / "one.gif")) == 1
     empty = Shot(
@@ -146,7 +146,7 @@ def test_a_film_of_many_heads_and_a_long_sentence_stays_within_a_screen(tmp_path
     assert height <= 1100
 
 
-def test_a_long_film_has_evenly_chosen_moments_with_the_first_and_the_last() -> None:
+def test_a_long_film_has_evenly_chosen_frames_with_the_first_and_the_last() -> None:
     assert chosen_shots(7) == list(range(7))
     chosen = chosen_shots(10_000)
     assert len(chosen) == MAX_SHOTS == len(set(chosen))
@@ -204,7 +204,7 @@ def test_a_folder_that_cannot_be_written_is_told_before_anything_is_drawn(
 @needs_ffmpeg
 @pytest.mark.subprocess
 @pytest.mark.slow
-def test_a_video_has_every_moment_in_its_order(tmp_path: Path) -> None:
+def test_a_video_has_every_frame_in_its_order(tmp_path: Path) -> None:
     save_film(film(), tmp_path / "film.mp4")
     ffmpeg = ffmpeg_path()
     assert ffmpeg is not None

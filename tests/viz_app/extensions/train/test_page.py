@@ -640,7 +640,7 @@ def test_charts_and_film_do_not_overlap_below_the_notice_of_a_finished_run(
 
 
 @pytest.mark.heavy
-def test_film_goes_on_while_training_and_the_chart_marks_its_moment(
+def test_film_goes_on_while_training_and_the_chart_marks_its_step(
     make_page: MakePage, qtbot: QtBot
 ) -> None:
     script = ScriptedTraining(has_film=True)
@@ -652,15 +652,15 @@ def test_film_goes_on_while_training_and_the_chart_marks_its_moment(
     assert watch is not None
     picture = watch.charts.main.chart.picture
     assert picture is not None
-    assert picture.moment == 10
+    assert picture.shown_step == 10
     watch.film.slider.setValue(1)
-    watch.charts.main.chart.moment_chosen.emit(0.0)
+    watch.charts.main.chart.step_chosen.emit(0.0)
     assert page.state.playback.shown_step == 0
     assert watch.film.slider.value() == 0
     watch.film.slider.setValue(1)
     picture = watch.charts.main.chart.picture
     assert picture is not None
-    assert picture.moment == 5
+    assert picture.shown_step == 5
     assert "epoch 1" in watch.samples.score.text()
     script.allow(4)
     wait_for_end(qtbot, page)

@@ -30,7 +30,7 @@ def test_newest_is_shown_and_followed(playback: Playback) -> None:
     assert playback.follows
 
 
-def test_chosen_moment_stays_when_newer_ones_come(playback: Playback) -> None:
+def test_chosen_step_stays_when_newer_ones_come(playback: Playback) -> None:
     playback.show_frame(1)
     playback.add(probe(4))
     playback.add(sample(4))
@@ -40,12 +40,12 @@ def test_chosen_moment_stays_when_newer_ones_come(playback: Playback) -> None:
     assert playback.follows
 
 
-def test_moment_before_the_first_step_has_a_frame_and_no_sample(playback: Playback) -> None:
+def test_step_before_the_first_step_has_a_frame_and_no_sample(playback: Playback) -> None:
     playback.show_step(-100)
     assert shown(playback) == (0, None)
 
 
-def test_clicked_step_goes_to_the_nearest_moment(playback: Playback) -> None:
+def test_clicked_step_goes_to_the_nearest_step(playback: Playback) -> None:
     playback.show_step(6.9)
     assert playback.shown_step == 5
     playback.show_step(8.2)
@@ -71,7 +71,7 @@ def test_changes_of_the_translation_are_found(playback: Playback) -> None:
     assert playback.changes_of_text() == [1, 2]
 
 
-def test_moments_that_a_resumed_run_goes_through_again_are_dropped(playback: Playback) -> None:
+def test_steps_that_a_resumed_run_goes_through_again_are_dropped(playback: Playback) -> None:
     playback.show_frame(2)
     playback.drop_after(5)
     assert shown(playback) == (1, 1)

@@ -130,7 +130,7 @@ CHIP_SPACING = 2
 
 
 class WordPartsFigure(ChapterFigure):
-    """A word and its rival: the difference of their logits as a sum of parts, all on one scale.
+    """A word and its foil: the difference of their logits as a sum of parts, all on one scale.
 
     Attributes:
         step: of the displayed word.
@@ -201,7 +201,7 @@ class WordPartsFigure(ChapterFigure):
 
 
 def parts_before(parts: WordParts, unchanged: tuple[WordParts, ...] | None) -> WordParts | None:
-    """The parts of the same word and rival without changes; None if there are no changes or no such
+    """The parts of the same word and foil without changes; None if there are no changes or no such
     parts.
     """
     now = parts.translation
@@ -211,7 +211,7 @@ def parts_before(parts: WordParts, unchanged: tuple[WordParts, ...] | None) -> W
     if (now.source_ids, now.predicted_ids) != (before.source_ids, before.predicted_ids):
         return None
     same_step = unchanged[parts.step]
-    return same_step if same_step.rival.entry == parts.rival.entry else None
+    return same_step if same_step.foil.entry == parts.foil.entry else None
 
 
 def sums_text(parts: WordParts) -> str:

@@ -10,7 +10,7 @@ encoder layer."""
 MEANINGS: Mapping[WordView, str] = {
     "parts": (
         "Direct logit attribution: the parts sum to the word's lead. Orange parts favour the "
-        "word, blue ones its rival. A part counts the direct effect alone; later layers may "
+        "word, blue ones its foil. A part counts the direct effect alone; later layers may "
         "react when it is switched off. Measure shows both effects together."
     ),
     "lens": (

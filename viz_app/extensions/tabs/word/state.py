@@ -1,4 +1,4 @@
-"""The question of the tab *Word*: which token, and compared with which rival. No Qt, no torch."""
+"""The question of the tab *Word*: which token, and compared with which foil. No Qt, no torch."""
 
 from augenmerk.core.translation.result import Alternative, Translation
 
@@ -13,13 +13,13 @@ class WordState:
     Attributes:
         state: the current experiment.
         step: the decoding step of the explained token.
-        rival: the word that it is compared with, as typed, or an entry of the vocabulary; empty for
+        foil: the word that it is compared with, as typed, or an entry of the vocabulary; empty for
             the next best.
         view: the view in sight: the parts of the logit, the predictions after each sublayer, or the
             translations from each encoder layer.
     """
 
-    rival: str = content("word_rival")
+    foil: str = content("word_foil")
     view: WordView = content("word_view")
 
     def __init__(self, state: ExperimentState) -> None:
@@ -44,7 +44,7 @@ class WordState:
         return self.translation.words_by_step if self.translation is not None else {}
 
     @property
-    def rivals(self) -> tuple[Alternative, ...]:
+    def foils(self) -> tuple[Alternative, ...]:
         """The most probable other tokens at this step, best first."""
         translation = self.translation
         if translation is None:
@@ -54,9 +54,9 @@ class WordState:
         return tuple(other for other in alternatives if other.token != chosen and other.entry)
 
     @property
-    def is_rival_typed(self) -> bool:
-        """Whether the rival is a word that the user typed, rather than a likely token."""
-        return bool(self.rival) and all(rival.entry != self.rival for rival in self.rivals)
+    def is_foil_typed(self) -> bool:
+        """Whether the foil is a word that the user typed, rather than a likely token."""
+        return bool(self.foil) and all(foil.entry != self.foil for foil in self.foils)
 
     def follow_result(self) -> None:
         """Keep the step if it follows the same tokens; else take the least probable word.
@@ -70,19 +70,19 @@ class WordState:
         previous = self._explained[-1] if self._explained else ""
         if self._explained is None or self._explained[:-1] != self._place(translation):
             if "word_step" in self.state.opened and self.step < len(tokens):
-                self.ask(self.step, self.rival)
+                self.ask(self.step, self.foil)
                 return
             starts = [word.start for word in translation.target_words] or [0]
             self.ask(min(starts, key=lambda step: translation.log_probabilities[step]), "")
         elif tokens[self.step] != previous:
             self.ask(
                 self.step,
-                next((rival.entry for rival in self.rivals if rival.token == previous), ""),
+                next((foil.entry for foil in self.foils if foil.token == previous), ""),
             )
 
-    def ask(self, step: int, rival: str) -> None:
-        """Compare the token of another step, or with another rival."""
-        self.state.tabs["word_step"], self.rival = step, rival
+    def ask(self, step: int, foil: str) -> None:
+        """Compare the token of another step, or with another foil."""
+        self.state.tabs["word_step"], self.foil = step, foil
         if self.translation is not None:
             self._explained = (
                 *self._place(self.translation),

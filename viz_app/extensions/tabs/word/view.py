@@ -49,11 +49,11 @@ if TYPE_CHECKING:  # torch belongs to the worker thread
     from augenmerk.core.extensions.analyses.decoder_lens import DecoderLens
 
 NEXT_BEST = ""
-"""The rival that the model would choose next."""
+"""The foil that the model would choose next."""
 VIEWS: Mapping[WordView, tuple[str, str]] = {
     "parts": (
         "Parts",
-        "The word's lead over its rival as a sum: one part for each head, network, and bias",
+        "The word's lead over its foil as a sum: one part for each head, network, and bias",
     ),
     "lens": (
         "Lens",
@@ -70,8 +70,8 @@ OFF_MEANING = (
 )
 WAITING = "Computing…"
 OTHER_WIDTH, LINE_ROOM = 120, 24
-MAX_RIVAL = 60
-"""Characters of a rival, which is a word."""
+MAX_FOIL = 60
+"""Characters of a foil, which is a word."""
 
 
 class WordTab(ComputingTab):
@@ -79,7 +79,7 @@ class WordTab(ComputingTab):
 
     Attributes:
         word: the state.
-        words, rivals: menus of the token and its rival; `other` is a field for any other rival.
+        words, foils: menus of the token and its foil; `other` is a field for any other foil.
         lead: how much more probable the token is.
         views: a button for each view.
         bars: the parts.
@@ -95,7 +95,7 @@ class WordTab(ComputingTab):
         self._answers: dict[Job, Any] = {}
         self._drawn: set[WordView] = set()  # those whose area has shown an answer
         self.words = ChoiceMenu("The word to explain", {}, has_arrow_keys=True)
-        self.rivals = ChoiceMenu(
+        self.foils = ChoiceMenu(
             "The word to compare it with", {}, "rather than ", has_arrow_keys=True
         )
         self.other = one_line_edit(
@@ -103,7 +103,7 @@ class WordTab(ComputingTab):
             "A word, or an exact token such as <eos>; Enter compares",
             "other word…",
         )
-        self.other.setMaxLength(MAX_RIVAL)
+        self.other.setMaxLength(MAX_FOIL)
         self.lead = label("accent", wraps=True)
         self.views = choice_buttons(self, VIEWS, self.show_view)
         self.bars = PartBars(self.state)
@@ -125,17 +125,17 @@ class WordTab(ComputingTab):
         self._connect()
         self.word.follow_result()
 
-    def explain(self, step: int, rival: str = NEXT_BEST) -> None:
+    def explain(self, step: int, foil: str = NEXT_BEST) -> None:
         """Explains the token of a step, compared with a word or an entry of the vocabulary; empty:
         the next best.
         """
-        self.word.ask(step, rival)
+        self.word.ask(step, foil)
         self.show_view(self.word.view)
 
-    def explain_word(self, step: int, rival: str) -> None:
+    def explain_word(self, step: int, foil: str) -> None:
         """Shows the parts of a token of the sentence."""
         self.show_view("parts")
-        self.explain(step, rival)
+        self.explain(step, foil)
 
     def show_view(self, view: WordView) -> None:
         """Shows parts, lens, or encoder layers."""
@@ -238,7 +238,7 @@ class WordTab(ComputingTab):
 
     def _lead_of(self, parts: WordParts) -> str:
         """Sentences about the lead; with the depth that decides it, if the lens is known."""
-        lead = lead_text(parts, is_rival_whole=self.word.is_rival_typed)
+        lead = lead_text(parts, is_foil_whole=self.word.is_foil_typed)
         lens = self._answers.get(LensJob(parts.translation))
         return f"{lead} {decided_text(lens, self.word.step)}" if lens is not None else lead
 
@@ -256,7 +256,7 @@ class WordTab(ComputingTab):
         if translation is None or not translation.predicted_tokens:
             return None
         if word.view == "parts":
-            return WordPartsJob(translation, word.step, word.rival)
+            return WordPartsJob(translation, word.step, word.foil)
         return LensJob(translation) if word.view == "lens" else DecoderLensJob(translation)
 
     def _ask(self, job: Job) -> None:
@@ -271,15 +271,15 @@ class WordTab(ComputingTab):
         original = self.state.original
         if original is None or original is parts.translation:
             return None
-        known = self._answers.get(WordPartsJob(original, self.word.step, self.word.rival))
-        is_same = known is not None and (known.chosen.entry, known.rival.entry) == (
+        known = self._answers.get(WordPartsJob(original, self.word.step, self.word.foil))
+        is_same = known is not None and (known.chosen.entry, known.foil.entry) == (
             parts.chosen.entry,
-            parts.rival.entry,
+            parts.foil.entry,
         )
         return known if is_same else None
 
     def _show_question(self) -> None:
-        """Shows the chosen view, word and rival; none of them without a translation."""
+        """Shows the chosen view, word and foil; none of them without a translation."""
         word = self.word
         tokens = self.word.tokens
         has_translation = word.translation is not None
@@ -294,15 +294,15 @@ class WordTab(ComputingTab):
         )
         self.words.show_choice(str(max((step for step in tokens if step <= word.step), default=0)))
         likely = {
-            rival.entry: (
-                f"“{visible(rival.token)}”",
-                f"{visible(rival.token)}   {percent_in_words(rival.probability)}",
+            foil.entry: (
+                f"“{visible(foil.token)}”",
+                f"{visible(foil.token)}   {percent_in_words(foil.probability)}",
             )
-            for rival in word.rivals
+            for foil in word.foils
         }
         first = next(iter(likely.values()), ("the next best", ""))
-        self.rivals.set_entries({NEXT_BEST: (first[0], "the next best")} | likely)
-        self.rivals.show_choice(f"“{visible(word.rival)}”" if word.is_rival_typed else word.rival)
+        self.foils.set_entries({NEXT_BEST: (first[0], "the next best")} | likely)
+        self.foils.show_choice(f"“{visible(word.foil)}”" if word.is_foil_typed else word.foil)
 
     def _on_other(self) -> None:
         if text := self.other.text().strip():
@@ -335,7 +335,7 @@ class WordTab(ComputingTab):
     def _connect(self) -> None:
         self.request.changed.connect(self._on_request)
         self.words.chosen.connect(lambda step: self.explain(int(step)))
-        self.rivals.chosen.connect(lambda rival: self.explain(self.word.step, rival))
+        self.foils.chosen.connect(lambda foil: self.explain(self.word.step, foil))
         self.other.returnPressed.connect(self._on_other)
         self.lens.step_chosen.connect(self.explain)
         self.bars.reached.connect(
@@ -346,7 +346,7 @@ class WordTab(ComputingTab):
 
     def _lay_out(self) -> None:
         scales(self.other.setFixedWidth, OTHER_WIDTH)
-        self._question = wrapping_row((self.words, self.rivals, self.other), spacing=2)
+        self._question = wrapping_row((self.words, self.foils, self.other), spacing=2)
         self._buttons = QWidget()
         row_of(*self.views.values(), 1, spacing=0, within=self._buttons)
         areas = column_of(self._waiting, *((area, 1) for area in self._areas.values()))

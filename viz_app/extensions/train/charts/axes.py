@@ -65,7 +65,7 @@ class ChartAxes:
         axes.set_axisbelow(True)
         for side in ("top", "right"):
             axes.spines[side].set_visible(False)
-        self._moment = axes.axvline(
+        self._shown_step = axes.axvline(
             0, animated=is_animated, linestyle=(0, (2, 2)), linewidth=1.2, visible=False
         )
         (self._best_ring,) = axes.plot(
@@ -110,7 +110,7 @@ class ChartAxes:
         self._best_label.set_bbox(
             {"facecolor": background, "edgecolor": "none", "alpha": 0.8, "pad": 1}
         )
-        self._moment.set_color(color_of("text"))
+        self._shown_step.set_color(color_of("text"))
         self._message.set(color=color_of("muted"), fontsize=label_points)
 
     def set_num_values(self, num: float) -> None:
@@ -128,13 +128,13 @@ class ChartAxes:
             self._set_scale(is_log=picture.is_log)
         self.axes.set_xlim(*picture.x_limits)
         self.axes.set_ylim(*picture.y_limits)
-        self._moment.set_visible(picture.moment is not None)
-        if picture.moment is not None:
-            self._moment.set_xdata([picture.moment, picture.moment])
+        self._shown_step.set_visible(picture.shown_step is not None)
+        if picture.shown_step is not None:
+            self._shown_step.set_xdata([picture.shown_step, picture.shown_step])
         lines = [self._draw_line(line, picture) for line in picture.lines]
         self._draw_best(picture)
         self._message.set_text(picture.message)
-        self.curves = [self._moment, *lines, self._best_ring, self._best_label, self._message]
+        self.curves = [self._shown_step, *lines, self._best_ring, self._best_label, self._message]
         return before != (*self.axes.get_xlim(), *self.axes.get_ylim(), self.axes.get_yscale())
 
     def _draw_line(self, line: ChartLine, picture: ChartPicture) -> Line2D:
@@ -250,7 +250,7 @@ def _draw(axes: Axes, picture: ChartPicture) -> None:
     axes.set_ylabel(
         QUANTITY_NAMES[picture.settings.quantity], fontsize=TITLE_POINTS, color=line_color("text")
     )
-    drawn.show_picture(replace(picture, moment=None))
+    drawn.show_picture(replace(picture, shown_step=None))
     handles = []
     for line in _named(picture):
         handles.append(drawn.lines[line.key])

@@ -39,12 +39,12 @@ class LiveChart(FigureCanvasQTAgg):
     Signals:
         range_chosen(float, float): the mouse was dragged over these steps: show only them.
         range_reset(): double click: show all steps.
-        moment_chosen(float): a step was clicked.
+        step_chosen(float): a step was clicked.
     """
 
     range_chosen = Signal(float, float)
     range_reset = Signal()
-    moment_chosen = Signal(float)
+    step_chosen = Signal(float)
 
     @own_style()
     def __init__(self, *, has_step_labels: bool = True) -> None:
@@ -158,7 +158,7 @@ class LiveChart(FigureCanvasQTAgg):
         here = event.position().toPoint()
         first, last = sorted((self.step_at(pressed.x()), self.step_at(here.x())))
         if abs(here.x() - pressed.x()) < _DRAG_PX:
-            self.moment_chosen.emit(self.step_at(here.x()))
+            self.step_chosen.emit(self.step_at(here.x()))
         elif last - first >= 2:
             self.range_chosen.emit(first, last)
 

@@ -218,8 +218,8 @@ class ChartPanel(QWidget):
         self.chart.range_reset.connect(lambda: self.choose(shown="all"))
         self._show_choices()
 
-    def show_run(self, run: Run, compared: Sequence[ComparedRun], moment: float | None) -> None:
-        """Draws the curves; `moment` is the step shown in the film."""
+    def show_run(self, run: Run, compared: Sequence[ComparedRun], shown_step: float | None) -> None:
+        """Draws the curves; `shown_step` is the step shown in the film."""
         if self._curves is not run.curves:
             self._curves = run.curves
             if self.choices.shown == "zoom":  # the range was chosen for another run
@@ -234,7 +234,7 @@ class ChartPanel(QWidget):
             y_before=before.y_limits
             if before is not None and before.settings == self.choices
             else None,
-            moment=moment,
+            shown_step=shown_step,
             is_live=run.status.is_running,
         )
         self.chart.show_picture(picture)
@@ -334,7 +334,7 @@ class ChartPair(QFrame):
         for panel, other in ((self.main, self.second), (self.second, self.main)):
             panel.chart.companion = other.chart
             panel.changed.connect(lambda panel=panel, other=other: self._on_changed(panel, other))
-            panel.chart.moment_chosen.connect(state.playback.show_step)
+            panel.chart.step_chosen.connect(state.playback.show_step)
         for signal in (state.run_changed, state.playback.changed, comparison.changed):
             signal.connect(self._draw, max_args=0)
         self._draw()
@@ -355,9 +355,9 @@ class ChartPair(QFrame):
 
     def _draw(self) -> None:
         playback = self._state.playback
-        moment = playback.shown_step if playback.frames else None
+        shown_step = playback.shown_step if playback.frames else None
         for panel in (self.main, self.second):
-            panel.show_run(self._state.run, self._comparison.runs, moment)
+            panel.show_run(self._state.run, self._comparison.runs, shown_step)
 
     def _on_changed(self, panel: ChartPanel, other: ChartPanel) -> None:
         other.show_steps_of(panel.choices)

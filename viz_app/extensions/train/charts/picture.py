@@ -133,7 +133,7 @@ class ChartPicture:
         lines: from back to front.
         x_limits, y_limits: ends of the axes.
         best: (step, value, label) of the best validation, if it is on this chart.
-        moment: the step shown in the film of attention; None without a film.
+        shown_step: the step shown in the film of attention; None without a film.
         message: replaces curves without points; empty if there are some.
     """
 
@@ -142,7 +142,7 @@ class ChartPicture:
     x_limits: Limits
     y_limits: Limits
     best: tuple[float, float, str] | None = None
-    moment: float | None = None
+    shown_step: float | None = None
     message: str = ""
 
     @property
@@ -158,7 +158,7 @@ def picture_of(
     compared: Sequence[ComparedRun] = (),
     *,
     y_before: Limits | None = None,
-    moment: float | None = None,
+    shown_step: float | None = None,
     is_live: bool = True,
 ) -> ChartPicture:
     """The picture of `curves`.
@@ -166,7 +166,7 @@ def picture_of(
     Args:
         curves, choices, num_steps_shown, compared: the contents.
         y_before: the value limits of the previous picture of the same kind.
-        moment: the step shown in the film.
+        shown_step: the step shown in the film.
         is_live: whether values may still come.
     """
     x_limits = _x_limits(curves, choices, num_steps_shown, compared)
@@ -182,7 +182,7 @@ def picture_of(
     best = _best(curves, choices.quantity, as_batch_means)
     message = "" if any(len(line.xs) for line in lines) else _why_empty(choices.quantity, is_live)
     settings = replace(choices, scales=dict(choices.scales))
-    return ChartPicture(settings, lines, x_limits, y_limits, best, moment, message)
+    return ChartPicture(settings, lines, x_limits, y_limits, best, shown_step, message)
 
 
 def _why_empty(quantity: Quantity, is_live: bool) -> str:

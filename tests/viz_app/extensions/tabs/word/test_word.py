@@ -167,7 +167,7 @@ def test_another_head_is_emphasized_without_new_bars(words_tab: WordTab, qtbot: 
 def test_a_quick_answer_leaves_the_button_that_measures_in_place(
     words_tab: WordTab, qtbot: QtBot
 ) -> None:
-    start, other = words_tab._measure.start, words_tab.word.rivals[2]
+    start, other = words_tab._measure.start, words_tab.word.foils[2]
     words_tab.explain(words_tab.word.step, other.entry)
     assert words_tab.request.is_running
     assert start.isVisible()
@@ -218,7 +218,7 @@ def test_measured_effects_stand_next_to_predicted_ones(
         without = replace(
             parts.translation, experiment=parts.translation.experiment.with_interventions(off)
         )
-        lead = word_parts(translator, without, parts.step, parts.rival).difference
+        lead = word_parts(translator, without, parts.step, parts.foil).difference
         bar = tab.bars.lines[_place_of(tab.bars, component)].bar
         assert bar.note.startswith("off ")
         shown = float(bar.note.removeprefix("off ").replace("−", "-"))
@@ -249,7 +249,7 @@ def test_the_menu_of_a_bar_switches_its_part_off_and_on(
     assert (line.text, line.value, line.is_struck) == ("off", 0.0, True)
     after = _parts(words_tab)
     assert after is not before
-    if (after.chosen.entry, after.rival.entry) == (before.chosen.entry, before.rival.entry):
+    if (after.chosen.entry, after.foil.entry) == (before.chosen.entry, before.foil.entry):
         assert line.before == pytest.approx(before.value_of(part)), "the tick is the original"
         sizes = [
             max(abs(bar.value), abs(bar.before))
@@ -263,18 +263,18 @@ def test_the_menu_of_a_bar_switches_its_part_off_and_on(
     assert words_tab.bars.menu_of(_place_of(words_tab.bars, Origin.TOKEN)) is None
 
 
-def test_any_rival_can_be_chosen_or_typed(words_tab: WordTab, qtbot: QtBot) -> None:
-    alternative = words_tab.word.rivals[2]
-    words_tab.rivals.actions_by_name[alternative.entry].trigger()
+def test_any_foil_can_be_chosen_or_typed(words_tab: WordTab, qtbot: QtBot) -> None:
+    alternative = words_tab.word.foils[2]
+    words_tab.foils.actions_by_name[alternative.entry].trigger()
     settle(qtbot, words_tab)
-    assert _parts(words_tab).rival.entry == alternative.entry
-    other = words_tab.word.rivals[3]
+    assert _parts(words_tab).foil.entry == alternative.entry
+    other = words_tab.word.foils[3]
     qtbot.keyClicks(words_tab.other, other.token)
     qtbot.keyClick(words_tab.other, Qt.Key.Key_Return)
     settle(qtbot, words_tab)
-    assert _parts(words_tab).rival_word.token == other.token
+    assert _parts(words_tab).foil_word.token == other.token
     assert f"“{other.token}”" in words_tab.lead.text()
-    assert words_tab.rivals.text().startswith(f"rather than “{other.token}”")
+    assert words_tab.foils.text().startswith(f"rather than “{other.token}”")
 
 
 @pytest.mark.heavy
@@ -300,7 +300,7 @@ def test_words_of_several_pieces_are_compared_as_wholes_and_explained_by_the_fir
     assert "the first pieces that differ" in tab.lead.text()
     assert all(
         number(word.log_probability) in tab.lead.text()
-        for word in (parts.chosen_word, parts.rival_word)
+        for word in (parts.chosen_word, parts.foil_word)
     )
     steps = [int(step) for step in tab.words.actions_by_name]
     assert word.start in steps
@@ -320,7 +320,7 @@ def test_a_likely_token_is_compared_with_the_first_piece_and_a_typed_word_with_t
     settle(qtbot, tab)
     parts = _parts(tab)
     assert f"the first piece of “{word.text}”" in tab.lead.text()
-    times = math.exp(abs(parts.chosen.log_probability - parts.rival.log_probability))
+    times = math.exp(abs(parts.chosen.log_probability - parts.foil.log_probability))
     assert f"{times:.1f}" in tab.lead.text() or f"{times:,.0f}" in tab.lead.text()
     assert number(parts.chosen_word.log_probability) in tab.lead.text()
 
@@ -336,16 +336,16 @@ def test_a_clause_explains_a_lead_of_the_other_sign(words_tab: WordTab) -> None:
         (1.0, (-2.0, -5.0), False),
         (-1.0, (-2.0, -5.0), True),
     ):
-        word, rival = (
+        word, foil = (
             _whole(token, log_probability)
             for token, log_probability in zip(("dogman", "catman"), log_probabilities, strict=True)
         )
-        changed = replace(parts, difference=difference, chosen_word=word, rival_word=rival)
-        assert (clause in lead_text(changed, is_rival_whole=True)) == is_explained
+        changed = replace(parts, difference=difference, chosen_word=word, foil_word=foil)
+        assert (clause in lead_text(changed, is_foil_whole=True)) == is_explained
 
 
 @pytest.mark.heavy
-def test_a_rival_that_cannot_be_compared_is_refused_in_words(
+def test_a_foil_that_cannot_be_compared_is_refused_in_words(
     words_tab: WordTab, qtbot: QtBot
 ) -> None:
     word = words_tab.word.tokens[words_tab.word.step]
@@ -355,7 +355,7 @@ def test_a_rival_that_cannot_be_compared_is_refused_in_words(
     assert words_tab.problem.isVisible()
     assert word in words_tab.problem.text()
     assert not words_tab.bars.isVisible()
-    words_tab.rivals.actions_by_name[NEXT_BEST].trigger()
+    words_tab.foils.actions_by_name[NEXT_BEST].trigger()
     settle(qtbot, words_tab)
     assert not words_tab.problem.isVisible()
     assert words_tab.bars.isVisible()
@@ -510,11 +510,11 @@ def test_a_token_that_has_become_another_is_compared_with_the_former_one(
     state.submit(force(step, other.entry))
     settle(qtbot, words_tab)
     parts = _parts(words_tab)
-    assert (parts.step, parts.chosen.token, parts.rival.token) == (step, other.token, previous)
+    assert (parts.step, parts.chosen.token, parts.foil.token) == (step, other.token, previous)
     state.settings.shown = "original"
     settle(qtbot, words_tab)
     parts = _parts(words_tab)
-    assert (parts.chosen.token, parts.rival.token) == (previous, other.token)
+    assert (parts.chosen.token, parts.foil.token) == (previous, other.token)
 
 
 @pytest.mark.heavy
@@ -543,7 +543,7 @@ def test_nothing_is_cut_however_narrow(
     assert isinstance(tab, WordTab)
     qtbot.mouseClick(tab._measure.start, Qt.MouseButton.LeftButton)
     settle(qtbot, tab)
-    for part in (tab.words, tab.rivals, tab.other, *tab.views.values()):
+    for part in (tab.words, tab.foils, tab.other, *tab.views.values()):
         assert part.isVisible()
         assert part.mapTo(tab, part.rect().topRight()).x() < tab.width()
         assert part.width() >= part.minimumSizeHint().width()

@@ -34,7 +34,7 @@ def _tab_in_sight(window: MainWindow, qtbot: QtBot) -> WordTab:
 
 
 @pytest.mark.heavy
-def test_the_pop_up_of_a_word_opens_its_explanation_against_the_clicked_rival(
+def test_the_pop_up_of_a_word_opens_its_explanation_against_the_clicked_foil(
     window: MainWindow, qtbot: QtBot
 ) -> None:
     chips, translation = window.translate_page.sentence.chips, window.state.translation
@@ -44,15 +44,15 @@ def test_the_pop_up_of_a_word_opens_its_explanation_against_the_clicked_rival(
     assert "Why this word?" in chips.card.label.text()
     chips.card.label.linkActivated.emit(f"{word.start}::why")
     tab = _tab_in_sight(window, qtbot)
-    assert (tab.word.step, tab.word.rival) == (word.start, "")
+    assert (tab.word.step, tab.word.foil) == (word.start, "")
     assert tab.bars.lines
-    rival = translation.alternatives[word.start][3]
+    foil = translation.alternatives[word.start][3]
     qtbot.mouseMove(chips, chips._chips[0][1].center())
     qtbot.mouseMove(chips, box.center())
     chips.card.label.linkActivated.emit(f"{word.start}:3:why")
     tab = _tab_in_sight(window, qtbot)
-    assert (tab.word.step, tab.word.rival) == (word.start, rival.entry)
-    assert rival.token in tab.lead.text()
+    assert (tab.word.step, tab.word.foil) == (word.start, foil.entry)
+    assert foil.token in tab.lead.text()
     assert window.state.experiment.interventions == ()
 
 

@@ -188,16 +188,16 @@ def test_logarithmic_axis_is_drawn_and_left_again(chart: LiveChart, state: Train
 
 def test_dragging_chooses_a_range_and_a_click_a_step(chart: LiveChart, qtbot: QtBot) -> None:
     middle = chart.height() // 2
-    ranges, moments = [], []
+    ranges, steps = [], []
     chart.range_chosen.connect(lambda first, last: ranges.append((first, last)))
-    chart.moment_chosen.connect(moments.append)
+    chart.step_chosen.connect(steps.append)
     qtbot.mousePress(chart, Qt.MouseButton.LeftButton, pos=QPoint(200, middle))
     qtbot.mouseMove(chart, QPoint(400, middle))
     qtbot.mouseRelease(chart, Qt.MouseButton.LeftButton, pos=QPoint(400, middle))
     assert ranges == [(pytest.approx(chart.step_at(200)), pytest.approx(chart.step_at(400)))]
-    assert moments == []
+    assert steps == []
     qtbot.mouseClick(chart, Qt.MouseButton.LeftButton, pos=QPoint(300, middle))
-    assert moments == [pytest.approx(chart.step_at(300))]
+    assert steps == [pytest.approx(chart.step_at(300))]
     with qtbot.waitSignal(chart.range_reset):
         qtbot.mouseDClick(chart, Qt.MouseButton.LeftButton, pos=QPoint(300, middle))
 
@@ -214,14 +214,14 @@ def test_values_under_the_mouse_are_the_nearest_of_each_line(chart: LiveChart) -
     assert values["training"][0] == 210
 
 
-def test_moment_of_the_film_is_a_line_that_costs_no_full_redraw(
+def test_step_of_the_film_is_a_line_that_costs_no_full_redraw(
     chart: LiveChart, state: TrainState
 ) -> None:
     before = colors_in(chart)
     full_draws = chart.num_full_draws
     picture = chart.picture
     assert picture is not None
-    chart.show_picture(replace(picture, moment=200.0))
+    chart.show_picture(replace(picture, shown_step=200.0))
     assert chart.num_full_draws == full_draws
     assert colors_in(chart) != before
 

@@ -112,11 +112,11 @@ def test_slider_scrubs_and_the_map_follows(panel: FilmPanel, playback: Playback)
     panel.slider.setValue(1)
     assert playback.frame is playback.frames[1]
     assert panel.text.text() == playback.frames[1].translation.text
-    assert "epoch 1 · step 5 · validation loss 5.000" in panel.moment.text()
+    assert "epoch 1 · step 5 · validation loss 5.000" in panel.frame_label.text()
     assert panel.heatmap._view is not None
     assert panel.heatmap._view.row_labels == playback.frames[1].translation.predicted_tokens
     panel.slider.setValue(4)
-    assert "newest" in panel.moment.text()
+    assert "newest" in panel.frame_label.text()
 
 
 def test_click_on_the_strip_goes_there(panel: FilmPanel, playback: Playback, qtbot: QtBot) -> None:
@@ -231,6 +231,6 @@ def test_a_low_panel_has_no_thumbnails_instead_of_cut_ones(panel: FilmPanel, qtb
     qtbot.waitUntil(lambda: not panel.area.isVisible())
     assert panel.head_menu.isVisible(), "heads are chosen by the menus"
     # the lines stay together
-    qtbot.waitUntil(lambda: panel.text.y() - panel.moment.geometry().bottom() < 10)
+    qtbot.waitUntil(lambda: panel.text.y() - panel.frame_label.geometry().bottom() < 10)
     panel.setFixedHeight(420)
     qtbot.waitUntil(panel.area.isVisible)
