@@ -5,8 +5,9 @@ torch. Shape legend: `core.maps`.
 """
 
 import unicodedata
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -51,6 +52,19 @@ class Axis:
     def __len__(self) -> int:
         return len(self.labels)
 
+    def entries_of(self, positions: Iterable[int]) -> list[int]:
+        """The entries of these token positions, in order; hidden ones are left out."""
+        entries = self._entry_by_position
+        return sorted({entries[position] for position in positions if position in entries})
+
+    @cached_property
+    def _entry_by_position(self) -> dict[int, int]:
+        return {
+            position: entry
+            for entry, positions in enumerate(self.positions)
+            for position in positions
+        }
+
     def take(self, entries: Sequence[int]) -> "Axis":
         """The axis with only these entries, in this order."""
         return replace(
@@ -82,6 +96,14 @@ class LabelledMap(ReadOnlyArrays):
         if not len(self.queries):
             return np.zeros(self.hidden_mass.shape[:-1], dtype=np.float32)
         return self.hidden_mass.mean(axis=-1)
+
+    @property
+    def hidden_share(self) -> float:
+        """The part of the shown queries' attention in a map [Q, M] that lay on hidden keys, from 0
+        to 1.
+        """
+        # float32 rounds past the ends
+        return min(1.0, max(0.0, float(self.hidden_mass_in_all)))
 
 
 @checks_arguments

@@ -308,7 +308,8 @@ def large_map(state: ExperimentState) -> Drawing | None:
     maps = state.maps
     if view is None:
         return None
-    row_axis, column_axis = view.meanings
+    row_axis, column_axis = (axis.meaning for axis in view.axes)
+    total = query_sum(state)
     return Drawing(
         values=view.values,
         row_labels=view.row_labels,
@@ -318,5 +319,5 @@ def large_map(state: ExperimentState) -> Drawing | None:
         column_axis=column_axis,
         title=map_text.title(state),
         marks=marks_of_large_map(state, view),
-        strip=view.strip_of(query_sum(state)),
+        strip=None if total is None else total.strip,
     )

@@ -105,7 +105,7 @@ class LargeMap(Canvas):
         had_view = self._view is not None
         is_shown = self._state.settings.known_picture == self.picture
         view = self._state.maps.view() if is_shown else None
-        if self._view is not None and (view is None or view.all_labels != self._view.all_labels):
+        if self._view is not None and (view is None or _labels(view) != _labels(self._view)):
             # the mouse is over a place of the previous drawing
             self._state.selection.clear_hovered()
         self._view = view
@@ -459,6 +459,11 @@ def elided(label: str, font: str, width: int) -> str:
     return _metrics(font).elidedText(visible(label), Qt.TextElideMode.ElideRight, width)
 
 
+def _labels(view: MapView) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Those of rows and columns. If they are equal, a place means the same in two drawings."""
+    return view.row_labels, view.column_labels
+
+
 @lru_cache(maxsize=64)
 def _longest(labels: tuple[str, ...], font: str) -> int:
     """The width of the widest of these labels."""
@@ -741,7 +746,7 @@ class HeatmapPainter:
         entry = self.state.selection.hovered_sum
         if strip is not None and entry is not None and entry < strip.values.size:
             cell = self.layout.sum_rect(entry)
-            title = f"{strip.title} → {self.view.key_labels[entry]}"
+            title = f"{strip.title} → {self.view.labelled.keys.labels[entry]}"
             lines: tuple[str, str] | None = (
                 title,
                 f"{map_text.value_name(self.state)} {strip.values.flat[entry]:.3f}",
@@ -995,9 +1000,8 @@ class Heatmap(LargeMap):
         scroll = self._scroll_bars.offset
         has_strip = drawing.strip is not None
         zoom = FIT if self._is_presented else self._state.settings.zoom
-        labels = view.row_labels, view.column_labels
         key = (
-            *labels,
+            *_labels(view),
             self.size().toTuple(),
             self.theme,
             zoom,

@@ -304,7 +304,8 @@ def hides_nothing(maps: MapSource) -> bool:
     view = maps.view()
     kinds = maps.settings.selection.hide
     return view is not None and any(
-        is_hidden(label, kinds) for label in (*view.query_labels, *view.key_labels)
+        is_hidden(label, kinds)
+        for label in (*view.labelled.queries.labels, *view.labelled.keys.labels)
     )
 
 

@@ -174,7 +174,7 @@ def hiding_note(state: ExperimentState) -> str:
             f"{ends * settings.hides_wrapping}{' punctuation' * settings.hides_punctuation}".strip()
         )
         return f"Without {kinds} nothing would be left of this map, so nothing is hidden."
-    return f"{percent(view.hidden_share)} of their attention lies on hidden tokens."
+    return f"{percent(view.labelled.hidden_share)} of their attention lies on hidden tokens."
 
 
 SHOWN_NOTES: dict[ShownMaps, str] = {
@@ -348,7 +348,7 @@ def explain(state: ExperimentState) -> tuple[Part, ...]:
     if settings.selection.hide and hides_nothing(state.maps):
         parts.append(Part("Hidden:", hiding_note(state)))
     elif settings.selection.hide:
-        share = percent_in_words(view.hidden_share)
+        share = percent_in_words(view.labelled.hidden_share)
         hidden = (
             f"The hidden tokens received {share} of the attention. The rest is scaled up to its "
             "full sum."
@@ -371,7 +371,11 @@ def _example(state: ExperimentState, view: MapView) -> str:
     """A sentence about the largest cell, preferring cells between two words."""
     settings = state.settings
     head = state.selection.head
-    weights, query_labels, key_labels = view.weights, view.query_labels, view.key_labels
+    weights, query_labels, key_labels = (
+        view.weights,
+        view.labelled.queries.labels,
+        view.labelled.keys.labels,
+    )
     words = np.outer(
         [_is_word(label) for label in query_labels], [_is_word(label) for label in key_labels]
     )

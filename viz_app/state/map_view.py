@@ -7,7 +7,6 @@ keys shown. Row and column are places in the drawing. Only this module translate
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import ClassVar, Literal, NamedTuple
 
 from psygnal import SignalGroupDescriptor
@@ -169,49 +168,20 @@ class MapView:
         return self.weights.swapaxes(-2, -1) if self.is_transposed else self.weights
 
     @property
-    def _axes(self) -> tuple[Axis, Axis]:
-        """The entries of rows and of columns."""
+    def axes(self) -> tuple[Axis, Axis]:
+        """Those of rows and of columns."""
         queries, keys = self.labelled.queries, self.labelled.keys
         return (keys, queries) if self.is_transposed else (queries, keys)
 
     @property
     def row_labels(self) -> tuple[str, ...]:
         """One for each row."""
-        return self._axes[0].labels
+        return self.axes[0].labels
 
     @property
     def column_labels(self) -> tuple[str, ...]:
         """One for each column."""
-        return self._axes[1].labels
-
-    @property
-    def all_labels(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Those of rows and of columns.
-
-        If they are equal, a place means the same in two drawings.
-        """
-        return self.row_labels, self.column_labels
-
-    @property
-    def meanings(self) -> tuple[str, str]:
-        """The meaning of rows and of columns."""
-        return self._axes[0].meaning, self._axes[1].meaning
-
-    @property
-    def query_labels(self) -> tuple[str, ...]:
-        """One for each query."""
-        return self.labelled.queries.labels
-
-    @property
-    def key_labels(self) -> tuple[str, ...]:
-        """One for each key."""
-        return self.labelled.keys.labels
-
-    @property
-    def hidden_share(self) -> float:
-        """The part of the shown queries' attention that lay on hidden keys, from 0 to 1."""
-        # float32 rounds past the ends
-        return min(1.0, max(0.0, float(self.labelled.hidden_mass_in_all)))
+        return self.axes[1].labels
 
     def pair_at(self, cell: Place) -> Pair:
         """The query and the key of a cell; of a word made of several tokens, the first."""
@@ -220,10 +190,11 @@ class MapView:
 
     def place_of(self, pair: Pair) -> Place | None:
         """The cell of a query and a key; None if one of them is hidden."""
-        query = self._queries.get(pair.query)
-        key = self._keys.get(pair.key)
-        if query is None or key is None:
+        queries = self.labelled.queries.entries_of((pair.query,))
+        keys = self.labelled.keys.entries_of((pair.key,))
+        if not queries or not keys:
             return None
+        (query,), (key,) = queries, keys
         return Place(key, query) if self.is_transposed else Place(query, key)
 
     def _entries(self, cell: Place) -> tuple[int, int]:
@@ -236,7 +207,8 @@ class MapView:
         if cell is None:
             return None
         query, key = self._entries(cell)
-        return self.query_labels[query], self.key_labels[key], float(self.weights[query, key])
+        labels = self.labelled.queries.labels[query], self.labelled.keys.labels[key]
+        return *labels, float(self.weights[query, key])
 
     def is_query(self, band: Band) -> bool:
         """Whether a row or column is a query, not a key."""
@@ -267,56 +239,29 @@ class MapView:
         """The sum of these queries of a map [Q, M]; None if all of them, or all keys, are
         hidden.
         """
-        entries = self.query_entries(queries)
-        if not entries or not self.key_labels:
+        entries = self.labelled.queries.entries_of(queries)
+        if not entries or not len(self.labelled.keys):
             return None
-        names = tuple(self.query_labels[entry] for entry in entries)
+        names = tuple(self.labelled.queries.labels[entry] for entry in entries)
         return QuerySum(
             sum_queries(self.labelled, entries).weights[0],
             names,
-            self.key_labels,
+            self.labelled.keys.labels,
             self.query_band_name,
         )
-
-    def strip_of(self, total: "QuerySum | None") -> Strip | None:
-        """The sum as it is drawn along the keys; None if there is none, or if the keys are in
-        rows.
-        """
-        return total.strip if total is not None and not self.is_transposed else None
 
     def bands(self, queries: Iterable[int] = (), keys: Iterable[int] = ()) -> list[Band]:
         """The rows and columns of these queries and these keys, in order; hidden ones are left
         out.
         """
-        return self.bands_at(self.query_entries(queries), self.key_entries(keys))
-
-    def query_entries(self, queries: Iterable[int]) -> list[int]:
-        """The entries of these queries, in order; hidden ones are left out."""
-        return sorted({self._queries[query] for query in queries if query in self._queries})
-
-    def key_entries(self, keys: Iterable[int]) -> list[int]:
-        """The entries of these keys, in order; hidden ones are left out."""
-        return sorted({self._keys[key] for key in keys if key in self._keys})
+        labelled = self.labelled
+        return self.bands_at(labelled.queries.entries_of(queries), labelled.keys.entries_of(keys))
 
     def bands_at(self, queries: Iterable[int], keys: Iterable[int]) -> list[Band]:
         """The rows and columns of entries of queries and keys, in order."""
         rows, columns = (keys, queries) if self.is_transposed else (queries, keys)
         bands = [Band(entry, is_row=True) for entry in sorted(rows)]
         return bands + [Band(entry, is_row=False) for entry in sorted(columns)]
-
-    @cached_property
-    def _queries(self) -> dict[int, int]:
-        return {
-            query: entry
-            for entry, queries in enumerate(self.labelled.queries.positions)
-            for query in queries
-        }
-
-    @cached_property
-    def _keys(self) -> dict[int, int]:
-        return {
-            key: entry for entry, keys in enumerate(self.labelled.keys.positions) for key in keys
-        }
 
 
 TextSide = Literal["source", "target"]
@@ -414,8 +359,10 @@ class QuerySum:
         )
 
     @property
-    def strip(self) -> Strip:
-        """The sum as it is drawn along the keys."""
+    def strip(self) -> Strip | None:
+        """The sum as it is drawn along the keys; None if the keys are in rows."""
+        if self.band_name == "column":
+            return None
         label = self.query_labels[0] if len(self.query_labels) == 1 else f"Σ {self._count}"
         return Strip(self.weights[None, :], label, self.name)
 

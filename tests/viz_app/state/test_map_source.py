@@ -74,7 +74,7 @@ def test_hiding_punctuation_leaves_queries_that_sum_to_one(state: ExperimentStat
     assert view is not None
     assert "." not in (*view.row_labels, *view.column_labels)
     np.testing.assert_allclose(view.values.sum(axis=1), 1, rtol=1e-5)
-    assert 0 < view.hidden_share < 1
+    assert 0 < view.labelled.hidden_share < 1
     assert map_text.describe(state, Pair(0, 4)) is None
 
 
@@ -314,7 +314,7 @@ def test_rounding_never_makes_the_hidden_share_negative(state: ExperimentState) 
     state.settings.hides_wrapping = True
     view = state.maps.view()
     assert view is not None
-    assert view.hidden_share >= 0
+    assert view.labelled.hidden_share >= 0
 
 
 def _with_cross(translation: Translation | None, cross: np.ndarray) -> Translation:

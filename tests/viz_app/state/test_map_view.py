@@ -82,7 +82,7 @@ def test_a_transposed_map_has_keys_in_rows_and_the_same_weights(
         upright.column_labels,
         upright.row_labels,
     )
-    assert transposed.meanings == upright.meanings[::-1]
+    assert transposed.axes == upright.axes[::-1]
     assert transposed.table_header == ("key \\ query", *upright.row_labels)
 
 
@@ -103,7 +103,7 @@ def test_the_sum_of_queries_of_a_transposed_map_has_no_strip(transposed: MapView
     total = transposed.sum_of([0, 1])
     assert total is not None
     assert total.name == "Sum of 2 columns"
-    assert transposed.strip_of(total) is None
+    assert total.strip is None
 
 
 def test_every_head_is_transposed(state: ExperimentState) -> None:

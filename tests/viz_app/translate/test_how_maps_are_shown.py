@@ -90,7 +90,7 @@ def test_hiding_says_how_much_is_hidden(
     view = _view(page)
     assert view.column_labels == ("ein", "mann", "schläft")
     assert (
-        f"{100 * view.hidden_share:.0f}% of their attention lies on hidden tokens."
+        f"{100 * view.labelled.hidden_share:.0f}% of their attention lies on hidden tokens."
         in page.head.meaning.text()
     )
     page.save()

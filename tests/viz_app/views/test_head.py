@@ -278,7 +278,7 @@ def test_hiding_says_how_much_is_hidden_or_that_nothing_is(
     assert view is not None
     assert view.column_labels == ("ein", "mann", "schläft")
     assert (
-        f"{100 * view.hidden_share:.0f}% of their attention lies on hidden tokens."
+        f"{100 * view.labelled.hidden_share:.0f}% of their attention lies on hidden tokens."
         in panel.meaning.text()
     )
     state.show_translation(make_translation("? !", "!"))

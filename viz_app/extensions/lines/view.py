@@ -54,7 +54,7 @@ class LinesPainter:
 
     def __post_init__(self) -> None:
         metrics = QFontMetrics(self.theme.font("body"))
-        labels = (*self.view.query_labels, *self.view.key_labels)
+        labels = (*self.view.labelled.queries.labels, *self.view.labelled.keys.labels)
         self.label_width = min(
             max(map(metrics.horizontalAdvance, map(visible, labels))) + 2,
             self.theme.scaled(MAX_LABEL),
@@ -146,9 +146,9 @@ class LinesPainter:
             return only
         if not selection.has_marks:
             return ~only
-        only[self.view.query_entries(lit_queries(self.state, kind))] = True
+        only[self.view.labelled.queries.entries_of(lit_queries(self.state, kind))] = True
         if not only.any():
-            only[:, self.view.key_entries(lit_keys(self.state, kind))] = True
+            only[:, self.view.labelled.keys.entries_of(lit_keys(self.state, kind))] = True
         return only
 
     def paint(self, painter: QPainter) -> None:

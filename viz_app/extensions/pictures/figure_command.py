@@ -240,14 +240,14 @@ def drawing_of(
     title = title_of(options.kind, heads, measurement.maps[options.kind].shape[1], options.combine)
     weights = combine(measurement.maps[options.kind], options.combine, heads)
     view = _view(weights, measurement, options.kind, options)
-    words = f"{percent(view.hidden_share, 1)} of the attention" if options.hide else ""
+    words = f"{percent(view.labelled.hidden_share, 1)} of the attention" if options.hide else ""
     return Drawing(
         view.values,
         view.row_labels,
         view.column_labels,
         ColorScale(_top(view.values, measurement.measure, options)),
         title=title,
-        caption=caption(measurement, title, options, rows=view.meanings[0], hidden=words),
+        caption=caption(measurement, title, options, rows=view.axes[0].meaning, hidden=words),
         marks=marks_of_experiment(
             view, measurement.translation, options.kind, heads, options.label
         ),

@@ -187,7 +187,7 @@ def _without_scripts(content: PageContent) -> str:
         ". "
         f"{' '.join(filter(None, (content.row_meaning(shown.kind, mode), colors, marks_note(marks))))}"
     )
-    row_axis, column_axis = view.meanings
+    row_axis, column_axis = (axis.meaning for axis in view.axes)
     drawing = Drawing(
         values,
         view.row_labels,
@@ -282,7 +282,7 @@ def _kind(content: PageContent, kind: AttentionKind, blocks: list[str]) -> dict[
     modes: dict[str, Any] = {}
     for mode in LABEL_MODES:
         view, is_signed, new = _view(content, kind, mode)
-        rows_are, columns_are = view.meanings
+        rows_are, columns_are = (axis.meaning for axis in view.axes)
         block, top = _packed(view.values, is_signed=is_signed)
         if block not in blocks:
             blocks.append(block)

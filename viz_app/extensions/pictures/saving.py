@@ -132,7 +132,7 @@ def take_snapshot(state: ExperimentState, model: str) -> Snapshot | None:
         facts["hidden"] = "nothing: no token would be left"
     elif settings.selection.hide:
         facts["hidden"] = (
-            f"{percent(view.hidden_share, 1)} of the attention, the rest scaled up to its former "
+            f"{percent(view.labelled.hidden_share, 1)} of the attention, the rest scaled up to its former "
             "sum"
         )
     if settings.merges_words and map_text.splits_words(state):
@@ -191,8 +191,8 @@ def save_numbers(snapshot: Snapshot, state: ExperimentState, target: Path) -> No
         elif kind == "json":
             described = {
                 **_facts_of_numbers(snapshot),
-                "row_labels": view.query_labels,
-                "column_labels": view.key_labels,
+                "row_labels": view.labelled.queries.labels,
+                "column_labels": view.labelled.keys.labels,
                 "weights": [
                     [None if math.isnan(value) else value for value in row]
                     for row in view.weights.tolist()
@@ -266,8 +266,8 @@ def _arrays(snapshot: Snapshot, state: ExperimentState) -> dict[str, Any]:
     original = state.result.original if maps.shown == "difference" else None
     return {
         "map": view.weights,
-        "row_labels": np.array(view.query_labels),
-        "column_labels": np.array(view.key_labels),
+        "row_labels": np.array(view.labelled.queries.labels),
+        "column_labels": np.array(view.labelled.keys.labels),
         "caption": np.array(in_one_line(_facts_of_numbers(snapshot))),
         "source_tokens": np.array(translation.source_tokens),
         "read_tokens": np.array(translation.read_tokens),

@@ -77,7 +77,7 @@ def notes_on(state: ExperimentState, shown: str = "") -> tuple[str, ...]:
     hiding = map_text.hiding_note(state)
     if hiding and view is not None and not hides_nothing(state.maps):
         hiding = (
-            f"Hidden tokens ({', '.join(hidden)}) get {percent(view.hidden_share)} of the "
+            f"Hidden tokens ({', '.join(hidden)}) get {percent(view.labelled.hidden_share)} of the "
             "attention."
         )
     first = map_text.marks_in_words(state).partition("\n")[0]

@@ -348,7 +348,7 @@ def test_numbers_of_a_transposed_map_name_its_queries_rows(
     assert "columns" not in described
     view = page.state.maps.view()
     assert view is not None
-    assert described["row_labels"] == list(view.query_labels)
+    assert described["row_labels"] == list(view.labelled.queries.labels)
     saving.save_table(tmp_path / "map.npz")
     with np.load(tmp_path / "map.npz") as arrays:
         assert f"rows: token {page.state.settings.label_mode}" in str(arrays["caption"])

@@ -92,8 +92,8 @@ class AlignmentState:
         top = max(1.0, float(weights.max()))
         new_targets, new_sources = maps.new_entries("cross")
         return Links(
-            sources=view.key_labels,
-            targets=view.query_labels,
+            sources=view.labelled.keys.labels,
+            targets=view.labelled.queries.labels,
             strengths=weights / np.float32(top),
             best=tuple(weights.argmax(axis=-1).tolist()),
             new_sources=new_sources,
