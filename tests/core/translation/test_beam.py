@@ -3,6 +3,9 @@ plainly."""
 
 import itertools
 import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from random import Random
 
 import pytest
 import torch
@@ -12,7 +15,7 @@ from augenmerk.core.inference.compiled import CompiledTransformer
 from augenmerk.core.model.outputs import Encoding
 from augenmerk.core.model.transformer import Transformer
 from augenmerk.core.translation.beam import _largest, beam_search, length_penalty_of
-from augenmerk.core.translation.decoding import DecodingRules
+from augenmerk.core.translation.decoding import DecodingRules, ForcedIds
 from augenmerk.core.translation.experiment import check_beam
 from tests.core.model.small_models import END, KINDS, PADDING, PRE, START
 from tests.core.translation.greedy_search import greedy
@@ -45,15 +48,42 @@ def plain_search(
     beam: int,
     alpha: float,
 ) -> list[int]:
-    """Beam search as one would explain it: lists, one sentence, nothing cached."""
+    """Beam search over a Transformer, with the whole decoder run anew at each step."""
+    return search_plainly(
+        lambda ids: next_log_probabilities(model, source, ids), limit, rules, beam, alpha, {}
+    )
+
+
+def search_plainly(
+    after: Callable[[list[int]], list[float]],
+    limit: int,
+    rules: DecodingRules,
+    beam: int,
+    alpha: float,
+    forced: ForcedIds,
+) -> list[int]:
+    """Beam search as one would explain it: lists, one sentence, nothing cached.
+
+    Args:
+        after: takes the ids of a hypothesis, returns log-probabilities of the next token.
+    """
     live, ended = [(0.0, [])], []
     while True:
+        step = len(live[0][1])
+        if rules.forces_end and step == limit - 1 and step not in forced:
+            ended += [
+                (score / ((5 + limit) / 6) ** alpha, [*ids, rules.end_id]) for score, ids in live
+            ]
+            return max(ended, key=lambda one: one[0])[1]
         continued = []
         for score, ids in live:
-            after = next_log_probabilities(model, source, ids)
-            choices = [token for token in range(len(after)) if token not in rules.forbidden_ids]
-            continued += [(score + after[token], [*ids, token]) for token in choices]
-        continued.sort(key=lambda one: -one[0])
+            log_probabilities = after(ids)
+            forbidden = {*rules.forbidden_ids, *([rules.end_id] if step < rules.min_steps else [])}
+            choices = [token for token in range(len(log_probabilities)) if token not in forbidden]
+            choices = [forced[step]] if step in forced else choices
+            continued += [(score + log_probabilities[token], [*ids, token]) for token in choices]
+        continued = sorted(continued, key=lambda one: -one[0])[: 2 * beam]
+        continued = [one for one in continued if one[0] > -math.inf]
         ended += [
             (score / ((5 + len(ids)) / 6) ** alpha, ids)
             for score, ids in continued[:beam]
@@ -161,10 +191,14 @@ def test_rows_keep_to_their_limit_and_hold_no_forbidden_token() -> None:
         assert END not in row[:-1]
 
 
+Table = Mapping[str, Mapping[str, float]]
+"""Probabilities of the next letter after each beginning."""
+
+
 class TableState:
     """What has been read so far, row by row; the face of `DecoderState`."""
 
-    def __init__(self, table: dict[str, dict[str, float]], num_rows: int) -> None:
+    def __init__(self, table: Table, num_rows: int) -> None:
         self.table = table
         self.step = 0
         self.rows: list[tuple[int, ...]] = [()] * num_rows
@@ -177,11 +211,7 @@ class TableState:
     def read(self, tokens: torch.Tensor) -> torch.Tensor:
         self.rows = [(*row, token) for row, token in zip(self.rows, tokens.tolist(), strict=True)]
         self.step += 1
-        probabilities = torch.zeros(len(self.rows), 9)
-        for index, row in enumerate(self.rows):
-            for letter, probability in self.table.get(as_letters(row[1:]), {".": 1.0}).items():
-                probabilities[index, as_ids(letter)[0]] = probability
-        return probabilities.log()
+        return torch.stack([log_probabilities(self.table, row[1:]) for row in self.rows])
 
 
 class TableModel:
@@ -189,7 +219,7 @@ class TableModel:
     not there, ends.
     """
 
-    def __init__(self, table: dict[str, dict[str, float]]) -> None:
+    def __init__(self, table: Table) -> None:
         self.table = table
         self.output = torch.nn.Linear(1, 9)
 
@@ -205,11 +235,40 @@ def as_letters(ids: list[int] | tuple[int, ...]) -> str:
     return "".join(".abcde"[token - END] for token in ids)
 
 
+def log_probabilities(table: Table, ids: list[int] | tuple[int, ...]) -> torch.Tensor:
+    """[V]; what is not in the table ends."""
+    probabilities = torch.zeros(9)
+    for letter, probability in table.get(as_letters(ids), {".": 1.0}).items():
+        probabilities[as_ids(letter)[0]] = probability
+    return probabilities.log()
+
+
 def search_table(
-    table: dict[str, dict[str, float]], beam: int, alpha: float = 0.0, limit: int = 8
+    table: Table,
+    beam: int,
+    alpha: float = 0.0,
+    limit: int = 8,
+    rules: DecodingRules = RULES,
+    forced: ForcedIds | None = None,
 ) -> str:
-    encoding = Encoding(torch.zeros(1, 1, dtype=torch.long), torch.zeros(1, 1, 1), None)
-    return as_letters(beam_search(TableModel(table), encoding, [limit], RULES, beam, alpha)[0])
+    (ids,) = search_tables(table, beam, alpha, [limit], rules, None if forced is None else [forced])
+    return as_letters(ids)
+
+
+def search_tables(
+    table: Table,
+    beam: int,
+    alpha: float,
+    limits: Sequence[int],
+    rules: DecodingRules,
+    forced: Sequence[ForcedIds] | None = None,
+) -> list[list[int]]:
+    """For each limit the hypothesis of the same table."""
+    num_rows = len(limits)
+    encoding = Encoding(
+        torch.zeros(num_rows, 1, dtype=torch.long), torch.zeros(num_rows, 1, 1), None
+    )
+    return beam_search(TableModel(table), encoding, limits, rules, beam, alpha, forced=forced)
 
 
 def test_a_finished_hypothesis_is_kept_while_better_beginnings_go_on() -> None:
@@ -240,6 +299,65 @@ def test_a_search_cut_off_prefers_what_has_ended() -> None:
     table = {"": {"a": 0.9, ".": 0.1}, "a": {"a": 1.0}, "aa": {"a": 1.0}}
     assert search_table(table, beam=2, limit=3) == "."
     assert search_table(table, beam=1, limit=3) == "aaa"
+
+
+def test_at_the_limit_every_hypothesis_gets_an_end_whose_probability_does_not_count() -> None:
+    rules = replace(RULES, forces_end=True)
+    table = {"": {"a": 0.6, "b": 0.4}, "a": {"c": 0.5, "d": 0.5}, "b": {"e": 0.9, "a": 0.1}}
+    table |= {"be": {"a": 1.0}, "ac": {".": 1.0}, "ad": {".": 1.0}}
+    assert search_table(table, 2, limit=3) == "ac."
+    assert search_table(table, 2, limit=3, rules=rules) == "be."
+    assert search_table(table, 2, limit=3, rules=rules, forced={2: as_ids("a")[0]}) == "bea"
+    endless = replace(rules, end_id=None)
+    assert search_table({"": {"a": 1.0}, "a": {"b": 1.0}}, 2, limit=2, rules=endless) == "ab"
+    # its length includes the end: log 0.45 = −0.80 against log p / (8 / 6)
+    for probability, expected in ((0.37, "ab."), (0.32, ".")):
+        table = {"": {".": 0.45, "a": probability, "b": 0.1}, "a": {"b": 1.0}, "ab": {"c": 1.0}}
+        assert search_table(table, 4, alpha=1.0, limit=3, rules=rules) == expected
+
+
+class RandomTable(dict[str, dict[str, float]]):
+    """Random probabilities after each beginning; after some of them, an end is improbable."""
+
+    def get(self, beginning: str, default: object = None) -> dict[str, float]:  # type: ignore[override]  # never missing
+        random = Random(f"{self['seed']} {beginning}")
+        weights = {letter: random.random() ** 3 for letter in ".abcde"}
+        if random.random() < 0.3:
+            weights["."] /= 1000
+        total = sum(weights.values())
+        return {letter: weight / total for letter, weight in weights.items()}
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_limits_forced_tokens_and_ends_are_those_of_the_plain_search(seed: int) -> None:
+    random = Random(seed)
+    table = RandomTable(seed=seed)  # type: ignore[arg-type]
+    results = set()
+    for beam in (1, 2, 3, 8):
+        rules = DecodingRules(
+            START,
+            END,
+            (0, PADDING, START, *random.sample(as_ids("abcd"), 1)),
+            forces_end=random.random() < 0.5,
+            min_steps=random.randrange(3),
+        )
+        alpha = random.choice([0.0, 0.6, 1.5])
+        limits = [random.randrange(3, 8) for _ in range(5)]
+        forced = [
+            {random.randrange(limit): random.choice(as_ids(".abcde"))}
+            if random.random() < 0.6
+            else {}
+            for limit in limits
+        ]
+        expected = [
+            search_plainly(
+                lambda ids: log_probabilities(table, ids).tolist(), limit, rules, beam, alpha, ids
+            )
+            for limit, ids in zip(limits, forced, strict=True)
+        ]
+        assert search_tables(table, beam, alpha, limits, rules, forced) == expected
+        results |= {tuple(ids) for ids in expected}
+    assert len(results) > 5
 
 
 def test_of_equals_the_token_with_the_smallest_id_wins() -> None:
