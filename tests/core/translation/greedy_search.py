@@ -1,13 +1,14 @@
 """Greedy decoding of ids, and a plain implementation that it is compared with."""
 
 from collections.abc import Sequence
+from types import MappingProxyType
 
 import torch
 from torch import Tensor
 
 from augenmerk.core.inference.compiled import CompiledTransformer
 from augenmerk.core.model.transformer import Transformer
-from augenmerk.core.translation.decoding import DecodingRules, forbidding, greedy_search
+from augenmerk.core.translation.decoding import DecodingRules, ForcedIds, greedy_search
 
 
 def greedy(
@@ -22,14 +23,20 @@ def greedy(
 
 @torch.inference_mode()
 def greedy_uncached(
-    model: Transformer, source: Tensor, max_steps: int, rules: DecodingRules
+    model: Transformer,
+    source: Tensor,
+    max_steps: int,
+    rules: DecodingRules,
+    forced: ForcedIds = MappingProxyType({}),
 ) -> list[int]:
     """The same for one source [1, S], by one pass of the decoder for each token."""
     encoding = model.encode(source)
-    forbidden = forbidding(model, rules, source)
-    target = [rules.start_id]
-    while len(target) <= max_steps and (len(target) == 1 or target[-1] != rules.end_id):
-        ids = torch.tensor([target], device=source.device)
-        logits = model.decode(encoding, ids).logits
-        target.append(int((logits[0, -1] + forbidden.at(len(target) - 1)).argmax()))
-    return target[1:]
+    chosen: list[int] = []
+    while len(chosen) < max_steps and rules.end_id not in chosen:
+        ids = torch.tensor([[rules.start_id, *chosen]], device=source.device)
+        logits = model.decode(encoding, ids).logits[0, -1]
+        logits[list(rules.forbidden_ids)] = -torch.inf
+        if len(chosen) < rules.min_steps and rules.end_id is not None:
+            logits[rules.end_id] = -torch.inf
+        chosen.append(forced.get(len(chosen), int(logits.argmax())))
+    return chosen

@@ -1,15 +1,24 @@
 from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from itertools import chain, pairwise
+from typing import Any
 
 import pytest
 import torch
 
 from augenmerk.core.extensions.training.corpora.learning import vocabulary_of_copy_task
+from augenmerk.core.inference.compiled import CompiledTransformer
 from augenmerk.core.model.transformer import Transformer
 from augenmerk.core.text.vocabulary import SPECIALS, Vocabulary
 from augenmerk.core.translation.decoding import (
+    DecodeRequest,
     DecodingRules,
+    ForcedIds,
     batches_by_length,
     best_tokens,
+    greedy_search,
+    verified_greedy,
 )
 from tests.core.model.small_models import (
     END,
@@ -127,6 +136,78 @@ def test_without_an_end_token_the_length_is_exact() -> None:
     source = torch.randint(1, 11, (3, 10))
     assert greedy(model, source, [9] * 3, rules) == [[END] * 9] * 3
     assert greedy_uncached(model, source[:1], 9, rules) == [END] * 9
+
+
+def drafts_of(ids: list[int], position: int) -> list[Sequence[int]]:
+    """Right, wrong in one place, cut, a token too few or too many, with more after its end, noise,
+    ids of another model, and none."""
+    other = ids[position] % (NUM_TARGET - 4) + 4
+    return [
+        ids,
+        [*ids[:position], other, *ids[position + 1 :]],
+        ids[:position],
+        [*ids[:position], *ids[position + 1 :]],
+        [*ids[:position], other, *ids[position:]],
+        [*ids, *ids],
+        range(4, NUM_TARGET),
+        [*ids[:position], NUM_TARGET],
+        [*ids[:position], -1],
+        [],
+    ]
+
+
+@pytest.mark.parametrize("form", [CompiledTransformer, lambda model: model], ids=["fast", "plain"])
+@pytest.mark.parametrize(
+    "rules", [replace(RULES, min_steps=3), replace(RULES, forbidden_ids=(0, PADDING, START, 6, 8))]
+)
+@torch.inference_mode()
+def test_whatever_the_draft_every_token_is_the_best_one(
+    rules: DecodingRules, form: Callable[[Transformer], Any]
+) -> None:
+    model = wild_model("pre")
+    served = form(model)
+    sources = random_sources(4, seed=1)
+    limits = [12, 5, 9, 12]
+    forced: list[ForcedIds] = [{}, {2: 7}, {3: END, 5: 9}, {0: 5, 1: 6}]
+    expected = [
+        greedy_uncached(model, *asked, rules, ids)
+        for *asked, ids in zip(sources, limits, forced, strict=True)
+    ]
+    assert len({pair for ids in expected for pair in pairwise(ids)}) > 10, "hard to guess"
+    assert greedy_search(served, served.encode(padded(sources)), limits, rules, forced) == (
+        expected
+    )
+    requests = [
+        [
+            DecodeRequest(limit, ids, draft, last=chosen[-2])
+            for draft in drafts_of(chosen, len(chosen) // 2)
+        ]
+        for limit, ids, chosen in zip(limits, forced, expected, strict=True)
+    ]
+    num_drafts = len(requests[0])
+    side_by_side = verified_greedy(
+        served,
+        served.encode(padded(sources).repeat_interleave(num_drafts, dim=0)),
+        list(chain.from_iterable(requests)),
+        rules,
+    )
+    for index, target_pass in enumerate(side_by_side):
+        source, ids = sources[index // num_drafts], expected[index // num_drafts]
+        assert target_pass.ids == ids
+        logits = model(source, torch.tensor([rules.read_ids(ids)])).logits[0]
+        torch.testing.assert_close(target_pass.logits, logits, rtol=0, atol=1e-3)
+    for request in requests[0]:
+        (alone,) = verified_greedy(served, served.encode(sources[0]), [request], rules)
+        assert alone.ids == expected[0]
+
+
+def test_an_end_is_forced_at_the_last_step_unless_another_token_is() -> None:
+    rules = replace(RULES, forces_end=True)
+    forced = [{}, {0: 7}, {4: 7}]
+    assert rules.forced_ends([3, 1, 5], forced) == [{2: END}, {0: 7}, {4: 7}]
+    assert rules.forced_ends([4, 4, 4], forced) == [{3: END}, {0: 7, 3: END}, {4: 7, 3: END}]
+    for without in (RULES, replace(rules, end_id=None)):
+        assert without.forced_ends([3, 1, 5], forced) == forced
 
 
 def test_rules_of_a_vocabulary_of_words_and_of_subwords() -> None:
