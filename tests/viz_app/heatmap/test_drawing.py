@@ -1,6 +1,7 @@
 """Every back end draws the marks of the same description at the same places in the same colours."""
 
 import io
+import itertools
 import json
 from collections.abc import Callable
 from dataclasses import replace
@@ -39,7 +40,7 @@ from augenmerk.viz_app.heatmap.heatmap import Heatmap
 from augenmerk.viz_app.state.color_scale import ColorScale
 from augenmerk.viz_app.state.experiment_editor import open_experiment
 from augenmerk.viz_app.state.experiment_state import ExperimentState
-from augenmerk.viz_app.state.map_view import Band, Marks, Place, Pointed, Strip
+from augenmerk.viz_app.state.map_view import Band, Marks, Place, Pointed, PointerStyle, Strip
 from augenmerk.viz_app.state.map_view_settings import MapViewSettings
 from tests.viz_app.synthetic import make_result, make_translation
 
@@ -211,12 +212,21 @@ def test_a_film_draws_each_mark_where_the_description_has_it(by_film, marks: Mar
     check_marks(by_film, marks)
 
 
+@pytest.mark.parametrize("scale", [1.0, SMALL_SCALE])
 @pytest.mark.parametrize(
-    "pointed", [None, *(marks.pointed for marks in POINTERS.values() if marks.pointed)], ids=str
+    ("num_rows", "num_columns", "cell"),
+    [
+        (6, 5, (20, 10)),
+        (6, 5, (40, 20)),
+        (7, 7, (50, 50)),
+        (2, 5, (30, 60)),
+        (1, 3, (30, 9)),
+        (4, 4, (2, 3)),
+    ],
+    ids=str,
 )
-@pytest.mark.parametrize("cell", [(20, 10), (40, 20)], ids=str)
 def test_the_script_of_the_page_makes_the_same_shapes(
-    qapp, cell: tuple[int, int], pointed: Pointed | None
+    qapp, num_rows: int, num_columns: int, cell: tuple[int, int], scale: float
 ) -> None:
     from tests.viz_app.extensions.pictures.test_html_page import (
         content,
@@ -227,21 +237,71 @@ def test_the_script_of_the_page_makes_the_same_shapes(
     def bands(marked: frozenset[Band]) -> list[dict]:
         return [{"index": band.index, "isRow": band.is_row} for band in sorted(marked)]
 
-    marks = {
-        "factor": 0,
-        "pinned": [4, 3],
-        "pointed": pointed and [pointed.style, pointed.row, pointed.column],
+    every_row, every_column = [None, *range(num_rows)], [None, *range(num_columns)]
+    cells = list(itertools.product(every_row, every_column))
+    names = ("lit", "changed", "set", "forced")
+    in_map = {
+        name: frozenset(
+            band
+            for band in getattr(ALL, name)
+            if band.index < (num_rows if band.is_row else num_columns)
+        )
+        for name in names
     }
-    marks |= {name: bands(getattr(ALL, name)) for name in ("lit", "changed", "set", "forced")}
-    width, height = cell[0] * COLUMNS, cell[1] * ROWS
-    tell = (
-        f"JSON.stringify(markShapes({json.dumps(marks)}, {cell[0]}, {cell[1]}, {width}, "
-        f"{height}, 1))"
-    )
-    expected = mark_shapes(replace(ALL, pointed=pointed), cell, Box(0, 0, width, height))
-    assert read_by_the_script(page_html(content()), tell) == [
-        [shape.kind, list(shape.box), shape.color, shape.pen_px] for shape in expected
+    every_mark = replace(ALL, pinned=Place(num_rows - 1, 2), **in_map)
+    drawn = [
+        replace(every_mark, pointed=Pointed(style, row, column))
+        for style in ("ring", "arrow", "dim")
+        for row, column in cells
     ]
+    drawn += [Marks(is_dimmed=True, pinned=Place(0, 0)), every_mark]
+    told = [
+        {
+            "factor": marks.factor,
+            "isDimmed": marks.is_dimmed,
+            "pinned": marks.pinned and [marks.pinned.row, marks.pinned.column],
+            "pointed": marks.pointed
+            and [marks.pointed.style, marks.pointed.row, marks.pointed.column],
+        }
+        | {name: bands(getattr(marks, name)) for name in names}
+        for marks in drawn
+    ]
+    width, height = cell[0] * num_columns, cell[1] * num_rows
+    tell = (
+        f"JSON.stringify({json.dumps(told)}.map((marks) => markShapes(marks, {cell[0]}, {cell[1]}, "
+        f"{width}, {height}, {scale})))"
+    )
+    window = Box(0, 0, width, height)
+    for marks, shapes in zip(drawn, read_by_the_script(page_html(content()), tell), strict=True):
+        expected = mark_shapes(marks, cell, window, scale)
+        assert [(kind, color) for kind, _, color, _ in shapes] == [
+            (shape.kind, shape.color) for shape in expected
+        ]
+        for (_, box, _, pen_px), shape in zip(shapes, expected, strict=True):
+            assert (*box, pen_px) == pytest.approx((*shape.box, shape.pen_px)), (marks, shape)
+
+
+@pytest.mark.parametrize("style", ["ring", "arrow", "dim"])
+def test_a_pointer_moves_with_its_map(style: PointerStyle) -> None:
+    for row, column in itertools.product(range(6), range(5)):
+        at, around = Box(50 * column, 40 * row, 50, 40), Box(0, 0, 250, 240)
+        moved = pointer_shapes(
+            style, at._replace(left=at.left + 7, top=at.top - 900), Box(7, -900, 250, 240)
+        )
+        assert [
+            replace(shape, box=shape.box._replace(left=shape.box.left - 7, top=shape.box.top + 900))
+            for shape in moved
+        ] == pointer_shapes(style, at, around)
+
+
+@pytest.mark.parametrize("at", [Box(0, 0, 50, 40), Box(100, 80, 50, 40), Box(0, 40, 250, 40)])
+def test_all_but_what_a_pointer_points_at_is_dimmed_once(at: Box) -> None:
+    is_dimmed = np.zeros((120, 250), dtype=int)
+    for box in [at, *(shape.box for shape in pointer_shapes("dim", at, Box(0, 0, 250, 120)))]:
+        assert box.width > 0
+        assert box.height > 0
+        is_dimmed[box.top : box.bottom, box.left : box.right] += 1
+    assert (is_dimmed == 1).all()
 
 
 def test_marks_of_rows_out_of_sight_are_not_drawn() -> None:
