@@ -114,7 +114,7 @@ class Setting:
         # any word is a text
         for kind in sorted(self.kinds, key=lambda kind: kind is not type(None)):
             value = _read(text, kind)
-            if value is not _REFUSED and self._is_of(value, kind):
+            if self._is_of(value, kind):
                 return value
         raise ConfigError(f"is {_quoted(text)}. Enter {self.expected}{self._technical_end(text)}.")
 

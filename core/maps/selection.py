@@ -257,7 +257,7 @@ def is_hidden(label: str, kinds: Collection[HiddenKind]) -> bool:
         return "start" in kinds
     if label in ENDS:
         return "end" in kinds
-    text = label.removeprefix(CONTINUATION) or label
+    text = label.removeprefix(CONTINUATION)
     return "punctuation" in kinds and all(
         unicodedata.category(character).startswith("P") for character in text
     )
