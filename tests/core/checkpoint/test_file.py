@@ -367,6 +367,13 @@ class TestRefusals:
             {"history": [dataclasses.asdict(RECORDS[0]) | {"extra": 1}]},
             {"progress": 5},
             {"progress": "running"},
+            {"progress": []},
+            {"corpus": 5},
+            {"corpus_digest": None},
+            {"written_by": ["1.0"]},
+            {"decoding": {"forbidden_ids": [8]}},
+            {"origin": {"format": "marian"}},
+            {"origin": {"format": "marian", "source": 5}},
         ],
         ids=str,
     )
@@ -518,6 +525,25 @@ def test_a_damaged_width_is_refused_before_memory_is_taken(untrained_checkpoint:
     run = dataclasses.replace(checkpoint.run, model=checkpoint.run.model.replace(width=131_072))
     with pytest.raises(CheckpointError, match="do not fit"):
         dataclasses.replace(checkpoint, run=run).build_model()
+
+
+def test_a_model_is_not_filled_with_weights_that_do_not_fit(file: Path) -> None:
+    weights = load_checkpoint(file).weights
+    model = load_checkpoint(file).build_model()
+    before = {name: value.clone() for name, value in model.named_parameters()}
+    doubled = {name: 2 * value for name, value in weights.items()}
+    for changed, problem in (
+        ({"output.bias": torch.zeros(3)}, r"output\.bias is \[3\], not \[8\]"),
+        ({"output.more": torch.zeros(3)}, r"output\.more is not known"),
+        ({"output.bias": torch.full((8,), torch.nan)}, r"NaN or infinite \(8 of 8\)"),
+    ):
+        with pytest.raises(CheckpointError, match=problem):
+            fill_parameters(model, doubled | changed)
+    with pytest.raises(CheckpointError, match=r"output\.bias is missing"):
+        fill_parameters(
+            model, {name: value for name, value in doubled.items() if name != "output.bias"}
+        )
+    assert all(torch.equal(value, before[name]) for name, value in model.named_parameters())
 
 
 def test_weights_that_are_no_numbers_are_refused(untrained_checkpoint: Path) -> None:

@@ -15,6 +15,8 @@ from augenmerk.core.config.settings import (
     POSITIVE,
     Limits,
     Settings,
+    is_digest,
+    is_language_code,
     setting,
 )
 from augenmerk.core.errors import AugenmerkError, ConfigError
@@ -40,6 +42,8 @@ class OfEachKind(Settings, owner="owner"):
     dropout: float = setting(0.0, "dropout", "", FRACTION)
     norm: Literal["post", "pre"] = setting("post", "norm", "")
     code: str | None = setting(None, "code", "", values="a code")
+    word: str = setting("", "word", "", fits=lambda text: text != "no")
+    flag: bool = setting(default=False, name="flag", description="")
 
 
 @pytest.mark.parametrize("group", GROUPS)
@@ -168,6 +172,8 @@ def test_a_refused_setting_is_an_error_for_people() -> None:
         ),
         *(("norm", value, "one of post, pre") for value in ("Post", "", None, 1, ["post"])),
         *(("code", value, "a code or none") for value in (1, True, ["x"])),
+        *(("word", value, "a text") for value in (1, None, "no")),
+        *(("flag", value, "true or false") for value in (1, None, "true")),
     ],
 )
 def test_a_refused_value_is_shown_with_the_values_that_are_possible(
@@ -188,8 +194,98 @@ def test_possible_values_are_taken_as_they_are() -> None:
         "dropout": 0.999,
         "norm": "pre",
         "code": None,
+        "word": "none",
+        "flag": True,
     }
     assert OfEachKind.from_dict(values).to_dict() == values
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "value"),
+    [
+        ("rate", " 1e-9 ", 1e-9),
+        ("rate", "1e+100", 1e100),
+        ("weight", "3", 3.0),
+        ("number", "2147483647", 2**31 - 1),
+        ("norm", "pre", "pre"),
+        ("code", " None ", None),
+        ("code", "de", "de"),
+        ("word", "none", "none"),
+        ("word", "3", "3"),
+        ("flag", "true", True),
+        ("flag", "false", False),
+    ],
+)
+def test_a_text_is_read_as_the_value_that_it_states(name: str, text: str, value: object) -> None:
+    declared = OfEachKind.described()[name]
+    result = declared.read(text)
+    assert (result, type(result)) == (value, type(value))
+    assert declared.read(declared.write(value)) == value
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("rate", "0", "is '0'. Enter a number greater than 0."),
+        ("rate", "fast", "is 'fast'. Enter a number greater than 0."),
+        ("rate", "none", "is 'none'. Enter a number greater than 0."),
+        ("rate", "inf", "is 'inf'. Enter a number greater than 0."),
+        ("rate", "1e101", "is '1e101'. Enter a number greater than 0, at most 1e+100."),
+        ("number", "1.0", "is '1.0'. Enter a whole number of at least 1."),
+        (
+            "number",
+            "2147483648",
+            "is '2147483648'. Enter a whole number of at least 1, at most 2,147,483,647.",
+        ),
+        ("size", "1001", "is '1001'. Enter a whole number from 2 to 1,000."),
+        ("norm", "none", "is 'none'. Enter one of post, pre."),
+        ("word", "no", "is 'no'. Enter a text."),
+        ("flag", "True", "is 'True'. Enter true or false."),
+        ("flag", "1", "is '1'. Enter true or false."),
+    ],
+)
+def test_a_text_that_states_no_possible_value_is_refused(
+    name: str, text: str, message: str
+) -> None:
+    with pytest.raises(ConfigError) as caught:
+        OfEachKind.described()[name].read(text)
+    assert str(caught.value) == message
+
+
+def test_a_number_without_end_is_not_read() -> None:
+    with pytest.raises(ConfigError, match=r"^is '9{78}…\. Enter a whole number of at least 1\.$"):
+        OfEachKind.described()["number"].read("9" * 10_000)
+
+
+@pytest.mark.parametrize(
+    ("code", "is_code"),
+    [
+        ("de", True),
+        ("zh-Hans_CN", True),
+        ("x" * 40, True),
+        ("x" * 41, False),
+        ("", False),
+        ("de1", False),
+        ("de-", False),
+        ("../os", False),
+    ],
+)
+def test_codes_of_languages_are_short_and_of_letters(code: str, *, is_code: bool) -> None:
+    assert is_language_code(code) == is_code
+
+
+@pytest.mark.parametrize(
+    ("text", "is_one"),
+    [("0af" * 21 + "9", True), ("0" * 63, False), ("0" * 65, False), ("A" * 64, False)],
+)
+def test_digests_have_64_hexadecimal_digits(text: str, *, is_one: bool) -> None:
+    assert is_digest(text) is is_one
+
+
+def test_choices_are_the_names_of_a_literal() -> None:
+    choices = {name: declared.choices for name, declared in OfEachKind.described().items()}
+    assert choices.pop("norm") == ("post", "pre")
+    assert set(choices.values()) == {()}
 
 
 def test_the_first_wrong_value_of_several_is_the_one_named() -> None:

@@ -83,6 +83,22 @@ def test_maps_and_logits_are_those_of_the_model(
             torch.testing.assert_close(maps, expected_maps, rtol=0, atol=MAP_TOLERANCE)
 
 
+@pytest.mark.parametrize("num_rows", [1, 40])
+@pytest.mark.parametrize(("source_length", "target_length"), [(1, 1), (1, 4), (9, 1)])
+@torch.inference_mode()
+def test_sequences_of_a_single_token_give_the_logits_of_the_model(
+    num_rows: int, source_length: int, target_length: int
+) -> None:
+    model = make_model(PRE)
+    source = random_ids(num_rows, source_length, NUM_SOURCE)
+    target = random_ids(num_rows, target_length, NUM_TARGET)
+    expected = model(source, target, need_maps=True)
+    compiled = CompiledTransformer(model)
+    output = compiled.decode(compiled.encode(source, need_maps=True), target, need_maps=True)
+    torch.testing.assert_close(output.logits, expected.logits, rtol=0, atol=ROUNDING)
+    torch.testing.assert_close(output.cross_maps, expected.cross_maps, rtol=0, atol=MAP_TOLERANCE)
+
+
 @every_kind
 @torch.inference_mode()
 def test_steps_give_the_logits_of_one_pass(kind: str) -> None:

@@ -183,9 +183,16 @@ def test_one_sentence_in_two_checkpoints(
 
 
 def test_words_without_end_are_shortened_in_the_message() -> None:
-    first, second = (make_translation("ein hund", target) for target in ("fune" * 40, "a dog"))
+    whole = "d" * 20
+    first, second, third = (
+        make_translation("ein hund", target)
+        for target in ("fune" * 40, f"{whole} a dog in snow", f"{whole}d b cat on ice .")
+    )
     with pytest.raises(
-        AnalysisError, match=r"have no word in common: “<sos> (fune){5}…” and"
+        AnalysisError,
+        match=rf"have no word in common: “<sos> (fune){{5}}…” and “<sos> {whole} a dog in snow”\.",
     ) as raised:
         difference(labelled(first), labelled(second))
     assert len(str(raised.value)) < 200
+    with pytest.raises(AnalysisError, match=rf"and “<sos> {whole}… b cat on ice …”\."):
+        difference(labelled(second), labelled(third))

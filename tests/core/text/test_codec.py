@@ -171,6 +171,7 @@ class TestDecoding:
     ) -> None:
         assert [word.text for word in of_symbols.target.decode([1, 10, 1, 0])] == ["1", "10", "1"]
         assert of_symbols.target.join(["1", "10", "1"]) == "1 10 1"
+        assert of_symbols.target.text_of([10, 2]) == "1 10 2", "it is read, not chosen"
 
     def test_a_capital_is_restored_only_where_case_was_folded(self, of_words: CodecPair) -> None:
         assert of_words.target.join(["a", "man", "."]) == "A man."

@@ -4,6 +4,7 @@ import itertools
 import json
 import random
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -114,6 +115,52 @@ def test_all_of_multi30k_is_cut_as_spacy_cuts_it(
     assert len(lines) > 30_000
     for line in lines:
         assert ours(line) == theirs(line), repr(line)
+
+
+@cache
+def rules_of_tests(language: str) -> WordRules:
+    """One for all tests: making them takes longer than the test."""
+    return shipped_rules(language)
+
+
+@pytest.mark.parametrize(
+    ("code", "text", "tokens"),
+    [
+        ("de", "(z.B. so)", "( z.B. so )"),
+        ("de", "„z. B.“,", "„ z. B. “ ,"),
+        ("de", "¯\\(ツ)/¯ ((( „ ", "¯\\(ツ)/¯ ( ( ( „"),
+        ("de", "a (*_*)b (*_*) c", "a (*_*) b (*_*) c"),
+        ("de", "http://a.de/x?y=1. x...", "http://a.de/x?y=1. x ..."),
+        ("de", "Mr.Smith's 10km.", "Mr. Smith's 10 km ."),
+        ("de", "o.O :-) (: -)", "o.O :-) (: - )"),
+        ("de", "ca. 3,5€). U.S.A.", "ca. 3,5 € ) . U.S.A."),
+        ("en", "(don't) can't've", "( do n't ) ca n't 've"),
+        ("en", "x--y (:-)", "x -- y ( :-)"),
+        ("en", "a-b/c --- -", "a - b / c --- -"),
+        ("en", "'s p.m.) I'm:-).", "'s p.m. ) I'm:- ) ."),
+        ("en", "we'll won't. ", "we 'll wo n't ."),
+    ],
+)
+def test_tricky_texts_are_cut_as_spacy_cuts_them(code: str, text: str, tokens: str) -> None:
+    pieces = rules_of_tests(code)(text)
+    assert [piece.text for piece in pieces] == tokens.split()
+    assert "".join(piece.text + " " * piece.has_space for piece in pieces) == text
+    assert all(text[piece.start : piece.end] == piece.text for piece in pieces)
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [
+        ("we'll\n\nwon't", ["we", "'ll", "\n\n", "wo", "n't"]),
+        ("  a   b", ["  ", "a", "  ", "b"]),
+        (" \ta\t", [" \t", "a", "\t"]),
+    ],
+)
+def test_white_space_beyond_a_single_space_is_a_token(text: str, tokens: list[str]) -> None:
+    pieces = rules_of_tests("en")(text)
+    assert [piece.text for piece in pieces] == tokens
+    assert "".join(piece.text + " " * piece.has_space for piece in pieces) == text
+    assert all(text[piece.start : piece.end] == piece.text for piece in pieces)
 
 
 def test_what_is_remembered_changes_nothing_and_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -154,6 +154,15 @@ def test_heads_of_a_complete_group_with_the_same_factor_are_one_text(
     ) == sorted(interventions, key=site_of)
 
 
+def test_groups_are_in_the_order_of_their_first_heads() -> None:
+    column = off(*members(HeadGroup("cross", None, 0)), factor=0.5)
+    groups = in_groups([HeadScaled(Head("cross", 1, 2)), *column], HEADS)
+    assert [text for text, _ in groups] == [
+        "cross head 1 in all layers scaled 0.5",
+        "cross 2·3 off",
+    ]
+
+
 def test_a_layer_and_a_column_that_share_a_head_have_a_text_each() -> None:
     both = {*members(HeadGroup("cross", 1)), *members(HeadGroup("cross", None, 2))}
     layer, column = in_groups(off(*both), HEADS)[::-1]
@@ -168,17 +177,21 @@ def test_a_layer_and_a_column_that_share_a_head_have_a_text_each() -> None:
 def test_forced_pieces_of_a_word_are_one_text() -> None:
     forced = [
         ForcedToken(step, token)
-        for step, token in enumerate(("▁c", "ats", "▁run", "<eos>", "s"), start=1)
+        for step, token in enumerate(("▁c", "a", "ts", "▁run", "<eos>", "s"), start=1)
     ]
-    groups = in_groups([*forced, ForcedToken(8, "t")], HEADS)
+    later = [(8, "t"), (10, "▁do"), (11, "gs"), (13, "s")]
+    apart = [ForcedToken(step, token) for step, token in later]
+    groups = in_groups([*forced, *apart], HEADS)
     assert [text for text, _ in groups] == [
-        "steps 2–3: cats",
-        "step 4: run",
-        "step 5: <eos>",
-        "step 6: s",
+        "steps 2–4: cats",
+        "step 5: run",
+        "step 6: <eos>",
+        "step 7: s",
         "step 9: t",
+        "steps 11–12: dogs",
+        "step 14: s",
     ]
-    assert groups[0][1] == tuple(forced[:2])
+    assert groups[0][1] == tuple(forced[:3])
 
 
 def test_without_knowing_the_heads_each_intervention_has_its_text() -> None:
@@ -357,9 +370,13 @@ def test_an_empty_replacement_is_refused(text: str) -> None:
         (0, 1.0, "The beam size is 0"),
         (101, 1.0, "The beam size is 101"),
         (4, -0.1, "The length penalty is -0.1"),
+        (4, "1.5", "The length penalty is '1.5'"),
+        (4, True, "The length penalty is True"),
+        ("four", 1.0, "The beam size is 'four'"),
+        (True, 1.0, "The beam size is True"),
     ],
 )
-def test_a_beam_out_of_range_is_refused(beam: int, length_penalty: float, message: str) -> None:
+def test_a_beam_out_of_range_is_refused(beam: Any, length_penalty: Any, message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         Beam(beam, length_penalty)
 
