@@ -171,7 +171,7 @@ Moving the cached values takes time, too.
 
 
 def best_tokens(logits: Tensor) -> Tensor:
-    """The place of the largest number in each row of [N, V], ids [N], the first of equals."""
+    """The place of the largest number in each row of [..., V], ids [...], the first of equals."""
     if logits.device.type != "cpu":
         return logits.argmax(dim=-1)
     # NumPy compares many numbers at a time where PyTorch finds the place one by one, which takes
@@ -209,9 +209,9 @@ class ForbiddenTokens:
 
     def best_of(self, logits: Tensor) -> Tensor:
         """The best allowed tokens, ids [B, T], by logits [B, T, V]; the first of equals."""
-        best = best_tokens(logits.flatten(0, 1)).view(logits.shape[:2])
+        best = best_tokens(logits)
         if self.later[best].any() or self.early[best[:, : self.min_steps]].any():
-            best = best_tokens(self.applied_to(logits).flatten(0, 1)).view(logits.shape[:2])
+            best = best_tokens(self.applied_to(logits))
         return best  # nearly always the first: to add to all logits takes several times as long
 
 
