@@ -480,35 +480,34 @@ class Compiler:
         return self._model is model
 
     def current(self) -> Model:
-        """The fastest form of the model in its present state. Takes 0.2 ms; for one call of a user.
+        """The fastest form of the model in its present state. For one call of a user.
+
+        Takes 0.17 ms (median, bundled model, AMD EPYC family 26 model 2).
 
         The plain model where `AUGENMERK_PLAIN=1`, on a GPU, in training mode, under autocast, while
         it has hooks or modules that this form was not written for, and for weights that are not of
         32 bits or cannot be watched.
         """
-        stamp = None if self._must_be_plain() else _stamp(self._model)
+        weights = _weights_of(self._modules)
+        stamp = None if self._must_be_plain() else _stamp(weights)
         if stamp is None:
             self._stamp = self._compiled = None
             return self._model
         if self._compiled is None or stamp != self._stamp:
-            watch(self._model.parameters())
+            watch(weights)
             self._stamp, self._compiled = stamp, CompiledTransformer(self._model)
         return self._compiled
 
     def state(self) -> object | None:
         """A value that stays equal until weights, modules or hooks of the model may have changed.
 
-        Takes 0.3 ms.
-
         None if the weights were made in inference mode, where PyTorch counts no changes.
         """
-        watch(self._model.parameters())
-        versions = _versions(_numbers_of(self._model))
-        return (
-            None
-            if versions is None
-            else (versions, self._hooks() if self.must_call_modules() else ())
-        )
+        must_call_modules = self.must_call_modules()
+        weights = _weights_of(self._model.modules() if must_call_modules else self._modules)
+        watch(weights)
+        versions = _versions(weights)
+        return versions and (versions, self._hooks() if must_call_modules else ())
 
     @property
     def compiled_state(self) -> object:
@@ -570,25 +569,25 @@ def _structure_of(modules: Iterable[nn.Module]) -> list[object]:
 _Stamp = tuple[tuple[int, int, int], ...]
 
 
-def _stamp(model: Transformer) -> _Stamp | None:
+def _stamp(weights: Sequence[Tensor]) -> _Stamp | None:
     """`_versions` of weights that can be compiled; None for others."""
-    numbers = _numbers_of(model)
-    if any(number.dtype != torch.float32 or number.device.type != "cpu" for number in numbers):
-        return None
-    return _versions(numbers)
+    is_usual = all(
+        weight.dtype == torch.float32 and weight.device.type == "cpu" for weight in weights
+    )
+    return _versions(weights) if is_usual else None
 
 
-def _numbers_of(model: Transformer) -> list[Tensor]:
-    """Weights, and the tables of positions, which may be none."""
-    return [*model.parameters(), model.source_embedding.positions, model.target_embedding.positions]
+def _weights_of(modules: Iterable[nn.Module]) -> list[Tensor]:
+    """The parameters and buffers of the modules themselves, without those of their parts."""
+    parts = (values for module in modules for values in (module._parameters, module._buffers))
+    return [weight for values in parts for weight in values.values() if weight is not None]
 
 
-def _versions(weights: Iterable[Tensor]) -> _Stamp | None:
+def _versions(weights: Sequence[Tensor]) -> _Stamp | None:
     """Changes whenever weights may have: they lie elsewhere, or were written to. See `watch`.
 
     None if one of them was made in inference mode, where PyTorch counts no changes.
     """
-    weights = list(weights)
     if any(weight.is_inference() for weight in weights):
         return None
     return tuple(
@@ -625,11 +624,11 @@ class _WatchedParameter(nn.Parameter):
         )
 
 
-def watch(parameters: Iterable[nn.Parameter]) -> None:
-    """Lets `Compiler` notice every later change of the parameters.
+def watch(weights: Iterable[Tensor]) -> None:
+    """Lets `Compiler` notice every later change of the parameters among them.
 
     It misses changes through another tensor or array of their memory.
     """
-    for parameter in parameters:
-        if type(parameter) is nn.Parameter:
-            parameter.__class__ = _WatchedParameter
+    for weight in weights:
+        if type(weight) is nn.Parameter:
+            weight.__class__ = _WatchedParameter
