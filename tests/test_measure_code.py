@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tools.measure_code import ROOT, code_lines, code_lines_by_package, measure, product_files
+from tools.measure_code import code_lines, code_lines_by_package
 
 SOURCE = '''"""A module.
 
@@ -42,23 +42,6 @@ def test_blank_lines_comments_and_docstrings_are_no_code() -> None:
         "def open(self) -> None:",
         'print("open")',
     ]
-
-
-@pytest.mark.subprocess
-def test_the_measured_files_are_those_of_the_product_alone() -> None:
-    folders = {file.relative_to(ROOT).parts[0] for file in product_files()}
-    assert folders == {"core", "viz_app"}
-
-
-def test_a_class_with_many_methods_is_named_with_their_number(tmp_path: Path) -> None:
-    methods = "".join(f"    def method_{index}(self) -> None: ...\n" for index in range(21))
-    for name, body in (
-        ("Large", methods),
-        ("Small", methods.replace("    def method_20(self) -> None: ...\n", "")),
-    ):
-        (tmp_path / f"{name}.py").write_text(f"class {name}:\n{body}", encoding="utf-8")
-    size = measure(sorted(tmp_path.iterdir()), root=tmp_path)
-    assert size.large_classes == ((21, "Large.py", "Large"),)
 
 
 @pytest.mark.subprocess

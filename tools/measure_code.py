@@ -1,45 +1,23 @@
-"""Measure the size of the product, and the code that runs between a key press and the resulting
-picture.
-
-    python -m tools.measure_code            # lines, classes
-    python -m tools.measure_code --trace    # also type a letter and record the calls
+"""Measure the size of the product: `python -m tools.measure_code`.
 
 Blank lines, pure comments and docstrings are not code lines. For the kernel, the extensions and
 each of their packages, they are counted as the formatter writes them where no trailing comma keeps
 lines apart. A class counts the methods in its own body.
-
-The trace uses the bundled model, starts with a key press and ends one second after the last
-resulting call. It counts calls of functions of `core` and `viz_app` in all threads. Depth is the
-largest number of these functions active in one thread at the same time.
 """
 
 import argparse
 import ast
-import os
 import subprocess
 import sys
 import tempfile
-import threading
-import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from types import FrameType
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from PySide6.QtWidgets import QApplication
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDERS = ("core", "viz_app")
 MANY_METHODS = 20
-SENTENCE = "Zwei Hunde spielen im Schne"
-LETTER = "e"
-QUIET_SECONDS = 1.0
-SETTLING_SECONDS = 5.0
-"""Time for delayed work after a translation: saving the session, computing roles."""
-LONGEST_TRACE_SECONDS = 60.0
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
@@ -153,127 +131,11 @@ def product_files() -> list[Path]:
     )
 
 
-class Trace:
-    """Counts the calls of the product's functions in every thread that starts after `install`."""
-
-    def __init__(self) -> None:
-        self.files: set[str] = set()
-        self.num_calls = 0
-        self.depth = 0
-        self.last_call = 0.0
-        self._is_recording = False
-        self._active = threading.local()
-        self._places: dict[str, str | None] = {}
-
-    def install(self) -> None:
-        """Observes this thread and all later ones."""
-        threading.setprofile(self._observe)
-        sys.setprofile(self._observe)
-
-    def start(self) -> None:
-        """Counts from here on."""
-        self.last_call = time.perf_counter()
-        self._is_recording = True
-
-    def stop(self) -> None:
-        """Counts no more."""
-        self._is_recording = False
-        sys.setprofile(None)
-        threading.setprofile(None)
-
-    def _observe(self, frame: FrameType, event: str, _argument: object) -> None:
-        if not self._is_recording or event not in ("call", "return"):
-            return
-        file = self._file_of(frame.f_code.co_filename)
-        if file is None:
-            return
-        depth = getattr(self._active, "depth", 0)
-        if event == "return":
-            self._active.depth = max(0, depth - 1)
-            return
-        self._active.depth = depth + 1
-        self.files.add(file)
-        self.num_calls += 1
-        self.depth = max(self.depth, depth + 1)
-        self.last_call = time.perf_counter()
-
-    def _file_of(self, name: str) -> str | None:
-        """The product's file of that name, relative to the repository; None for any other."""
-        if name not in self._places:
-            path = Path(name).resolve()
-            is_ours = path.is_relative_to(ROOT) and path.relative_to(ROOT).parts[0] in FOLDERS
-            self._places[name] = path.relative_to(ROOT).as_posix() if is_ours else None
-        return self._places[name]
-
-
-def trace_key_press() -> Trace:
-    """Opens the window with the bundled model, types the last letter of a sentence and records what
-    runs.
-    """
-    os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
-    from PySide6.QtCore import QSettings
-    from PySide6.QtTest import QTest
-    from PySide6.QtWidgets import QApplication
-
-    from augenmerk.viz_app.main_window import MainWindow
-    from augenmerk.viz_app.preferences import Preferences
-    from augenmerk.viz_app.theme import Theme
-
-    trace = Trace()
-    trace.install()
-    app = QApplication.instance() or QApplication([])
-    assert isinstance(app, QApplication)
-    app.setCursorFlashTime(0)  # a blinking cursor paints the field for ever
-    with tempfile.TemporaryDirectory() as folder:
-        preferences = Preferences(
-            QSettings(str(Path(folder) / "settings.ini"), QSettings.Format.IniFormat)
-        )
-        Theme.of_choice("light").apply(app)
-        window = MainWindow(preferences, sentence=SENTENCE)
-        window.resize(1440, 900)
-        shown: list[object] = []
-        window.translation_shown.connect(shown.append)
-        window.show()
-        _process_until(app, lambda: bool(shown))
-        field = window.translate_page.sentence.input
-        field.setFocus()
-        field.moveCursor(field.textCursor().MoveOperation.End)
-        _process_for(app, SETTLING_SECONDS)
-        shown.clear()
-        trace.start()
-        QTest.keyClicks(field, LETTER)
-        _process_until(
-            app, lambda: bool(shown) and time.perf_counter() - trace.last_call > QUIET_SECONDS
-        )
-        trace.stop()
-        window.close()
-        window.deleteLater()
-    return trace
-
-
-def _process_until(app: "QApplication", is_done: Callable[[], bool]) -> None:
-    end = time.perf_counter() + LONGEST_TRACE_SECONDS
-    while not is_done():
-        if time.perf_counter() > end:
-            raise SystemExit("The window showed no translation within a minute.")
-        app.processEvents()
-        time.sleep(0.001)
-
-
-def _process_for(app: "QApplication", seconds: float) -> None:
-    end = time.perf_counter() + seconds
-    _process_until(app, lambda: time.perf_counter() > end)
-
-
 def main() -> None:
     """Prints the measures."""
-    parser = argparse.ArgumentParser(
+    argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument(
-        "--trace", action="store_true", help="also record what runs when a letter is typed"
-    )
-    options = parser.parse_args()
+    ).parse_args()
     files = product_files()
     size, packages = measure(files), code_lines_by_package(files)
     print(f"files                                {size.num_files:>8,}")
@@ -287,11 +149,6 @@ def main() -> None:
     print(f"classes with more than {MANY_METHODS} methods    {len(size.large_classes):>8,}")
     for num_methods, file, name in size.large_classes:
         print(f"  {num_methods:>3}  {file}: {name}")
-    if options.trace:
-        trace = trace_key_press()
-        print(f"files from key press to picture      {len(trace.files):>8,}")
-        print(f"calls                                {trace.num_calls:>8,}")
-        print(f"depth                                {trace.depth:>8,}")
 
 
 if __name__ == "__main__":

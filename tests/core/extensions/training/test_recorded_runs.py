@@ -1,5 +1,4 @@
-"""Runs of the presets of The Annotated Transformer, as `python -m tools.first_steps` wrote them
-down."""
+"""The metrics of runs of the presets of The Annotated Transformer in `docs`."""
 
 import csv
 from pathlib import Path
@@ -7,18 +6,16 @@ from pathlib import Path
 import pytest
 
 from augenmerk.core.extensions.run_settings.presets import preset
-from tools.first_steps import COLUMNS
 
 DOCS = Path(__file__).resolve().parents[4] / "docs"
+COLUMNS = ("step", "epoch", "loss", "learning_rate", "gradient_norm", "num_tokens")
 NAMES = ("annotated-2018", "annotated-2022")
 Row = dict[str, float]
 
 
 def _read(name: str) -> list[Row]:
     with (DOCS / f"{name}.history.csv").open(encoding="utf-8", newline="") as file:
-        reader = csv.DictReader(file)
-        assert tuple(reader.fieldnames or ()) == COLUMNS
-        return [{column: float(text) for column, text in row.items()} for row in reader]
+        return [{column: float(row[column]) for column in COLUMNS} for row in csv.DictReader(file)]
 
 
 def _mean_loss(rows: list[Row]) -> float:
@@ -41,7 +38,7 @@ def test_the_page_about_the_runs_tells_the_steps_and_losses_that_the_tables_hold
     page = (DOCS / "annotated-runs.md").read_text(encoding="utf-8")
     size = len(rows) // 5
     first, last = _mean_loss(rows[:size]), _mean_loss(rows[4 * size : 5 * size])
-    assert f"tools.first_steps {name} --steps {len(rows)} " in page
+    assert f"--preset {name} --max-steps {len(rows)} " in page
     assert f"| {len(rows)} | {first:.2f} → {last:.2f} |" in page
 
 
