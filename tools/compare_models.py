@@ -17,7 +17,7 @@ from pathlib import Path
 
 from augenmerk.core.extensions.training.corpora.multi30k import cache_path
 from augenmerk.core.extensions.training.corpora.parallel import read_pair
-from augenmerk.core.extensions.training.distortions import DISTORTIONS, distort_line
+from augenmerk.core.extensions.training.distortions import DISTORTIONS, Distortion, distort
 from augenmerk.core.extensions.training.evaluation import (
     Statistics,
     bleu_of,
@@ -60,6 +60,11 @@ def typed_sources(lines: Sequence[str]) -> list[tuple[str, list[str]]]:
         rng = random.Random(f"{SEED}-{kind}")
         typed.append((kind, [distort_line(line, kind, rng) or line for line in lines]))
     return typed
+
+
+def distort_line(line: str, kind: Distortion, rng: random.Random) -> str:
+    """`distort` for a line of text, split at spaces."""
+    return " ".join(filter(None, distort(line.split(), kind, rng)))
 
 
 def statistics_of(

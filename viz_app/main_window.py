@@ -627,7 +627,7 @@ class MainWindow(QMainWindow):
         self.analysis.focus_next = page.head
         page.open_button.clicked.connect(loader.choose_file)
         notice = page.sentence.coverage_notice
-        notice.offer(bar.model_button.menu_of_bigger_models(notice))
+        notice.button.setMenu(bar.model_button.menu_of_bigger_models(notice))
         if not self.analysis.tabs_by_name:
             page.withdraw_analysis()
         if name := self.analysis.missing_tab:

@@ -46,6 +46,7 @@ class HeadsPanel(QFrame):
         role_menu: the role of the highlighted heads.
         order_menu: their order.
         menu: the context menu that was opened last, or None.
+        hint: the keys that work now: forms from the longest to the shortest, each in a line.
     """
 
     def __init__(self, state: ExperimentState) -> None:
@@ -74,10 +75,6 @@ class HeadsPanel(QFrame):
         state.roles_changed.connect(self.rebuild)
         on_redraw(state.settings, ("maps", "grid"), self.rebuild)
         self.rebuild()
-
-    def show_keys(self, keys: str) -> None:
-        """Names the keys that work now: forms from the longest to the shortest, each in a line."""
-        self.hint.setText(keys)
 
     def _open_menu(self, groups: tuple[HeadGroup, ...], point: QPoint) -> None:
         screen_point = self.grid.mapToGlobal(point)

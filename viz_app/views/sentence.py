@@ -5,7 +5,7 @@ from functools import partial
 
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QGuiApplication, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QMenu, QSizePolicy, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QWidget
 
 from augenmerk.core.maps.left_out import left_out_note
 from augenmerk.core.quantities import duration, number
@@ -800,10 +800,6 @@ class CoverageNotice(QWidget):
         row_of(self.label, self.button, 1, spacing=8, within=self)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.hide()
-
-    def offer(self, menu: QMenu) -> None:
-        """Sets the menu of the button."""
-        self.button.setMenu(menu)
 
     def show_translation(self, translation: Translation | None) -> None:
         """Shows the hint or the notice on a sentence, if there is one."""

@@ -43,11 +43,6 @@ _PER_WORD: Mapping[Distortion, Callable[[str], str]] = {
 """The kinds that change each word for itself, always in the same way."""
 
 
-def distort_line(line: str, kind: Distortion, rng: random.Random) -> str:
-    """`distort` for a line of text, split at spaces."""
-    return " ".join(filter(None, distort(line.split(), kind, rng)))
-
-
 def _with_typo(words: Sequence[str], rng: random.Random) -> list[str]:
     """One letter in a word, never the first, is left out, doubled, or swapped with the next."""
     long_enough = [

@@ -9,8 +9,8 @@ from augenmerk.core.extensions.training.distortions import (
     DISTORTIONS,
     Distortion,
     distort,
-    distort_line,
 )
+from tools.compare_models import distort_line
 
 LINE = "Eine große Frau fährt über die Straße."
 

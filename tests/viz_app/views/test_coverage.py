@@ -255,7 +255,7 @@ def test_a_sentence_unlike_the_training_data_is_told_in_one_line(
     )
     assert not notice.button.isVisible()
     menu = QMenu(panel)
-    notice.offer(menu)
+    notice.button.setMenu(menu)
     show(panel, covered(GESTERN, is_unlike=True))
     assert notice.label.text() == CAPTIONS
     assert notice.label.height() < 2 * notice.label.fontMetrics().lineSpacing()
@@ -271,7 +271,7 @@ def test_a_sentence_unlike_the_training_data_is_told_in_one_line(
 
 def test_a_hint_to_type_another_sentence_offers_no_bigger_models(panel: SentencePanel) -> None:
     notice, told = panel.coverage_notice, "This looks like English. Enter a German sentence."
-    notice.offer(QMenu(panel))
+    notice.button.setMenu(QMenu(panel))
     for is_unlike in (False, True):
         show(
             panel,

@@ -603,7 +603,7 @@ class HubDialog(ImportDialog):
         name = self.source
         self.import_button.setEnabled(name is not None)
         self.import_button.setText(
-            "Open" if name is not None and self._imported_before(name) else "Import"
+            "Open" if name is not None and self._preferences.imports.file_of(name) else "Import"
         )
         is_pair_unknown = name is not None and _PAIR.search(name) is None
         if self.source_edit.isHidden() == is_pair_unknown:
@@ -621,12 +621,9 @@ class HubDialog(ImportDialog):
         name = self.source
         if name is None or not self.import_button.isEnabled():
             return
-        before = self._imported_before(name)
+        before = self._preferences.imports.file_of(name)
         if before is not None and not self.target.is_chosen:
             self.accept()
             self.imported.emit(before, "")
             return
         super()._begin()
-
-    def _imported_before(self, name: str) -> Path | None:
-        return self._preferences.imports.file_of(name)

@@ -59,11 +59,6 @@ class Answers(Protocol):
     def compute(self, name: str, use: Callable[[str], None]) -> None:
         """Calls `use` with the answer of a check."""
 
-    def answer_now(
-        self, state: ExperimentState, name: str, run: Callable[[Any], Any]
-    ) -> ComputedAnswer:
-        """The answer of a check for the result of a state; `run` answers jobs for the model."""
-
 
 class Views(Protocol):
     """The parts of the window that a scene can show, by name."""

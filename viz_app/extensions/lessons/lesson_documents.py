@@ -60,6 +60,7 @@ from .lesson_export import (
     scene_parts,
     sheet_scenes,
 )
+from .scene_answers import answer_now
 from .scene_on_screen import SceneOnScreen
 
 FORMATS = {SUFFIX.removeprefix("."): f"Lessons (*{SUFFIX})", "": "All files (*)"}
@@ -281,7 +282,7 @@ class LessonExport:
         documents.done.emit(f"computing {counted(len(lesson.scenes), 'scene')}…")
         answers = documents.screen.answers
         job = LessonResultsJob(
-            lesson.scenes, model, answers.answer_now if answers is not None else None, rounds
+            lesson.scenes, model, answer_now if answers is not None else None, rounds
         )
         self._worker.submit(Request(job, self, on_result=use, on_error=refuse))
 

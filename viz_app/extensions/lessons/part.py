@@ -67,7 +67,7 @@ class LessonsPart(WindowPart):
         bar.focus_to = page.heads.grid
         bar.is_wanted = self._is_in_sight
         bar.arrows_changed.connect(
-            lambda: page.heads.show_keys(KEYS_BESIDE_SCENES if bar.takes_arrows else KEYS)
+            lambda: page.heads.hint.setText(KEYS_BESIDE_SCENES if bar.takes_arrows else KEYS)
         )
         page.sentence.undo_before = lessons.editing.restore_scene
         page.key_commands += [command.on(_ScenesByArrows(bar)) for command in SCENE_COMMANDS]

@@ -57,12 +57,6 @@ class SceneAnswers:
         request.changed.connect(lambda _phase: use(request.problem) if request.problem else None)
         self._ask(job, request, lambda answer: use(judge(answer).text))
 
-    def answer_now(
-        self, state: ExperimentState, name: str, run: Callable[[Job], Any]
-    ) -> ComputedAnswer:
-        """See `viz_app.extensions.lessons.lesson.Answers`."""
-        return answer_now(state, name, run)
-
 
 def answer_now(state: ExperimentState, name: str, run: Callable[[Job], Any]) -> ComputedAnswer:
     """The answer of a check for the result of a state, or the reason if there is none.

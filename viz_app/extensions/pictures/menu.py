@@ -155,11 +155,6 @@ EXPORT_GROUPS: tuple[dict[str, Export], ...] = (
 """The entries of the menu that write files, by name, between separators."""
 FILES = {name: export for group in EXPORT_GROUPS for name, export in group.items()}
 OF_RUNS = tuple(name for name, export in FILES.items() if export.needs in ("charts", "run", "film"))
-OF_MAPS = (
-    *(name for name, export in FILES.items() if export.needs == "map"),
-    "copy picture",
-    "copy table",
-)
 
 
 @dataclass(frozen=True, eq=False)

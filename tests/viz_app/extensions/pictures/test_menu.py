@@ -12,9 +12,9 @@ from pytestqt.qtbot import QtBot
 from augenmerk.core.checkpoint.file import load_checkpoint
 from augenmerk.core.device import DeviceChoice
 from augenmerk.viz_app.extensions.pictures.menu import (
+    EXPORT_GROUPS,
     EXPORTS,
     NOTHING,
-    OF_MAPS,
     OF_RUNS,
     ExportMenu,
 )
@@ -33,6 +33,11 @@ FILES = [
     ("numbers", "map.csv"),
     ("html", "maps.html"),
 ]
+OF_MAPS = (
+    *(name for group in EXPORT_GROUPS for name, export in group.items() if export.needs == "map"),
+    "copy picture",
+    "copy table",
+)
 
 
 @pytest.fixture
