@@ -190,7 +190,6 @@ class Preferences:
         recent_models, recent_experiments: checkpoints, and experiment files.
         imports: models of other projects.
         theme, scale: light, dark, or the same as the system; the size of everything, in percent.
-        sentence: the last sentence, which older versions kept here.
         model: the checkpoint that was opened last; None for the bundled one.
         head: the head that was chosen last; None if none ever was.
         lesson_name, lesson_place: the lesson that is open, empty for none; the scene, from 0.
@@ -203,7 +202,6 @@ class Preferences:
 
     theme = Preference[ThemeChoice]("theme", "system", _one_of(THEME_CHOICES))
     scale = Preference[int]("scale", 100, _one_of(SCALES))
-    sentence = Preference[str]("translate/sentence", "", _text)
     model = Preference[Path | None](
         "translate/model",
         None,

@@ -75,7 +75,7 @@ class Checkpoint:
         codecs: text to ids and back.
         weights: parameters by name, shared ones once.
         corpus: name of what it was trained on.
-        corpus_digest: of its contents, `PreparedCorpus.digest`; empty in files of earlier versions.
+        corpus_digest: of its contents, `PreparedCorpus.digest`; empty for an imported model.
         history: one record for each validated epoch.
         state: tensors needed to resume training (optimizer, random numbers); empty in a file for
             translation only.
@@ -83,8 +83,8 @@ class Checkpoint:
         written_by: version of Augenmerk.
         decoding: the model's own decoding settings.
         origin: the origin of an imported model; None for one that was trained here.
-        word_counts: counts of the source words in the training data; None in files of earlier
-            versions, and for models whose training data are not known or have no words.
+        word_counts: counts of the source words in the training data; None for models whose
+            training data are not known or have no words.
         path: the file that it was read from; None if it was not read.
     """
 
@@ -426,7 +426,7 @@ def _check_values(
 
     Args:
         path: of the file.
-        description: with checksums by kind; without any in files of earlier versions.
+        description: with checksums by kind; a file without any is not compared.
         weights, state: by name; None for a state that was not read. With a state, the description
             is checked, too, because a run continues from its numbers.
     """

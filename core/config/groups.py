@@ -398,7 +398,7 @@ class TrainingConfig(Settings, owner="training"):
         "fitted schedule",
         "Shortens the warm-up to a quarter of the run's steps (the rate still reaches the same "
         "peak) and the cool-down to half of its epochs, if the run is too short for them. Off in "
-        "the published presets and in runs of earlier versions.",
+        "the published presets.",
     )
     adam_beta1: float = setting(
         0.9, "Adam β₁", "Decay of Adam's running mean of the gradients.", FRACTION

@@ -347,30 +347,19 @@ class Translation:
             sorted(({word.start: word.text for word in self.target_words} | others).items())
         )
 
-    def check(self, *, is_recent: bool = True) -> None:
-        """Raises `ValueError` if its parts do not fit together, as those of a damaged file.
-
-        Args:
-            is_recent: False for a file of an earlier version, in which values that have a default
-                may be missing.
-        """
+    def check(self) -> None:
+        """Raises `ValueError` if its parts do not fit together, as those of a damaged file."""
         num_source, num_steps = len(self.source_tokens), len(self.predicted_tokens)
-        of_steps = self.read_tokens, self.log_probabilities, self.alternatives
-        with_default = (
-            *(
-                (values, num_steps)
-                for values in (self.read_ids, self.predicted_ids, self.ranks, self.entropies)
-            ),
-            (self.source_ids, num_source),
-            (self.source_places, len(self.source_words)),
+        of_steps = (
+            *(self.read_tokens, self.read_ids, self.predicted_ids),
+            *(self.log_probabilities, self.alternatives, self.ranks, self.entropies),
         )
         of_source = *self.source_words, *(self.coverage.words if self.coverage is not None else ())
         chosen = (choice.log_probability for choices in self.alternatives for choice in choices)
         if not (
             all(len(values) == num_steps for values in of_steps)
-            and all(
-                len(values) == count or not (values or is_recent) for values, count in with_default
-            )
+            and len(self.source_ids) == num_source
+            and len(self.source_places) == len(self.source_words)
             and all(0 <= word.start < word.end <= num_source for word in of_source)
             and all(0 <= word.start < word.end <= num_steps for word in self.target_words)
             and all(0 <= position < num_source for position in self.unknown_source_positions)

@@ -600,35 +600,6 @@ def test_the_last_model_comes_back_with_its_sentence(
 
 
 @pytest.mark.heavy
-def test_the_sentence_that_an_older_version_kept_comes_back(
-    make_window: MakeWindow,
-    preferences: Preferences,
-    monkeypatch: pytest.MonkeyPatch,
-    tmp_path: Path,
-) -> None:
-    _bundled_is_there(monkeypatch, tmp_path)
-    preferences.settings.setValue("translate/sentence", "Zwei Hunde .")
-    assert make_window(None, sentence=None).translate_page.sentence.sentence.text == "Zwei hunde."
-
-
-@pytest.mark.heavy
-def test_a_stored_sentence_of_ten_megabytes_is_set_aside_and_an_example_stands_in_its_place(
-    make_window: MakeWindow,
-    preferences: Preferences,
-    monkeypatch: pytest.MonkeyPatch,
-    tmp_path: Path,
-) -> None:
-    _bundled_is_there(monkeypatch, tmp_path)
-    text = "x" * 10_000_000
-    preferences.settings.setValue("translate/sentence", text)
-    window = make_window(None, sentence=None)
-    assert window.translate_page.sentence.input.text in example_sentences()
-    window.close()
-    assert preferences.sentence == ""
-    assert preferences.own_file("sentence.txt.unreadable").read_text() == text
-
-
-@pytest.mark.heavy
 def test_a_million_characters_are_cut_and_the_window_says_so_until_there_is_room(
     make_window: MakeWindow, qtbot: QtBot
 ) -> None:
@@ -643,19 +614,14 @@ def test_a_million_characters_are_cut_and_the_window_says_so_until_there_is_room
 
 
 @pytest.mark.heavy
-@pytest.mark.parametrize("has_session", [True, False])
 def test_where_the_last_model_is_broken_the_bundled_one_opens_and_the_reason_is_told(
     make_window: MakeWindow,
     preferences: Preferences,
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
-    has_session,
 ) -> None:
     _bundled_is_there(monkeypatch, tmp_path)
-    if has_session:
-        make_window(tmp_path / "copy.safetensors", sentence="5 6 7").close()
-    else:
-        preferences.settings.setValue("translate/sentence", "5 6 7")  # as older versions kept it
+    make_window(tmp_path / "copy.safetensors", sentence="5 6 7").close()
     preferences.model = tmp_path / "broken.safetensors"
     window = make_window(None, sentence=None)
     assert window.loader.model is not None

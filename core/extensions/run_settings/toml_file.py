@@ -31,21 +31,6 @@ _STRING_OR_COMMENT = re.compile(
     re.DOTALL,
 )
 _LONG_KEY = re.compile(rf"(?<![\w-])[\w-]++(?:[ \t]*+\.[ \t]*+[\w-]++){{{MAXPARTS}}}")
-_ADDED_LATER = frozenset(
-    (
-        *("compile", "deterministic", "batching", "schedule_unit", "r_drop", "source_noise"),
-        "token_cutoff",
-        *("fit_schedule", "initial_model", "distillation", "teachers"),
-        *(
-            "num_decoder_heads",
-            "decoder_feed_forward_width",
-            "activation",
-            "end_source",
-            "target_code",
-        ),
-    )
-)
-"""Settings that are missing from complete files of earlier versions."""
 _HEADER = (
     "# A run of Augenmerk. To repeat it: augenmerk train --config FILE.toml --data … --out …\n"
     "# Settings not listed keep the preset's values.\n"
@@ -99,9 +84,6 @@ def from_toml(text: str, parts: Mapping[str, Settings] | None = None) -> RunConf
 
     Missing settings come from `parts`, or from the preset that it names, if any.
 
-    A file that lacks only newer settings is a complete file of an earlier version. These settings
-    take their defaults, which keep the earlier behaviour, even if the preset has changed since.
-
     Args:
         text: TOML.
         parts: groups of settings by name, such as those of a model to train further.
@@ -129,18 +111,9 @@ def from_toml(text: str, parts: Mapping[str, Settings] | None = None) -> RunConf
     for part, settings in PARTS.items():
         part_values = values.get(part, {})
         require_mapping(f"[{part}]", part_values)
-        rest = (
-            defaults[part].to_dict()
-            if part in defaults and not _is_whole(settings, part_values)
-            else {}
-        )
+        rest = defaults[part].to_dict() if part in defaults else {}
         merged[part] = rest | _with_nothing(settings, part_values)
     return RunConfig.from_dict(merged)
-
-
-def _is_whole(settings: type[Settings], values: dict[str, Any]) -> bool:
-    """Whether the file that gives these settings was complete for the version that wrote it."""
-    return {field.name for field in dataclasses.fields(settings)} - values.keys() <= _ADDED_LATER  # type: ignore[arg-type]
 
 
 def _with_nothing(settings: type[Settings], values: dict[str, Any]) -> dict[str, Any]:

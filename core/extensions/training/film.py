@@ -159,7 +159,6 @@ def _rebuild(values: Mapping[str, Any], arrays: Mapping[str, NDArray[np.float16]
     plain: dict[str, Any] = {
         name: tuple(value) if isinstance(value, list) else value for name, value in values.items()
     }
-    plain.pop("is_given", None)  # version 0.1.0 wrote it
     plain["experiment"] = Experiment(plain.pop("source_text"))
     plain["alternatives"] = tuple(
         tuple(Alternative(**choice) for choice in row) for row in values["alternatives"]
@@ -168,5 +167,5 @@ def _rebuild(values: Mapping[str, Any], arrays: Mapping[str, NDArray[np.float16]
         plain[side] = tuple(Word(**word) for word in values[side])
     maps = {name: array.astype(np.float32) for name, array in arrays.items()}
     translation = Translation(**plain, attention=AttentionMaps(**maps))
-    translation.check(is_recent=False)
+    translation.check()
     return translation

@@ -27,8 +27,7 @@ def write_history(path: Path, records: Sequence[EpochRecord]) -> None:
 
 
 def read_history(path: Path) -> tuple[EpochRecord, ...]:
-    """The records that `write_history` wrote; earlier versions had fewer columns, whose values are
-    NaN or None.
+    """The records that `write_history` wrote.
 
     Raises:
         CheckpointError: the file is missing or damaged.
@@ -45,7 +44,7 @@ def read_history(path: Path) -> tuple[EpochRecord, ...]:
 
 def _record(row: dict[str, str]) -> EpochRecord:
     """One line of the table. Raises `TypeError` or `ValueError` if it is damaged."""
-    values: dict[str, Any] = {"validation_loss_batch_mean": math.nan, "seconds": math.nan}
+    values: dict[str, Any] = {}
     for name, text in row.items():
         if text:
             values[name] = int(text) if name in ("epoch", "step") else float(text)

@@ -83,9 +83,8 @@ class Progress:
         learning_rate: of the last of them.
         epoch_loss_sum, epoch_tokens: of the steps done within the epoch.
         epoch_seconds: spent within the epoch.
-        steps_per_epoch: optimizer steps of the run's first epoch; 0 before it, and in runs of
-            earlier versions.
-        first_loss: of the first step; 0 before it, and in runs of earlier versions.
+        steps_per_epoch: optimizer steps of the run's first epoch; 0 before it.
+        first_loss: of the first step; 0 before it.
         best_epoch, best_validation_loss: of the best validation so far; 0 and infinity before the
             first.
         history: the epochs that are complete.
@@ -368,10 +367,8 @@ class TrainingSession:
 
     @property
     def largest_loss(self) -> float:
-        """The loss per token above which training has exploded; infinite if the first step's loss
-        is unknown.
-        """
-        if not self.progress.first_loss:  # no step yet, or saved by an earlier version
+        """The loss per token above which training has exploded; infinite before the first step."""
+        if not self.progress.first_loss:
             return math.inf
         return EXPLOSION * max(
             self.progress.first_loss, math.log(len(self.corpus.codecs.target.vocabulary))
@@ -508,13 +505,9 @@ class TrainingSession:
                 "This checkpoint is for translation only: it has no optimizer state. Resume from "
                 "the file last.safetensors of a run, or start a new run."
             )
-        # a run that began without it, with an earlier version for instance, continues without it
-        if "fit_schedule" not in changed:
-            self.run = self.run.with_training(fit_schedule=checkpoint.run.training.fit_schedule)
         self.run = self.run.with_training(initial_model=checkpoint.run.training.initial_model)
         require_same_run(self.run, checkpoint.run, changed)
-        # earlier versions kept no digest
-        has_changed_data = checkpoint.corpus_digest not in ("", self.corpus.digest)
+        has_changed_data = checkpoint.corpus_digest != self.corpus.digest
         self._require_usable_data(
             checkpoint, inputs, has_changed_data=has_changed_data and not allow_changed_data
         )
@@ -523,9 +516,7 @@ class TrainingSession:
             inputs.initial_model,
             self.inputs.teachers or inputs.teachers,
         )
-        if checkpoint.word_counts is not None or self.run.training.initial_model is not None:
-            # else it was saved by an earlier version
-            self._word_counts = self._counts_of_all(checkpoint)
+        self._word_counts = self._counts_of_all(checkpoint)
         self._take_over(checkpoint)
         self._restore_state(checkpoint)
         return _fit_progress(
@@ -580,10 +571,7 @@ class TrainingSession:
         theirs = earlier.word_counts
         if ours is not None and theirs is not None:
             return joined_counts(theirs, ours)
-        if earlier.corpus_digest != self.corpus.digest:
-            return None
-        says_it = theirs is not None or earlier.run.training.initial_model is not None
-        return theirs if says_it else ours  # written before checkpoints had counts
+        return theirs if earlier.corpus_digest == self.corpus.digest else None
 
     def _restore_optimizer(self, state: Mapping[str, Tensor]) -> None:
         """Raises `KeyError` or `ValueError` if a tensor is missing or has another shape."""

@@ -47,16 +47,8 @@ class DocumentsPart(WindowPart):
         self.documents.open(path)
 
     def restore(self, *, shows_screen: bool) -> bool:
-        """Restores the experiment; if none was kept, the sentence that older versions kept
-        alone.
-        """
-        if not shows_screen:
-            return False
-        if self.session.restore():
-            return True
-        if text := self.session.earlier_sentence():
-            self.window.translate_page.begin(text)
-        return False
+        """Restores the experiment."""
+        return shows_screen and self.session.restore()
 
     def begin_session(self, model_path: Path | None, *, is_restored: bool) -> None:
         """Shows the result that the last session ended with, before torch is imported."""

@@ -231,18 +231,14 @@ def _several(value: object) -> frozenset[Head]:
     return frozenset(heads)
 
 
-OLD_FIT = -1.0
-"""Of files of earlier versions."""
-
-
 def _zoom(value: object) -> Zoom:
     is_flag = isinstance(value, bool)
     if (
         isinstance(value, int | float)
         and not is_flag
-        and (value in (FIT, OLD_FIT) or 0 < value <= MAX_CELL_PX)
+        and (value == FIT or 0 < value <= MAX_CELL_PX)
     ):
-        return max(float(value), FIT)
+        return float(value)
     raise ExperimentFileError(
         f"view.zoom is {value!r}. Use the height of a cell, at most {MAX_CELL_PX:g}, or {FIT:g} "
         "for the whole map."

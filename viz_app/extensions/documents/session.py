@@ -7,18 +7,16 @@ from PySide6.QtCore import QObject, QTimer
 
 from augenmerk.core.errors import AugenmerkError
 from augenmerk.core.resources import bundled_model_path
-from augenmerk.core.storage import write_text
 from augenmerk.core.translation.experiment_file import (
     SavedExperiment,
     read_experiment_file,
     write_experiment_file,
 )
 
-from ...own_files import free_aside, restoring
+from ...own_files import restoring
 from ...preferences import Preferences
 from ...state.experiment_editor import open_experiment
 from ...state.experiment_state import ExperimentState, Stale
-from ...state.sentence_text import MAX_CHARACTERS
 from .last_result import read_last_result, write_last_result
 from .reading import apply_view, check_length, check_view, saved_experiment, with_contents
 
@@ -138,19 +136,3 @@ class KeptSession(QObject):
             except Exception:
                 self._state.clear()
                 raise
-
-    def earlier_sentence(self) -> str:
-        """The sentence kept by an older version; empty if there is none or it is too long, which
-        sets it aside.
-        """
-        text = self._preferences.sentence
-        if len(text) <= MAX_CHARACTERS:
-            return text
-        path = self._preferences.own_file("sentence.txt")
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            write_text(free_aside(path), text)
-        except (AugenmerkError, OSError, UnicodeError) as error:
-            logger.info("The last sentence could not be set aside: %s", error)
-        self._preferences.sentence = ""
-        return ""

@@ -50,8 +50,6 @@ LANGUAGE = "en"
 CHAPTER_FILES = "[0-9][0-9]-*.md"
 MARK = ":::"
 logger = logging.getLogger(__name__)
-EARLIER_FIGURES = {"loud-and-needed": "clarity-vs-importance"}
-"""Present names of figures in texts for earlier versions."""
 VALUE = re.compile(r"\{([a-z-]+)\}")
 
 
@@ -291,7 +289,6 @@ class _Reader:
                 self._begin |= self._options(arguments)
             case "figure":
                 figure = self._first(arguments, "a figure")
-                figure = EARLIER_FIGURES.get(figure, figure)
                 self._figures.append(Figure(figure, self._options(arguments[1:])))
             case "try":
                 self._blocks.append(

@@ -149,8 +149,8 @@ class RunCurves:
 
         Args:
             records: its validations.
-            metrics: of every step; None or empty if older versions wrote none: then each epoch
-                gives one point.
+            metrics: of every step; None or empty if there are none: then each epoch gives one
+                point.
         """
         if metrics is not None and len(metrics):
             columns = (

@@ -48,38 +48,6 @@ def test_without_a_preset_it_is_as_in_the_defaults() -> None:
     assert (run.data, run.training) == (DataConfig(), TrainingConfig())
 
 
-LATER_SETTINGS = (
-    "compile",
-    "deterministic",
-    "batching",
-    "schedule_unit",
-    "r_drop",
-    "source_noise",
-    "fit_schedule",
-    "initial_model",
-    "distillation",
-    "teachers",
-)
-
-
-def written_by_an_earlier_version(run: RunConfig) -> str:
-    """The file of `run` without the lines that there were no settings for."""
-    lines = to_toml(run).splitlines(keepends=True)
-    return "".join(line for line in lines if line.partition(" = ")[0] not in LATER_SETTINGS)
-
-
-@pytest.mark.parametrize("name", ["notebook", "annotated-2018", "annotated-2022"])
-def test_a_whole_file_from_before_batching_was_a_choice_means_what_was_done_then(name: str) -> None:
-    """Batches by length and a warm-up in optimizer steps, though the preset of today has it
-    otherwise."""
-    today = preset(name)
-    assert today.training.batching != "bucketed"
-    then = today.training.replace(batching="bucketed", schedule_unit="optimizer-steps")
-    assert from_toml(written_by_an_earlier_version(today)) == dataclasses.replace(
-        today, training=then
-    )
-
-
 def test_a_file_with_a_few_settings_gets_the_batching_of_its_preset() -> None:
     run = from_toml(
         'preset = "annotated-2022"\n[training]\nbatch_size = 20\nbatch_unit = "sentences"\n'

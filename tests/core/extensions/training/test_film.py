@@ -52,6 +52,9 @@ def translation(text: str = "ein hund", num_source: int = 4, num_target: int = 3
         source_ids=(2, 5, 0, 3),
         read_ids=(2, 6, 7),
         predicted_ids=(6, 7, 3),
+        ranks=(1, 1, 1),
+        entropies=(0.5, 0.25, 0.125),
+        source_places=(0, 1),
     )
 
 
@@ -132,70 +135,6 @@ def test_damaged_and_foreign_frames_are_refused_one_by_one_and_left_out_of_the_f
         with pytest.raises(CheckpointError, match="cannot be read as a frame of a film"):
             read_frame(path)
     assert [shot.step for shot in read_film(tmp_path)] == [7, 35]
-
-
-def test_a_frame_of_version_0_1_0_is_still_read(tmp_path: Path) -> None:
-    """Its header says the sentence and whether it was given, and knows no experiment, ranks or
-    entries."""
-    expected = translation()
-    written = {
-        "source_text": "ein hund",
-        "text": "A dog",
-        "source_tokens": ["<sos>", "ein", "hund", "<eos>"],
-        "read_tokens": ["<sos>", "a", "dog"],
-        "predicted_tokens": ["a", "dog", "<eos>"],
-        "log_probabilities": [-0.5, -0.25, -0.125],
-        "alternatives": [
-            [{"token": "a", "log_probability": -0.5}, {"token": "the", "log_probability": -1.5}],
-            [{"token": "dog", "log_probability": -0.25}],
-            [],
-        ],
-        "source_words": [
-            {"text": "ein", "start": 1, "end": 2},
-            {"text": "hund", "start": 2, "end": 3},
-        ],
-        "target_words": [
-            {"text": "a", "start": 0, "end": 1},
-            {"text": "dog", "start": 1, "end": 2},
-        ],
-        "unknown_source_positions": [2],
-        "ignored_text": "",
-        "notes": ["Unknown to the model, read as an unknown word (<unk>): hund."],
-        "seconds": 0.1,
-        "source_ids": [2, 5, 0, 3],
-        "read_ids": [2, 6, 7],
-        "predicted_ids": [6, 7, 3],
-        "is_given": False,
-    }
-    header = {
-        "format": "augenmerk-film-frame",
-        "version": 1,
-        "epoch": 2,
-        "step": 14,
-        "validation_loss": 2.5,
-        "translation": written,
-    }
-    path = frame_path(tmp_path, 14)
-    path.parent.mkdir()
-    maps = {
-        kind: expected.maps.of_kind(kind).astype(np.float16)
-        for kind in ("encoder", "decoder", "cross")
-    }
-    save_file(maps, path, metadata={"augenmerk": json.dumps(header, ensure_ascii=False)})
-    (frame,) = read_film(tmp_path)
-    assert (frame.epoch, frame.step, frame.validation_loss) == (2, 14, 2.5)
-    assert frame.translation.experiment == Experiment("ein hund")
-    assert (frame.translation.source_text, frame.translation.is_given) == ("ein hund", False)
-    for field in dataclasses.fields(Translation):
-        if field.name != "attention":
-            assert getattr(frame.translation, field.name) == getattr(expected, field.name), (
-                field.name
-            )
-    np.testing.assert_allclose(frame.translation.maps.cross, expected.maps.cross, atol=1e-3)
-    del written["source_text"]
-    save_file(maps, path, metadata={"augenmerk": json.dumps(header, ensure_ascii=False)})
-    with pytest.raises(CheckpointError, match="cannot be read as a frame"):
-        read_frame(path)
 
 
 def test_maps_that_do_not_fit_the_tokens_are_refused(tmp_path: Path) -> None:

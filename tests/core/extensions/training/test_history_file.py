@@ -2,7 +2,6 @@
 
 import csv
 import dataclasses
-import math
 import tracemalloc
 from pathlib import Path
 
@@ -31,23 +30,6 @@ def test_every_number_can_be_read_back(tmp_path: Path) -> None:
         read = {name: float(value) if value else None for name, value in row.items()}
         assert read == dataclasses.asdict(record)
     assert read_history(tmp_path / "history.csv") == tuple(RECORDS)
-
-
-def test_a_table_of_an_earlier_version_can_be_read(tmp_path: Path) -> None:
-    write_history(tmp_path / "history.csv", RECORDS[:1])
-    lines = (tmp_path / "history.csv").read_text().splitlines()
-    (tmp_path / "history.csv").write_text("\n".join(line.rpartition(",")[0] for line in lines))
-    assert read_history(tmp_path / "history.csv") == tuple(RECORDS[:1])
-
-
-def test_a_table_of_the_first_version_has_no_batch_means_and_no_durations(tmp_path: Path) -> None:
-    (tmp_path / "history.csv").write_text(
-        "epoch,step,training_loss,validation_loss,learning_rate\n1,5,3.0,2.0,0.001\n"
-    )
-    (record,) = read_history(tmp_path / "history.csv")
-    assert (record.epoch, record.validation_loss, record.bleu) == (1, 2.0, None)
-    assert math.isnan(record.validation_loss_batch_mean)
-    assert math.isnan(record.seconds)
 
 
 @pytest.mark.parametrize(

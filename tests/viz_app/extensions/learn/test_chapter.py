@@ -68,11 +68,6 @@ def test_a_text_becomes_a_chapter(tmp_path: Path) -> None:
     assert question.question.values == ("key",)
 
 
-def test_a_text_of_an_earlier_version_names_its_figure_as_it_did(tmp_path: Path) -> None:
-    chapter = read_chapter(write(tmp_path, TEXT + "::: figure loud-and-needed\n"))
-    assert [figure.name for figure in chapter.figures] == ["map", "clarity-vs-importance"]
-
-
 @pytest.mark.parametrize(
     ("broken", "expected"),
     [

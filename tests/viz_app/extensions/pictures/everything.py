@@ -95,7 +95,7 @@ def write_by_commands(folder: Path) -> None:
         assert run_command(list(command)) == 0, command
     save_checkpoint(load_checkpoint(checkpoint), folder / "again.safetensors")
     write_experiment_file(
-        read_experiment_file(EARLIER / "beam.augenmerk"), folder / "experiment.augenmerk"
+        read_experiment_file(EARLIER / "experiment.augenmerk"), folder / "experiment.augenmerk"
     )
     write_lesson_file(read_lesson_file(EARLIER / "lesson.augenmerk"), folder / "lesson.augenmerk")
 
