@@ -92,9 +92,9 @@ def _draw_weights(network: MarianMTModel) -> None:
     for name, parameter in network.named_parameters():
         if "embed_positions" in name or parameter.dim() != 2:
             continue
-        strength = (
-            3.0 if "q_proj" in name or "k_proj" in name else 0.5 if "out_proj" in name else 1.0
-        )
+        strength = 0.5 if "out_proj" in name else 1.0
+        if "q_proj" in name or "k_proj" in name:
+            strength = 3.0
         if last in name and ".fc" in name:
             strength = 4.0
         # at 1, states keep their length

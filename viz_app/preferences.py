@@ -54,7 +54,7 @@ class RecentFiles:
     def paths(self) -> tuple[Path, ...]:
         """At most `MAX_RECENT`, newest first."""
         stored = self._settings.value(self._key, [])
-        paths = [stored] if isinstance(stored, str) else stored if isinstance(stored, list) else []
+        paths = stored if isinstance(stored, list) else [stored]
         return tuple(_path_of(path) for path in paths if isinstance(path, str) and path)[
             :MAX_RECENT
         ]

@@ -85,6 +85,8 @@ def _kind_of(argument: str) -> str:
     """“file”, “folder” or an empty string. A sentence may be longer than any path."""
     try:
         path = Path(argument)
-        return "folder" if path.is_dir() else "file" if path.is_file() else ""
+        return next(
+            (kind for kind, fits in (("folder", path.is_dir), ("file", path.is_file)) if fits()), ""
+        )
     except OSError:
         return ""

@@ -122,13 +122,8 @@ class Setting:
         """The text for this value; the inverse of `read`."""
         if value is None:
             return NOTHING
-        return (
-            str(value).lower()
-            if isinstance(value, bool)
-            else f"{value:g}"
-            if _is_short(value)
-            else str(value)
-        )
+        text = f"{value:g}" if _is_short(value) else str(value)
+        return text.lower() if isinstance(value, bool) else text
 
     def check(self, owner: str, name: str, value: object) -> None:
         """Raises `ConfigError` unless the setting `name` can have the value."""

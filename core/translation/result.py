@@ -50,10 +50,8 @@ class RareWord:
     @property
     def explanation(self) -> str:
         """For people: “not in the training data; the model guesses from its pieces: le·sen”."""
-        seen = phrase(
-            "at_most" if not self.is_exact else "only" if self.count else "never",
-            times=_times(self.count),
-        )
+        exactly = "only" if self.count else "never"
+        seen = phrase(exactly if self.is_exact else "at_most", times=_times(self.count))
         if self.is_unknown:
             return phrase("rare_unknown", seen=seen)
         if len(self.pieces) > 1:

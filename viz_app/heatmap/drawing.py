@@ -290,15 +290,18 @@ def _middle(box: Box, size: float) -> Box:
     return Box(box.left + (box.width - size) / 2, box.top + (box.height - size) / 2, size, size)
 
 
-def marked_labels(marks: Marks, count: int, *, is_row: bool) -> list[Literal["accent", "warm", ""]]:
+LabelColor = Literal["accent", "warm", ""]
+
+
+def marked_labels(marks: Marks, count: int, *, is_row: bool) -> list[LabelColor]:
     """The role of the colour of each row's or column's label: selected, changed, or neither."""
-    lit = {band.index for band in marks.lit if band.is_row == is_row}
+    colors: dict[int, LabelColor] = {
+        band.index: "warm" for band in marks.changed if band.is_row == is_row
+    }
+    colors |= {band.index: "accent" for band in marks.lit if band.is_row == is_row}
     if marks.pinned is not None:
-        lit.add(marks.pinned.row if is_row else marks.pinned.column)
-    changed = {band.index for band in marks.changed if band.is_row == is_row}
-    return [
-        "accent" if index in lit else "warm" if index in changed else "" for index in range(count)
-    ]
+        colors[marks.pinned.row if is_row else marks.pinned.column] = "accent"
+    return [colors.get(index, "") for index in range(count)]
 
 
 def large_map(state: ExperimentState) -> Drawing | None:

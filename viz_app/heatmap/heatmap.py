@@ -1070,13 +1070,8 @@ class Heatmap(LargeMap):
         pair = self.pair_at(point)
         is_on_label = self._label_at(point) is not None
         shapes = Qt.CursorShape
-        self.setCursor(
-            shapes.CrossCursor
-            if pair
-            else shapes.PointingHandCursor
-            if is_on_label
-            else shapes.ArrowCursor
-        )
+        beside = shapes.PointingHandCursor if is_on_label else shapes.ArrowCursor
+        self.setCursor(shapes.CrossCursor if pair else beside)
         selection.hovered_sum = (
             self.layout_now.sum_at(point) if self.layout_now is not None else None
         )

@@ -111,7 +111,7 @@ NO_MARKS = Marks()
 
 def scaling_text(factor: float) -> str:
     """A few letters on the factor of a head or network: "off", "×0.5"; empty if it is unchanged."""
-    return "" if factor == 1 else "off" if factor == 0 else f"×{factor:g}".replace("-", "−")
+    return {1.0: "", 0.0: "off"}.get(factor, f"×{factor:g}".replace("-", "−"))
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 )
 
 from augenmerk.core.counting import display_text
-from augenmerk.core.maps.parts import OTHERS, ComponentGroup, RowParts
+from augenmerk.core.maps.parts import OTHERS, Baseline, ComponentGroup, RowParts
 from augenmerk.core.maps.trace import Trace
 from augenmerk.core.quantities import number
 
@@ -215,9 +215,8 @@ class QueryKeyCard(QFrame):
             action.triggered.connect(lambda: self._choose_baseline(str(pair.key)))
 
     def _choose_baseline(self, name: str) -> None:
-        self.explanation.baseline = (
-            int(name) if name.isdecimal() else "none" if name == "none" else "mean"
-        )
+        named: Baseline = "none" if name == "none" else "mean"
+        self.explanation.baseline = int(name) if name.isdecimal() else named
 
     def _open_groups(self, cell: MatrixCell) -> None:
         """Opens the groups of a cell, or of a label; closes those that are open."""

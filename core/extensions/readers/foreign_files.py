@@ -428,7 +428,9 @@ def kind_of_other_file(path: Path) -> str:
     """
     start = start_of(path)
     row = next((row for row in (_LFS_POINTER, _WEB_PAGE) if row.describes((), start)), None)
-    return row.kind if row is not None else "" if start.strip() else "empty"
+    if row is not None:
+        return row.kind
+    return "" if start.strip() else "empty"
 
 
 def start_of(path: Path) -> bytes:

@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 
 from ...config import Activation, DecodingConfig, ModelConfig
+from ...config.groups import Tying
 from ...errors import ModelImportError
 from ...model.layers import sinusoidal_halves_table
 from ...plain_text import name_of
@@ -212,6 +213,7 @@ class _Settings:
                 width % number == 0, name, f"a number that divides d_model, {width}", OTHER_COPY
             )
         dropout = config.values.get("dropout", 0.1)
+        tying: Tying = "all" if self.shares_vocabulary else "output"
         with settings_of(config.file):
             return ModelConfig(
                 width=width,
@@ -228,11 +230,7 @@ class _Settings:
                 positions="sinusoidal-halves",
                 max_positions=config.whole("max_position_embeddings", 1024, 1, 100_000),
                 scale_embeddings=config.flag("scale_embedding"),
-                tied_embeddings="none"
-                if not self.is_tied
-                else "all"
-                if self.shares_vocabulary
-                else "output",
+                tied_embeddings=tying if self.is_tied else "none",
                 output_bias=True,
             )
 
@@ -512,13 +510,8 @@ class _Vocabularies:
             found += [value for name, value in section.values.items() if name.endswith("_token")]
             for name in ("additional_special_tokens", "extra_special_tokens"):
                 value = section.values.get(name)
-                found += (
-                    value
-                    if isinstance(value, list)
-                    else value.values()
-                    if isinstance(value, dict)
-                    else ()
-                )
+                if isinstance(value, list | dict):
+                    found += value.values() if isinstance(value, dict) else value
         texts = (value.get("content") if isinstance(value, dict) else value for value in found)
         return {text for text in texts if isinstance(text, str)}
 

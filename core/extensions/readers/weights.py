@@ -11,6 +11,7 @@ from safetensors import SafetensorError
 from torch import Tensor
 
 from ...config import ModelConfig
+from ...config.groups import Tying
 from ...errors import ModelImportError
 from ...model.non_finite import is_finite
 from ...tensor_file import open_foreign_tensors
@@ -222,13 +223,9 @@ def tied(
         one_vocabulary: whether source and target can share their embeddings.
     """
     source, target, output = (weights[name] for name in MATRICES)
-    tying = (
-        "none"
-        if not _same(target, output)
-        else "all"
-        if one_vocabulary and _same(source, target)
-        else "output"
-    )
+    tying: Tying = "none"
+    if _same(target, output):
+        tying = "all" if one_vocabulary and _same(source, target) else "output"
     for name in {"none": (), "output": MATRICES[2:], "all": MATRICES[1:]}[tying]:
         del weights[name]
     if tying == "none" and source is target:  # sharing these two alone is not stored

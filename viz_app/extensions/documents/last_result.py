@@ -150,10 +150,7 @@ def _from_json(kind: Any, value: Any) -> Any:
         return tuple(
             _from_json(item_kind, item) for item_kind, item in zip(kinds, value, strict=True)
         )
-    if not (
-        value in arguments
-        if origin is Literal
-        else type(value) in ((int, float) if kind is float else (kind,))
-    ):
+    types = (int, float) if kind is float else (kind,)
+    if not (value in arguments if origin is Literal else type(value) in types):
         raise TypeError(f"{value!r} is not {kind}")
     return value

@@ -144,7 +144,9 @@ class Answers:
 
 def _direction(change: float, same: float) -> str:
     """“rises”, “falls”, or for at most a change of `same`, “stays”."""
-    return "rises" if change > same else "falls" if change < -same else "stays"
+    if change > same:
+        return "rises"
+    return "falls" if change < -same else "stays"
 
 
 def _original_and(state: ExperimentState, *changes: Intervention) -> RunJob:
@@ -189,7 +191,8 @@ def _judge_tokens(state: ExperimentState, question: Question, answer: None) -> V
         sentences.append(f"Words in pieces: {pieces}.")
     if added:
         sentences.append(f"Tokens that mark the start and the end: {added}.")
-    choice = "more" if num_tokens > num_words else "fewer" if num_tokens < num_words else "same"
+    difference = _direction(num_tokens - num_words, 0)
+    choice = {"rises": "more", "falls": "fewer", "stays": "same"}[difference]
     return Verdict(choice, " ".join(sentences))
 
 
@@ -235,13 +238,9 @@ def _judge_shuffled(
 ) -> Verdict:
     before, after = answer
     has_same_words = Counter(before.predicted_ids) == Counter(after.predicted_ids)
-    choice = (
-        "same"
-        if before.predicted_ids == after.predicted_ids
-        else "order"
-        if has_same_words
-        else "words"
-    )
+    choice = "order" if has_same_words else "words"
+    if before.predicted_ids == after.predicted_ids:
+        choice = "same"
     because = {
         "same": "The positions were added to other words. This changed the log-probability from "
         f"{number(before.log_probability)} to {number(after.log_probability)}, but no word.",
@@ -332,7 +331,8 @@ def _judge_second_choice(
 
 
 def _share(number: int, among: int) -> str:
-    return f"{'None' if number == 0 else 'All' if number == among else number} of {among} tokens"
+    names = {among: "All", 0: "None"}
+    return f"{names.get(number, number)} of {among} tokens"
 
 
 def _compared(change: float, which: str = "The whole", than: str = "before") -> str:
@@ -343,13 +343,9 @@ def _compared(change: float, which: str = "The whole", than: str = "before") -> 
         times = "over a million"
     else:
         ratio = math.exp(abs(change))
-        times = (
-            f"{ratio:.1f}"
-            if ratio < 10
-            else f"{ratio:.0f}"
-            if ratio < 1000
-            else f"about {float(f'{ratio:.2g}'):,.0f}"
-        )
+        times = f"{ratio:.1f}" if ratio < 10 else f"{ratio:.0f}"
+        if ratio >= 1000:
+            times = f"about {float(f'{ratio:.2g}'):,.0f}"
     return (
         f"{which} translation is {times} times {'more' if change > 0 else 'less'} probable than "
         f"{than}."

@@ -377,7 +377,9 @@ class LessonTextDialog(QDialog):
         can_ask = not texts or bool(texts[1]) or not any(texts[2:4])
         for field in self.texts[1:2]:
             field.setPlaceholderText(TEXTS[1][1] if can_ask else NEEDS_QUESTION)
-        missing = NEEDS_TITLE if not title else "" if can_ask else NEEDS_QUESTION
+        missing = "" if can_ask else NEEDS_QUESTION
+        if not title:
+            missing = NEEDS_TITLE
         self.missing.setText(missing)
         ok = self.buttons.button(QDialogButtonBox.StandardButton.Ok)
         ok.setEnabled(not missing)

@@ -449,9 +449,10 @@ class LessonDocuments(QObject):
         name = self._preferences.lesson_name
         index = self._preferences.lesson_place
         unsaved = self._unsaved
-        shipped = resource_path(SHIPPED_LESSONS) / name.removeprefix(SHIPPED_MARK)
         has_unsaved = False
-        path = (shipped if name.startswith(SHIPPED_MARK) else Path(name)) if name else None
+        path = Path(name) if name else None
+        if name.startswith(SHIPPED_MARK):
+            path = resource_path(SHIPPED_LESSONS) / name.removeprefix(SHIPPED_MARK)
         try:
             self._keeps_unsaved = has_unsaved = unsaved.exists()
             if not (name or has_unsaved):

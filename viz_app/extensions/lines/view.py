@@ -164,8 +164,8 @@ class LinesPainter:
             (True, False), (bright_queries, bright_keys), self.new_entries, strict=True
         ):
             for band in self.bands(are_queries=are_queries):
-                color = "accent" if lit[band.index] else "warm" if band.index in new else ""
-                self._paint_label(painter, band, color)
+                color = "warm" if band.index in new else ""
+                self._paint_label(painter, band, "accent" if lit[band.index] else color)
         self._paint_titles(painter)
         self._paint_values(painter)
 

@@ -338,7 +338,9 @@ def _draw_shapes(
             continue
         is_round = shape.kind in ("dot", "ring")
         is_dimmed = shape.kind == "dimmed"
-        fill = "none" if shape.kind in ("frame", "ring") else "white" if is_dimmed else color
+        fill = "white" if is_dimmed else color
+        if shape.kind in ("frame", "ring"):
+            fill = "none"
         patch = (
             Ellipse((x + width / 2, y + height / 2), width, height)
             if is_round

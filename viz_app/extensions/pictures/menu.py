@@ -413,9 +413,9 @@ class ExportMenu(QMenu):
         )
         self._name_films(source.state)
         for name, command in EXPORTS.items():
-            needed = (
-                source.run if name in OF_RUNS else source.table if name == "analysis" else source
-            )
+            needed: object = source.table if name == "analysis" else source
+            if name in OF_RUNS:
+                needed = source.run
             self.entries[name].setVisible(needed is not None)
             self.entries[name].setEnabled(command.is_offered(self))
 

@@ -160,7 +160,9 @@ class JobBar(QWidget):
     def _show_state(self) -> None:
         was_cancelled = self._offers_start and self._request.problem == self.cancelled
         is_startable = not self._request.is_running and (was_cancelled or not self.cancelled)
-        shown = self.stop if self.is_cancellable else self.start if is_startable else None
+        shown = self.start if is_startable else None
+        if self.is_cancellable:
+            shown = self.stop
         if shown is not self._shown:  # else a layout for each answer
             self._shown = shown
             if self.cancelled:

@@ -436,13 +436,9 @@ class FilmPanel(QFrame):
     def _fit(self) -> None:
         has_thumbnails = self.height() >= scaled(LOW_PX) and not self._is_presented
         set_visible(self.area, has_thumbnails, focus_to=self.strip)
-        self.text.set_max_lines(
-            MAX_LINES
-            if self.height() >= scaled(TALL_PX)
-            else 2
-            if self.height() >= scaled(TALL_PX) - 70
-            else 1
-        )
+        missing_px = scaled(TALL_PX) - self.height()
+        few_lines = 2 if missing_px <= 70 else 1
+        self.text.set_max_lines(MAX_LINES if missing_px <= 0 else few_lines)
 
     def hideEvent(self, event: QHideEvent) -> None:
         """Stops playing while hidden."""

@@ -277,13 +277,9 @@ def ticks(low: float, high: float, room: float = math.inf) -> list[float]:
 def shown_value(value: float) -> str:
     """A number as text for an axis or the legend."""
     size = abs(value)
-    shown = (
-        "0"
-        if size < 1e-12
-        else f"{value:,.0f}"
-        if size >= 1000
-        else f"{value:.4g}"
-        if size >= 1e-5
-        else f"{value:.1e}"
-    )
-    return shown.replace("-", "−")
+    if size < 1e-12:
+        return "0"
+    text = f"{value:.4g}" if size >= 1e-5 else f"{value:.1e}"
+    if size >= 1000:
+        text = f"{value:,.0f}"
+    return text.replace("-", "−")

@@ -201,15 +201,14 @@ class PartBars(BarList):
         measured = self._measured.get(component)
         is_off = component in self._off
         before = self._before.value_of(component) if self._before is not None else None
+        note = ""
+        if measured is not None:
+            note = "–" if math.isnan(measured) else f"off {number(measured, signed=True)}"
         return Bar(
             name_of(component, parts),
             value,
             "off" if is_off else number(value, signed=True),
-            ""
-            if measured is None
-            else "–"
-            if math.isnan(measured)
-            else f"off {number(measured, signed=True)}",
+            note,
             is_lit=component == self._state.selection.head,
             is_struck=is_off,
             tip=_tip_of(component, measured),
@@ -283,7 +282,9 @@ def lead_text(parts: WordParts, *, is_foil_whole: bool = False) -> str:
 def _comparison(word: Alternative, foil: Alternative, name: str = "") -> str:
     log_ratio = word.log_probability - foil.log_probability
     times = math.exp(min(abs(log_ratio), MAX_LOG_RATIO))
-    shown = f"{times:.1f}" if times < 10 else f"{times:,.0f}" if times < 1e6 else "over a million"
+    shown = f"{times:,.0f}" if times < 1e6 else "over a million"
+    if times < 10:
+        shown = f"{times:.1f}"
     comparison = "as probable as" if log_ratio >= 0 else "less probable than"
     how = "about as probable as" if times < 1.05 else f"{shown} times {comparison}"
     return f"{name or f'“{visible(word.token)}”'} is {how} “{visible(foil.token)}”"

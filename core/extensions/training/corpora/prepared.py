@@ -305,7 +305,7 @@ def within_length(pairs: EncodedPairs, config: DataConfig) -> Sequence[int]:
 
 
 def _num_source_marks(config: DataConfig) -> int:
-    return 2 if config.wrap_source else 1 if config.end_source else 0
+    return 2 if config.wrap_source else int(config.end_source)
 
 
 def _some_within_length(pairs: EncodedPairs, config: DataConfig, what: str) -> Sequence[int]:

@@ -359,13 +359,9 @@ def _word_bar(word: SourceWord, scale: float, *, is_lit: bool, is_waiting: bool)
         tip = f"without {word.text}: {without}\nClick to remove it"
     if (word.change or 0.0) > 0:
         tip += "\nOrange: the translation is more probable without it"
-    value = (
-        number(word.change, signed=True)
-        if word.change is not None
-        else WAITING
-        if is_waiting
-        else ""
-    )
+    value = WAITING if is_waiting else ""
+    if word.change is not None:
+        value = number(word.change, signed=True)
     is_removed = isinstance(word.edit, SourceWordRemoved)
     return Bar(
         text,

@@ -72,13 +72,9 @@ class RunMenu(MenuButton):
                 lambda _checked=False, folder=run.folder: self.folder_chosen.emit(folder)
             )
         if not runs:
-            reason = (
-                NO_PERMISSION
-                if is_forbidden(parent_folder)
-                else NO_RUNS
-                if shown is None
-                else NO_OTHER_RUNS
-            )
+            reason = NO_RUNS if shown is None else NO_OTHER_RUNS
+            if is_forbidden(parent_folder):
+                reason = NO_PERMISSION
             menu.addAction(reason).setEnabled(False)
         menu.addSeparator()
         for text, act in {**more, "Other folder…": partial(self._ask, parent_folder)}.items():

@@ -198,13 +198,8 @@ def _idle_notice(run: Run) -> Notice | None:
 def _viewing_notice(run: Run) -> Notice:
     best = run.curves.best
     number = len(run.curves.validations)
-    sentences = [
-        f"Validated {number} times."
-        if number > 1
-        else "Validated once."
-        if number
-        else "Not validated yet."
-    ]
+    few = {0: "Not validated yet.", 1: "Validated once."}
+    sentences = [few.get(number, f"Validated {number} times.")]
     if best is not None:
         sentences.append(f"Best validation loss {best.validation_loss:.3f} in epoch {best.epoch}.")
     if run.can_resume:
