@@ -22,9 +22,11 @@ class Hands(QObject):
     scroll.
 
     Attributes:
-        num_typed, num_switched, num_scrolled: actions done.
-        num_heads_seen, num_places_seen: how often this changed the chosen head and the scroll
-            position.
+        num_typed: actions that typed.
+        num_switched: actions that switched heads.
+        num_scrolled: actions that scrolled.
+        num_heads_seen: how often the chosen head changed.
+        num_places_seen: how often the scroll position changed.
         typed: the expected text of the field.
     """
 

@@ -12,8 +12,10 @@ class Ratio:
 
     Attributes:
         name: what is compared.
-        ours_seconds, other_seconds: medians.
-        required, aim: the required ratio, and the target.
+        ours_seconds: median of ours.
+        other_seconds: median of the other.
+        required: the required ratio.
+        aim: the target.
         note: the kind of seconds, if not wall time.
     """
 

@@ -39,7 +39,8 @@ class Draft:
     """A scene whose token positions are not yet known.
 
     Attributes:
-        title, question: see `Scene`.
+        title: see `Scene`.
+        question: see `Scene`.
         text: with {weight} for the pinned cell and {translation} for the translation with all
             changes.
         sentence: in German.

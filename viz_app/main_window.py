@@ -389,7 +389,8 @@ class MainWindow(QMainWindow):
 
     Attributes:
         state: the experiment that the Translate page and the analysis tabs show.
-        translate_page, analysis: always there.
+        translate_page: the Translate page; always there.
+        analysis: the analysis tabs; always there.
         pages: all pages, which are made when they are first shown.
         parts: what extensions add, in the order of their declarations.
         screens: shows the pages, or one view on the whole screen.

@@ -13,8 +13,8 @@ class Palette:
         raised: surface of a chip, a pressed tab, a field.
         border: hairlines and panel edges.
         grid: lines inside a chart.
-        text, muted: text, and secondary text. Both reach 4.5 : 1 on `background`, `panel` and
-            `raised`.
+        text: text, at least 4.5 : 1 on `background`, `panel` and `raised`.
+        muted: secondary text, likewise.
         accent: selection, the first curve, the primary button; `on_accent` is text upon it.
         warm: items that deserve a second look: low probability, the second curve, notes.
         faint_accent: a pale accent: raw values of a smoothed curve.

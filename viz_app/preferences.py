@@ -187,17 +187,20 @@ class Preferences:
 
     Attributes:
         settings: the storage.
-        recent_models, recent_experiments: checkpoints, and experiment files.
+        recent_models: checkpoints that were opened.
+        recent_experiments: experiment files that were opened.
         imports: models of other projects.
-        theme, scale: light, dark, or the same as the system; the size of everything, in percent.
+        theme: light, dark, or the same as the system.
+        scale: the size of everything, in percent.
         model: the checkpoint that was opened last; None for the bundled one.
         head: the head that was chosen last; None if none ever was.
-        lesson_name, lesson_place: the lesson that is open, empty for none; the scene, from 0.
+        lesson_name: the lesson that is open; empty for none.
+        lesson_place: its scene, from 0.
         has_taken_quick_tour: whether the quick tour was taken or skipped.
         learn_language: code of the language of the Learn page.
         exports_captions: whether exported pictures have a caption.
-        is_analysis_open, analysis_tab: whether the analysis tabs are shown; the name of the last
-            one, or empty.
+        is_analysis_open: whether the analysis tabs are shown.
+        analysis_tab: the name of the last one, or empty.
     """
 
     theme = Preference[ThemeChoice]("theme", "system", _one_of(THEME_CHOICES))

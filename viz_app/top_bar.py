@@ -106,7 +106,8 @@ class TopBar(QWidget):
     Attributes:
         tabs: one button for each page, by its name.
         model_button: the model in use; its menu opens another.
-        status, device: the status of the training; the model's device.
+        status: the status of the training.
+        device: the model's device.
         menu_button: opens the menu of the window.
     """
 

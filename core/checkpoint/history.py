@@ -13,7 +13,8 @@ class EpochRecord:
     """One validated epoch. Losses are natural-log cross-entropies per target token.
 
     Attributes:
-        epoch, step: epochs and optimizer steps done.
+        epoch: number of complete epochs.
+        step: number of optimizer steps done.
         training_loss: token-weighted mean of what was minimised (with label smoothing, if the run
             has it).
         validation_loss: token-weighted, without smoothing.

@@ -21,7 +21,9 @@ class RunConfig:
     Attributes:
         preset: the name it started from.
         description: one line for display.
-        model, data, training: the three groups of settings.
+        model: settings of the architecture.
+        data: settings of the data and their tokens.
+        training: settings of the training.
     """
 
     preset: str

@@ -39,10 +39,12 @@ class MapDifference(ReadOnlyArrays):
 
     Attributes:
         values: [..., Q, M]; above 0 where the second gives more. Of weights, from −1 to 1.
-        queries, keys: of the first map, those with a partner.
-        query_pairs, key_pairs: for each its index in the first and in the second map.
-        queries_left_out, keys_left_out: the number without a partner in the first and the second
-            map.
+        queries: queries of the first map that have a partner.
+        keys: keys of the first map that have a partner.
+        query_pairs: for each query its index in the first and in the second map.
+        key_pairs: for each key likewise.
+        queries_left_out: the number of queries without a partner in the first and the second map.
+        keys_left_out: the number of keys, likewise.
         mass_left_out: [2, ..., Q], the weight of each query on keys without a partner, in the first
             and the second map. If it is large, the difference means little.
     """

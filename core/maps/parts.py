@@ -101,8 +101,8 @@ class RowParts(ReadOnlyArrays):
     Attributes:
         head: the head.
         query: the position of the query: a row of the map.
-        query_components, key_components: P and C of them. In cross-attention the keys are made of
-            the encoder's.
+        query_components: the P components of the query.
+        key_components: the C components of the keys; in cross-attention those of the encoder.
         queries: [P, K], the parts of the query, divided by √K and the head's temperature.
         keys: [M, C, K], the parts of each key that the query sees; `queries @ keys[m].T` sums to
             its score.
@@ -167,7 +167,8 @@ class CellParts(ReadOnlyArrays):
 
     Attributes:
         row: the scores of its query.
-        key, baseline: see `RowParts.of_cell`.
+        key: see `RowParts.of_cell`.
+        baseline: see `RowParts.of_cell`.
         products: [P, C], the part of each component of the query with each component of the key.
         total: the score minus the baseline.
         remainder: `total` minus the sum of `products`: rounding, or the effect of a user's hook.
@@ -204,7 +205,8 @@ class PartsTable(ReadOnlyArrays):
     """Sums of products.
 
     Attributes:
-        rows, columns: components of the query and of the key.
+        rows: components of the query.
+        columns: components of the key.
         values: the sum of the products of each row and column.
     """
 

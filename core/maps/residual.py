@@ -124,7 +124,8 @@ class ResidualStreams:
     """The streams of one pass over a pair.
 
     Attributes:
-        encoder, decoder: of S and T tokens.
+        encoder: the stream of S source tokens.
+        decoder: the stream of T target tokens.
         logits: [T, V].
     """
 

@@ -45,7 +45,8 @@ class HeadProfiles(ReadOnlyArrays):
             visible keys.
         confidence: [L, H], mean of the largest weight in a row (Voita et al. 2019, section 4, for
             all tokens).
-        start_share, end_share: [L, H], weight on the keys `<sos>` and `<eos>`.
+        start_share: [L, H], weight on the key `<sos>`.
+        end_share: [L, H], weight on the key `<eos>`.
         distances: [L, H, 2 R + 1], weight on keys at distances −R … R from the row's own position.
             In cross-attention this is the position on the diagonal: t (S − 1) / (T − 1), rounded.
         coverage: [L, H], from 0 to 1: the number of different words with the largest weight of some
@@ -83,7 +84,9 @@ class SampleProfiles(ByKind[HeadProfiles]):
     """The heads of a model on a sample.
 
     Attributes:
-        encoder, decoder, cross: the heads of each kind.
+        encoder: the encoder's heads.
+        decoder: the heads of the decoder's self-attention.
+        cross: the heads of cross-attention.
         num_sentences: sentences read.
         num_skipped: sentences that the model refused.
         changes: heads and networks that were changed.

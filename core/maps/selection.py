@@ -80,7 +80,8 @@ class LabelledMap(ReadOnlyArrays):
 
     Attributes:
         weights: [..., Q, M].
-        queries, keys: Q and M entries.
+        queries: Q entries.
+        keys: M entries.
         hidden_mass: [..., Q], from 0 to 1: the share of each query's weight on hidden keys; 0 if
             none are hidden.
     """

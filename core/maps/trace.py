@@ -22,7 +22,8 @@ class HeadTrace(ReadOnlyArrays):
 
     Attributes:
         queries: [L, H, Q, K].
-        keys, values: [L, H, M, K]; the values of a head that is switched off are 0.
+        keys: [L, H, M, K].
+        values: [L, H, M, K]; those of a head that is switched off are 0.
         mixing: [L, H, K, D], each head's slice of the output projection: `values @ mixing` is the
             full-width vector that a key adds to the output at weight 1.
         weights: [L, H, Q, M], the attention weights.
@@ -44,7 +45,9 @@ class Trace(ByKind["HeadTrace"]):
     M and Q are S and S for the encoder, T and T for the decoder, S and T for cross.
 
     Attributes:
-        encoder, decoder, cross: the heads of each kind.
+        encoder: the encoder's heads.
+        decoder: the heads of the decoder's self-attention.
+        cross: the heads of cross-attention.
         lifts_mask: whether the decoder also saw later target tokens.
     """
 
@@ -65,8 +68,10 @@ class QueryKeyDetail(ReadOnlyArrays):
 
     Attributes:
         head: the head.
-        query, key: positions of the two tokens: row and column of the map.
-        query_vector, key_vector: [K] each; the query as projected, not yet divided by √K.
+        query: position of the query's token, the row of the map.
+        key: position of the key's token, the column.
+        query_vector: [K], as projected, not yet divided by √K.
+        key_vector: [K].
         products: [K], query · key / √K of each dimension; they sum to `score`.
         score: the attention score of this pair, before the softmax (Vaswani et al. 2017, equation
             1).

@@ -89,7 +89,8 @@ class MultiHeadAttention(nn.Module):
     multiplication projects all three when they come from the same sequence.
 
     Attributes:
-        in_proj_weight, in_proj_bias: [3 D, D] and [3 D]; queries, keys, values from top to bottom.
+        in_proj_weight: [3 D, D]; queries, keys, values from top to bottom.
+        in_proj_bias: [3 D], likewise.
         out_proj: mixes the heads' outputs, D to D.
         keep: receives values inside `attend`, where hooks cannot reach; set by `core.model.sites`
             during a pass.

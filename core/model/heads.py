@@ -40,7 +40,8 @@ class Head(Counted, CheckedFields):
 
     Attributes:
         kind: encoder self-attention, decoder self-attention, or cross-attention of the decoder.
-        layer, head: counted from 0.
+        layer: counted from 0.
+        head: counted from 0.
     """
 
     kind: AttentionKind
@@ -76,7 +77,8 @@ class HeadGroup(Counted):
 
     Attributes:
         kind: of the heads.
-        layer, head: counted from 0; None for all.
+        layer: counted from 0; None for all.
+        head: counted from 0; None for all.
     """
 
     kind: AttentionKind

@@ -13,8 +13,9 @@ class ModelOutput:
 
     Attributes:
         logits: [B, T, V].
-        encoder_maps, decoder_maps, cross_maps: [B, L, H, S, S], [B, L, H, T, T], [B, L, H, T, S],
-            without dropout; None unless requested.
+        encoder_maps: [B, L, H, S, S], without dropout; None unless requested.
+        decoder_maps: [B, L, H, T, T], likewise.
+        cross_maps: [B, L, H, T, S], likewise.
     """
 
     logits: Tensor

@@ -26,7 +26,8 @@ class EncodedWord:
         ids: one for a word vocabulary, one or more for subwords.
         labels: the tokens of these ids, for display.
         unknown: for each id, whether its text is not in the vocabulary.
-        char_start, char_end: its place in the line.
+        char_start: index of its first character in the line.
+        char_end: index after its last character.
         read_as: the restored spelling; None if `text` was read unchanged.
     """
 
@@ -50,9 +51,10 @@ class Word:
 
     Attributes:
         text: the word as read, pieces joined.
-        start, end: half-open range of its tokens. For a source word: indices into
-            `Translation.source_tokens`; for a target word: decoding steps, so indices into
-            `predicted_tokens` (and, one further on, into `read_tokens`).
+        start: index of its first token: for a source word, in `Translation.source_tokens`; for a
+            target word, the decoding step, so in `predicted_tokens` (and, one further on, in
+            `read_tokens`).
+        end: index after its last token.
     """
 
     text: str

@@ -21,7 +21,8 @@ class Vocabulary:
 
     Attributes:
         tokens: every token, specials included.
-        padding_id, start_id: always defined.
+        padding_id: always defined.
+        start_id: always defined.
         end_id: None if the task has no end token (the copy task: its length is known).
         unknown_id: None if no token can be unknown.
     """

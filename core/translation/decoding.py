@@ -300,8 +300,8 @@ class TargetPass:
 
     Attributes:
         ids: T of them, including the end token if there is one.
-        output, row: the pass, and the row of this sentence in its batch. Positions after T are
-            meaningless.
+        output: the pass. Positions after T are meaningless.
+        row: the row of this sentence in its batch.
     """
 
     ids: list[int]

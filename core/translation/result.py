@@ -33,7 +33,8 @@ class RareWord:
     Attributes:
         text: as the model reads it.
         count: occurrences in the training data.
-        start, end: half-open range of its tokens in `Translation.source_tokens`.
+        start: index of its first token in `Translation.source_tokens`.
+        end: index after its last token.
         pieces: the pieces that the model reads.
         is_unknown: whether the vocabulary does not know all of it.
         is_exact: whether `count` is the number itself; else the most it can be.
@@ -66,7 +67,8 @@ class RespelledWord:
     Attributes:
         text: as typed, case folded.
         read_as: the spelling that the model reads.
-        start, end: half-open range of its tokens in `Translation.source_tokens`.
+        start: index of its first token in `Translation.source_tokens`.
+        end: index after its last token.
         count: occurrences as typed in the training data.
     """
 
@@ -239,7 +241,9 @@ class Translation:
             see `all_notes`.
         attention: of every layer and head; None if it was not requested (see `maps`).
         seconds: wall time from text to result.
-        source_ids, read_ids, predicted_ids: the ids of these tokens in the model's vocabularies.
+        source_ids: ids of `source_tokens` in the source vocabulary.
+        read_ids: ids of `read_tokens` in the target vocabulary.
+        predicted_ids: ids of `predicted_tokens`, likewise.
         source_places: for each of `source_words` its place among the words as typed.
         ranks: the place of each predicted token among all that may be chosen, 1 for the best, T
             values.

@@ -45,11 +45,11 @@ class Drawing:
 
     Attributes:
         values: [rows, columns]; NaN: a cell without a value, which is hatched.
-        row_labels, column_labels: one for each row and column; none where the map is drawn without
-            labels.
+        row_labels: one for each row; none where the map is drawn without labels.
+        column_labels: one for each column; none likewise.
         scale: the colours of the values.
-        row_axis, column_axis: the meaning of rows and columns, such as "source token"; may be
-            empty.
+        row_axis: the meaning of rows, such as "source token"; may be empty.
+        column_axis: the meaning of columns; may be empty.
         title: a few words.
         caption: a description; may be empty.
         marks: the marks on it.

@@ -179,8 +179,10 @@ class HeatmapLayout:
         cell: width and height of a cell.
         font: of the labels; smaller where cells are small.
         angle: of the labels of columns, in radians.
-        row_step, column_step: every how many rows and columns a label fits.
-        row_label_width, column_label_length: room for labels; longer ones are elided.
+        row_step: every how many rows a label fits.
+        column_step: every how many columns a label fits.
+        row_label_width: room for labels of rows; longer ones are elided.
+        column_label_length: room for labels of columns, likewise.
         hidden: the excess of the map's width and height over the window's; 0 where all of it fits.
     """
 
@@ -866,7 +868,8 @@ class MapScrollBars:
     """The scroll bars of a map that is larger than its widget.
 
     Attributes:
-        across, down: the bars, hidden where all of it fits.
+        across: the horizontal bar, hidden where the whole width fits.
+        down: the vertical bar, hidden where the whole height fits.
     """
 
     def __init__(self, widget: QWidget, on_scrolled: Callable[[], None]) -> None:

@@ -62,7 +62,8 @@ class Matrix:
 
     Attributes:
         values: [rows, columns]; NaN: there is no cell.
-        row_labels, column_labels: one for each.
+        row_labels: one for each row.
+        column_labels: one for each column.
         title: above it; empty for none.
         texts: in the cells, row by row, shortened where they do not fit; None for those of the
             style.

@@ -49,7 +49,8 @@ class ExperimentEditor:
 
     Attributes:
         step: the experiment in use.
-        past, future: the others; the nearest is last.
+        past: the experiments that undo leads to; the nearest is last.
+        future: those that redo leads to; the nearest is last.
     """
 
     step: Step = Step(Experiment(""))

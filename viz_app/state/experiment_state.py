@@ -46,7 +46,8 @@ class Progress:
     """The progress of a job.
 
     Attributes:
-        done, total: counts of what `text` names; the total is 0 if unknown.
+        done: the number done of what `text` names.
+        total: the number in all; 0 if unknown.
         text: a few words.
         partial: the answer so far, or None.
     """
@@ -168,7 +169,8 @@ class Stale:
     """A result of an earlier model or session, until the model in use has answered.
 
     Attributes:
-        result, model: as of `Current`.
+        result: as of `Current`.
+        model: as of `Current`.
         is_outdated: whether the model in use is another one; the result of the last session waits
             for its own.
     """
@@ -574,7 +576,9 @@ class ViewIntents:
     """Keeps the chosen head and the pinned cell as results change; missing ones are chosen later.
 
     Attributes:
-        settings, selection, maps: the state it applies to.
+        settings: the options it changes.
+        selection: the choices it changes.
+        maps: the maps it reads.
         view_next: applies a saved view with the next result, so that sentence and maps change
             together; None without.
     """

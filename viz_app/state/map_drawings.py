@@ -22,7 +22,8 @@ class MapDrawing:
     Attributes:
         code: the full name of a subclass of `LargeMap`, as “module:Class”.
         order: the place in the menu.
-        name, tip: on the button and in the menu.
+        name: on the button and in the menu.
+        tip: on the button and in the menu.
         exported_as: in the menu of exports.
         row: the subject of the sentence on the meaning of a query; `{row}` is its row or column in
             a heatmap.

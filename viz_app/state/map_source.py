@@ -57,7 +57,8 @@ class MapSource:
     Purely derived, and cached while valid.
 
     Attributes:
-        settings, selection: of the maps; the chosen head.
+        settings: options of the maps.
+        selection: the chosen head.
         result: the result with the maps; None while nothing is shown.
         measured: the maps of its translations in other measures as far as known, by translation and
             measure.

@@ -62,8 +62,8 @@ class Pointed:
 
     Attributes:
         style: of the pointer.
-        row, column: of a cell; one of them is None for a whole row or column, both are None for the
-            whole map.
+        row: of a cell or a row; None for a whole column or the whole map.
+        column: of a cell or a column; None for a whole row or the whole map.
     """
 
     style: PointerStyle
@@ -324,7 +324,8 @@ class QuerySum:
 
     Attributes:
         weights: [M], of the keys.
-        query_labels, key_labels: of those queries, and of all keys.
+        query_labels: labels of those queries.
+        key_labels: labels of all keys.
         band_name: the word for the place of a query in the drawing.
     """
 
@@ -413,7 +414,8 @@ class MapSelection:
         head: the chosen head.
         was_chosen: whether a person chose it; if not, the first translation of a model picks one
             that shows something.
-        hovered, pinned: a query and a key of the large map.
+        hovered: the query and the key under the mouse.
+        pinned: a query and a key of the large map that stay marked.
         pointer: directs the eye of an audience; None for none.
         hovered_label: the query or key whose label is under the mouse, where the map is drawn as
             lines.

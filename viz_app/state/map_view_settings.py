@@ -97,8 +97,9 @@ class MapViewSettings:
             predicted there.
         scale: "shared": colours run from 0 to 1 everywhere; "layer": up to the largest weight in a
             layer; "own": up to each map's own maximum.
-        hides_wrapping, hides_punctuation: the tokens left out of the maps; the rest of a query is
+        hides_wrapping: leaves start and end tokens out of the maps; the rest of a query is
             renormalised.
+        hides_punctuation: leaves punctuation out, likewise.
         merges_words: words instead of pieces.
         transposes: keys in rows and queries in columns.
         measure: the meaning of a cell; if it does not exist or is not known yet, the weight is
@@ -114,8 +115,9 @@ class MapViewSettings:
         line_threshold: lines for less than this part of the last colour's weight are left out.
         order: of the heads in the grid: by layer, by role, or the clearest first.
         shown_role: heads with another role are pale in the grid; None: none is.
-        folds_encoder, folds_decoder, folds_cross: whether the grid shows of this kind of attention
-            its header alone.
+        folds_encoder: whether the grid shows of the encoder's attention its header alone.
+        folds_decoder: the same of the decoder's.
+        folds_cross: the same of cross-attention.
     """
 
     events: ClassVar[SignalGroupDescriptor] = SignalGroupDescriptor()

@@ -36,7 +36,8 @@ class AnalysisTab(LivePanel):
 
     Attributes:
         tab: its declaration.
-        context, preferences: see `AnalysisContext`.
+        context: see `AnalysisContext`.
+        preferences: see `AnalysisContext`.
         explanation: the line with the sentence.
         is_presented: whether the tab fills the screen.
     """

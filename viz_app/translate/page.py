@@ -37,7 +37,9 @@ class TranslatePage(QWidget):
     Attributes:
         controller: computes the experiment.
         state: the experiment, and the settings of its maps.
-        sentence, heads, head: the three panels.
+        sentence: the sentence and its translation.
+        heads: all heads.
+        head: the chosen head.
         analysis: the tabs next to them; `analysis_button` opens and closes them,
             `thumbnails_button` restores the heads that they replaced.
         message: replaces the maps while there are none; `model_buttons` offer a model there, the

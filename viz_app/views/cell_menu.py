@@ -165,7 +165,8 @@ class PartEditor(Popup):
 
     Attributes:
         part: the head or network.
-        factor, temperature: the numbers with their sliders; no temperature of a network.
+        factor: the factor with its slider.
+        temperature: the temperature with its slider; a network has none.
     """
 
     def __init__(

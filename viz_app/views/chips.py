@@ -484,7 +484,9 @@ class InterventionChips(QWidget):
         chips: one button for each intervention or group of heads, in their order; the last one for
             a given translation.
         suggestion: switches off the part that matters most, if the changes left all words the same.
-        undo_button, redo_button, reset_button: for undo, redo, and resetting all changes.
+        undo_button: undoes a change.
+        redo_button: redoes a change.
+        reset_button: resets all changes.
     """
 
     def __init__(self, state: ExperimentState, *, undo: Callable[[], None] | None = None) -> None:

@@ -91,9 +91,14 @@ class HeadPanel(QFrame):
         export_button: saves the map as a picture; extensions put a larger menu on it.
         measure_menu: the measure of the cells.
         picture_menu: the ways to draw the map; hidden if there is only one.
-        scope_menu, combination_menu: the heads in the map, and their combination.
-        explain_button, explanation, explanation_text: explain the map.
-        title, role, meaning: the name of the head, its role here, and the meaning of a row.
+        scope_menu: the heads in the map.
+        combination_menu: how they are combined.
+        explain_button: shows the explanation.
+        explanation: the explanation of the map.
+        explanation_text: its words.
+        title: the name of the head.
+        role: its role here.
+        meaning: the meaning of a row.
         cell_menu: the context menu that was opened last, or None.
         cell_offers: what extensions add to it, each called with a new one.
     """

@@ -34,7 +34,9 @@ class SizeControls(QWidget):
     """The size of the heatmap's cells, or the controls of another drawing.
 
     Attributes:
-        zoom_out, zoom_fit, zoom_in: of the heatmap.
+        zoom_out: makes the cells of the map smaller.
+        zoom_fit: fits the map to its room.
+        zoom_in: makes the cells larger.
     """
 
     def __init__(self, state: ExperimentState, drawings: Mapping[DrawingName, LargeMap]) -> None:

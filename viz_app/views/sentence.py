@@ -84,7 +84,8 @@ class SentencePanel(QFrame):
         chips: the words of the translation.
         interventions: the changes.
         coverage_notice: a warning that the sentence is unlike the training data.
-        notes, note: `SentenceNotes` on the text, and the label that shows them.
+        notes: `SentenceNotes` on the text.
+        note: the label that shows them.
         marks: marks the words of the sentence.
         rows: places the parts.
         facts: log-probability and time; while a translation takes long, a way to cancel it.

@@ -42,8 +42,10 @@ class GoldPair(CheckedFields):
 
     Attributes:
         line: its line in the corpus, counted from 1.
-        source, target: words as tokenized by spaCy, in their own case.
-        sure, possible: links; every sure link is also possible.
+        source: source words as tokenized by spaCy, in their own case.
+        target: target words, likewise.
+        sure: the sure links.
+        possible: the possible links, which include the sure ones.
         languages: codes of source and target, if they are known: those of the shipped pairs are.
     """
 
@@ -293,7 +295,8 @@ class IbmModel1:
     Brown et al. 1993, "The Mathematics of Statistical Machine Translation", sections 4.2 and 4.4.
 
     Attributes:
-        source_ids, target_ids: words, lower-cased, by number; source words count from 1.
+        source_ids: numbers of the source words, lower-cased, from 1.
+        target_ids: numbers of the target words, lower-cased.
         keys: [N], sorted: source id × number of target words + target id, for all words that met in
             a sentence pair.
         probabilities: [N], t(target | source) of these.

@@ -37,7 +37,8 @@ class WordLink:
     """A link between two words.
 
     Attributes:
-        source, target: indices into `Translation.source_words` and `Translation.target_words`.
+        source: index into `Translation.source_words`.
+        target: index into `Translation.target_words`.
         share: the source word's share of the target word's row, from 0 to 1, without start and end
             tokens.
     """
@@ -192,7 +193,8 @@ class AlignerRanking:
     Attributes:
         scores: best on the choosing half first; empty if stopped before each half had a pair.
         baselines: the diagonal, and others whose links were passed.
-        num_choosing, num_reporting: pairs in each half.
+        num_choosing: pairs in the half that chooses.
+        num_reporting: pairs in the half that reports.
         num_skipped: gold pairs that the model refused or cut into other words.
         is_complete: whether every pair was read.
         model_digest: of the model.

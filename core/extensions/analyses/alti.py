@@ -92,7 +92,9 @@ class BlockTrace(Generic[Kept]):
     """All attention blocks of one pass, one entry per layer, and the outputs of both stacks.
 
     Attributes:
-        encoder, decoder, cross: the values kept from L blocks each.
+        encoder: the values kept from the L blocks of the encoder.
+        decoder: those of the decoder's self-attention.
+        cross: those of cross-attention.
         encoded: the encoder's output, [S, D].
         hidden: the decoder's output before the output layer, [T, D].
     """

@@ -45,7 +45,8 @@ class HeadImportance:
             log P(word) − log P(foil).
         effects: for each head and network, the value with it off minus `before`. If it helps, a
             loss rises (above 0) and a difference falls (below 0).
-        num_sentences, num_tokens: of the sample.
+        num_sentences: sentences in the sample.
+        num_tokens: tokens in the sample.
         num_skipped: pairs that the model refused.
         changes: heads and networks that were changed.
         model_digest: of the model.
@@ -162,7 +163,8 @@ class ScoredTarget:
     """A sentence and a target, whose negative log-probability is a part of the value to measure.
 
     Attributes:
-        source, target: their ids.
+        source: ids of the source.
+        target: ids of the target.
         weight: the value is the sum of these terms, each times its weight, divided by the sum of
             `count`.
         count: see `weight`.

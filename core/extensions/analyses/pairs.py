@@ -42,7 +42,8 @@ class WordPair(CheckedFields):
     Attributes:
         source: the sentence.
         prefix: the beginning of its translation; may be empty.
-        word, foil: a word each, or a piece as in the vocabulary (`▁dog`, `·ing`).
+        word: a word, or a piece as in the vocabulary (`▁dog`, `·ing`).
+        foil: another one, likewise.
         place: file and line, for messages; empty for none.
     """
 

@@ -27,9 +27,11 @@ class WordParts(ReadOnlyArrays):
     Attributes:
         translation: the translation.
         step: of the token; of the first that differs if word and foil begin alike.
-        chosen, foil: the two tokens, with their probabilities at this step.
-        chosen_word, foil_word: the words that they belong to, with the natural logs of their whole
-            probabilities after the same beginning. The same tokens if these are whole words.
+        chosen: the chosen token, with its probability at this step.
+        foil: the foil token, likewise.
+        chosen_word: the word of the chosen token, with the natural log of its whole probability
+            after the same beginning. The token itself if it is a whole word.
+        foil_word: the word of the foil token, likewise.
         difference: the logit of `chosen` minus that of `foil`, in nats: the logarithm of the ratio
             of their probabilities.
         components: P of them: token and position that the decoder reads here, heads and networks

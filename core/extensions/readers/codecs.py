@@ -73,7 +73,8 @@ class AddedToken:
     Attributes:
         text: of the token.
         is_special: whether translations leave it out.
-        strips_left, strips_right: whether white space next to it is ignored.
+        strips_left: whether white space to its left is ignored.
+        strips_right: whether white space to its right is ignored.
         is_word: whether it is only found between spaces.
     """
 

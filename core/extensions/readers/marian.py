@@ -174,10 +174,14 @@ class _Settings:
     """The settings of a model, from its three JSON files.
 
     Attributes:
-        config, tokenizer: all of `config.json` and `tokenizer_config.json`.
+        config: all of `config.json`.
+        tokenizer: all of `tokenizer_config.json`.
         shares_vocabulary: whether embeddings of source and target are one matrix.
-        num_source, num_target: tokens.
-        padding_id, start_id, end_id: in the target vocabulary; padding is the same in both.
+        num_source: number of source tokens.
+        num_target: number of target tokens.
+        padding_id: id in both vocabularies.
+        start_id: id in the target vocabulary.
+        end_id: id in the target vocabulary.
     """
 
     def __init__(self, folder: ModelFolder) -> None:

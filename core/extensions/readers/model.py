@@ -51,7 +51,8 @@ class ImportOptions(CheckedFields):
     Attributes:
         name: of the model; None for the name of its folder or file.
         revision: of the repository it was fetched from.
-        source_language, target_language: codes or English names; None for those in the files.
+        source_language: code or English name; None for the one in the files.
+        target_language: likewise.
         data: a folder with Multi30k, from which vocabularies that are not among the files are
             rebuilt.
         num_heads: for models whose files lack it, which are refused without it.

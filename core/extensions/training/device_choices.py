@@ -22,9 +22,7 @@ it starts.
 _BFLOAT16_INSTRUCTIONS = ("avx512_bf16", "amx_bf16", "arm_bf16", "bf16")
 _TRIAL_SENTENCES = 32
 _FLOATING_POINT_OPERATIONS = 4e11
-"""Of forward and backward pass: 2 to 6 seconds on one core; a batch of `notebook` has a third of
-them.
-"""
+"""Operations of a micro-batch. One forward and backward pass takes 2 to 6 s on one core."""
 _TOKENS_TO_ADD_GRADIENTS, _OPERATIONS_TO_CALL_FUNCTIONS = 100, 1.5e9
 """Measured: with 64 to 256 tokens in all, steps of `notebook` and `annotated-2022` are equally
 fast."""

@@ -91,11 +91,13 @@ class TrainingStarted(TrainingEvent):
     Attributes:
         preset: name of the configuration.
         num_parameters: trainable parameters of the model.
-        num_training_pairs, num_validation_pairs: sentence pairs of each split.
+        num_training_pairs: sentence pairs of the training split.
+        num_validation_pairs: sentence pairs of the validation split.
         num_epochs: epochs of the whole run.
         num_steps: optimizer steps of the whole run.
         first_step: steps done before (0, unless the run was resumed).
-        device, device_reason: the device and the reason for it.
+        device: the device.
+        device_reason: the reason for the choice.
         folder: of checkpoints and history.
     """
 
@@ -150,7 +152,8 @@ class SampleTranslated(TrainingEvent):
     """Part of a validation: the run's sample of the validation split was translated greedily.
 
     Attributes:
-        epoch, step: progress of the run.
+        epoch: the epoch of the run.
+        step: optimizer steps done.
         bleu: BLEU-4 of the sample from 0 to 100, tokenized and lower-cased
             (`bleu_tokenized_lowercased` of `core.extensions.training.evaluation`).
         num_sentences: size of the sample, the same sentences each time.
@@ -192,7 +195,8 @@ class CheckpointSaved(TrainingEvent):
     Attributes:
         path: the file.
         kind: "best" by validation loss, or "last" (with everything needed to resume).
-        epoch, step: progress of the run.
+        epoch: the epoch of the run.
+        step: optimizer steps done.
     """
 
     path: Path
@@ -226,10 +230,12 @@ class TrainingFinished(TrainingEvent):
         reason: "completed" all epochs; "max_steps" reached; "patience" exhausted; or, by
             `should_stop`: "stopped" and saved, "paused" to be resumed, or "discarded" with its
             files deleted.
-        epoch, step: the last step, and the epoch it belongs to.
-        best_epoch, best_validation_loss: the best validation so far; 0 and infinity before the
-            first.
-        best_checkpoint, last_checkpoint: the two files.
+        epoch: the epoch of the last step.
+        step: the last step.
+        best_epoch: the epoch of the best validation so far; 0 before the first.
+        best_validation_loss: its loss; infinity before the first.
+        best_checkpoint: file of the best one.
+        last_checkpoint: file of the last one.
         seconds: wall time of this run, including the time before it was resumed.
     """
 

@@ -35,7 +35,8 @@ class FilmFrame(TrainingEvent):
     each validation.
 
     Attributes:
-        epoch, step: progress of the run; 0 before the first step.
+        epoch: the epoch of the run; 0 before the first step.
+        step: optimizer steps done.
         validation_loss: token-weighted; None before the first step.
         translation: of the probe sentence; its maps are exact to three decimal digits.
     """

@@ -98,7 +98,8 @@ class KeptCheckpoint:
 
     Attributes:
         path: the file.
-        epoch, step: progress when it was saved; for a best one, at its validation.
+        epoch: the epoch when it was saved; for a best one, that of its validation.
+        step: optimizer steps done then.
         validation_loss: of its last validation; infinite if there was none.
         validated: that validation; None if there was none.
     """

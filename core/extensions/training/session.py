@@ -81,12 +81,13 @@ class Progress:
         group: optimizer steps done within it.
         step: optimizer steps done in total.
         learning_rate: of the last of them.
-        epoch_loss_sum, epoch_tokens: of the steps done within the epoch.
+        epoch_loss_sum: sum of the losses of the steps done within the epoch.
+        epoch_tokens: number of target tokens of these steps.
         epoch_seconds: spent within the epoch.
         steps_per_epoch: optimizer steps of the run's first epoch; 0 before it.
         first_loss: of the first step; 0 before it.
-        best_epoch, best_validation_loss: of the best validation so far; 0 and infinity before the
-            first.
+        best_epoch: the epoch of the best validation so far; 0 before the first.
+        best_validation_loss: its loss; infinity before the first.
         history: the epochs that are complete.
     """
 

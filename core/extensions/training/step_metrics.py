@@ -50,9 +50,13 @@ class StepMetrics:
     """The numbers of `StepDone` for each step, by rising step: read-only arrays [n].
 
     Attributes:
-        step, epoch, num_tokens: whole numbers.
-        loss, learning_rate, gradient_norm, tokens_per_second: the numbers of the events, bit by
-            bit.
+        step: whole numbers, rising.
+        epoch: whole numbers: the epoch of each step.
+        num_tokens: whole numbers: the target tokens of each step.
+        loss: of the events, bit by bit.
+        learning_rate: of the events, bit by bit.
+        gradient_norm: of the events, bit by bit.
+        tokens_per_second: of the events, bit by bit.
     """
 
     step: NDArray[np.int64]

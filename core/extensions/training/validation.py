@@ -55,8 +55,8 @@ class Validator:
     Attributes:
         probe: the sentence of the film; None if the corpus has no text or spaCy is missing.
         probe_notes: notes for the user on a given probe.
-        sources, references: a fixed sample of the validation split, independent of the seed of the
-            run.
+        sources: a fixed sample of the validation split, independent of the seed of the run.
+        references: its translations.
 
     Raises:
         TextError: the model cannot read the probe.

@@ -26,7 +26,10 @@ class CrashNotice(QFrame):
 
     Attributes:
         text: the message.
-        view_button, copy_button, delete_button, close_button: the buttons.
+        view_button: opens the report.
+        copy_button: copies the report.
+        delete_button: deletes the report.
+        close_button: closes the notice.
         dialog: the reports, while they are shown; else None.
 
     Signals:

@@ -24,8 +24,8 @@ class Example:
         text: the sentence.
         see: a hint in one line; empty if only `in_app` has one.
         head: the head to look at.
-        target, source: a word of the translation and one of the sentence, the cell of which is
-            pinned.
+        target: the word of the translation whose cell is pinned.
+        source: the word of the sentence whose cell is pinned.
         is_failure: whether the translation is wrong.
         off: a feed-forward network that is switched off, or None.
         in_app: a hint at parts of the app that a page lacks; may be empty.

@@ -144,13 +144,16 @@ class ImportDialog(QDialog):
 
     Attributes:
         about: the known facts about it.
-        data, heads_edit: the Multi30k folder, and the number of heads; for a PyTorch file alone.
-        source_edit, target_language_edit: codes or English names of the languages, if the files do
-            not name them.
+        data: the Multi30k folder; for a PyTorch file alone.
+        heads_edit: the number of heads; for a PyTorch file alone.
+        source_edit: code or English name of the source language, if the files do not name it.
+        target_language_edit: that of the target language.
         precision: the number of bits stored per weight, and the size of the file.
         target: the file to write.
-        import_button, cancel_button: begins; stops a running job, or closes.
-        status, progress: the current step, and its progress.
+        import_button: begins.
+        cancel_button: stops a running job, or closes.
+        status: the current step.
+        progress: its progress.
         problem: the reason why it was not imported.
 
     Signals:

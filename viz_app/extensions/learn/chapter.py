@@ -138,7 +138,8 @@ class Chapter:
 
     Attributes:
         name: of its file, without number and ending.
-        title, claim: its first two lines.
+        title: its first line.
+        claim: its second line.
         parts: of the model, which the chapter is about.
         begin: the actions on entering it.
         figures: on the right, from top to bottom.

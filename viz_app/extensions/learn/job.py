@@ -156,8 +156,8 @@ class Smoothing:
     Attributes:
         target: [5], the distribution that the loss compares with.
         odds: [N], how much more probable than each of the others the right word is made.
-        smoothed_loss, plain_loss: [N], the Kullback–Leibler divergence from the smoothed and from
-            the plain target.
+        smoothed_loss: [N], the Kullback–Leibler divergence from the smoothed target.
+        plain_loss: [N], that from the plain target.
     """
 
     target: FloatArray

@@ -57,8 +57,12 @@ class LessonBar(QFrame):
     """Shows an `OpenLesson`; hidden while none is open.
 
     Attributes:
-        back_button, on_button, edit_button, close_button: always there.
-        question, answer: of the scene; `reveal_button` shows the answer.
+        back_button: leads to the previous scene; always there.
+        on_button: leads to the next scene; always there.
+        edit_button: changes the lesson; always there.
+        close_button: closes the lesson; always there.
+        question: the question of the scene.
+        answer: its answer; `reveal_button` shows it.
         changes: a note that the screen differs from the scene, with `update_button` and
             `revert_button`, or that the scene is being computed.
         other_model: a note if the scene belongs to another model.

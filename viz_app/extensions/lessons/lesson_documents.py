@@ -333,11 +333,15 @@ class LessonDocuments(QObject):
     experiment with its history, the view, and the model.
 
     Attributes:
-        state, window: the state on the screen; the parent of dialogs.
+        state: the state on the screen.
+        window: the parent of dialogs.
         experiments: opens files, of lessons too.
-        lesson, answer: the open lesson, and the answer to the question of its scene, without Qt.
-        bar, screen: show it; compare the screen with the scene.
-        editing, export: change it; write pages and worksheets of it.
+        lesson: the open lesson, without Qt.
+        answer: the answer to the question of its scene.
+        bar: shows the lesson.
+        screen: compares the screen with the scene.
+        editing: changes the lesson.
+        export: writes pages and worksheets of the lesson.
         views: shows the parts of the window; None if there is only the large map.
         dialog: a dialog about the lesson that is open, or None.
 

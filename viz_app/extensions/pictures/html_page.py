@@ -382,9 +382,11 @@ class ScenePart:
     """A scene of the page.
 
     Attributes:
-        title, text: its words.
+        title: the heading.
+        text: the words below it.
         content: its maps.
-        question, answer: shown below the text, the answer on request; may be empty.
+        question: shown below the text; may be empty.
+        answer: shown on request; may be empty.
     """
 
     title: str

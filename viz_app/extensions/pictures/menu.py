@@ -71,7 +71,9 @@ class Export:
     """An entry of the menu that writes a file.
 
     Attributes:
-        title, tip, keys: as of a `Command`.
+        title: as of a `Command`.
+        tip: as of a `Command`.
+        keys: as of a `Command`.
         save: writes the file; for a film, the choice of its heads; "model" for a page that runs the
             model. Films and such pages are written in a thread.
         formats: their names by suffix.

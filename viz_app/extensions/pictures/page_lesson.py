@@ -28,13 +28,16 @@ class PageScene:
     """A scene of the page.
 
     Attributes:
-        title, text, question: its words; the latter two may be empty.
+        title: the heading.
+        text: the words below it; may be empty.
+        question: of the scene; may be empty.
         experiment: without parts that do not fit the model.
         head: the one that is chosen.
         label_mode: of the rows.
         merges_words: whether maps show words instead of pieces.
         shown: which maps.
-        pinned, pointer: the cell that is pinned, and the pointer at it.
+        pinned: the cell that is pinned.
+        pointer: the pointer at it.
         answer: of the question; empty if there is none. With choices, it names the right one and
             the reason for it.
         choices: the possible answers; empty if the answer is free text.

@@ -85,7 +85,10 @@ class SheetScene:
     """A scene on paper.
 
     Attributes:
-        title, text, question, answer: its words; all but the title may be empty.
+        title: the heading.
+        text: the words below it; may be empty.
+        question: of the scene; may be empty.
+        answer: of the question; may be empty.
         sentence: to be translated.
         notes: on the experiment and its map.
         drawing: the map, as the window shows it; None if there is none.

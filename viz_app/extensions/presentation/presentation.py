@@ -116,8 +116,8 @@ class Presentation(QWidget):
             shown.
         way_back: returns a function that shows the current page of the window again.
         scene: those of a lesson; hidden without one.
-        source, target: the sentence, and the words of the translation; new words are marked. Above
-            a chapter, `target` has both.
+        source: the sentence.
+        target: the words of the translation, new ones marked. Above a chapter, also the sentence.
         changes: those of the experiment.
         value: the cell under the mouse, or the pinned one.
         caption: of the view; `hint` names the keys until one is used.

@@ -63,7 +63,8 @@ class RowEditor(Popup):
     maps.
 
     Attributes:
-        head, query: the row.
+        head: the head of the row.
+        query: the position of the query.
         weights: the weights set here, one for each key that the query sees; they sum to 1.
         bars: the keys with their weights.
         set_button: adds the row to the experiment.

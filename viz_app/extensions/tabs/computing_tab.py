@@ -92,8 +92,10 @@ class JobBar(QWidget):
     cancelled one. Keyboard focus stays in the bar while one of its buttons is shown.
 
     Attributes:
-        start, stop: the two buttons.
-        text, bar: the progress.
+        start: begins the job.
+        stop: cancels the job.
+        text: the progress in words.
+        bar: the progress as a bar.
         cancelled: the problem of the request after the user cancelled an automatic computation;
             empty for others.
     """

@@ -39,7 +39,8 @@ class QuickTour(QFrame):
 
     Attributes:
         text: the sentence. Enter and → show the next one while the bar has the keyboard.
-        next_button, skip_button: shows the next sentence; ends the tour.
+        next_button: shows the next sentence.
+        skip_button: ends the tour.
         place: of the step, counted from 0.
         has_begun: whether the first sentence was shown.
 

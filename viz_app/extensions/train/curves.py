@@ -86,8 +86,10 @@ class RunCurves:
     """Curves over optimizer steps.
 
     Attributes:
-        training_loss, learning_rate, gradient_norm, tokens_per_second: a value per step, averaged
-            when there are many.
+        training_loss: a value per step, averaged when there are many.
+        learning_rate: likewise.
+        gradient_norm: likewise.
+        tokens_per_second: likewise.
         validations: by rising step.
         last_step: the last step of any curve; 0 before the first.
     """

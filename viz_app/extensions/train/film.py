@@ -341,8 +341,14 @@ class FilmPanel(QFrame):
 
     Attributes:
         tabs: title, or tabs in a narrow window.
-        strip, slider, play_button, heatmap, grid: the parts.
-        kind_menu, layer_menu, head_menu: the head shown.
+        strip: the thumbnails.
+        slider: chooses the frame.
+        play_button: plays the film.
+        heatmap: the head's map.
+        grid: all heads to choose from.
+        kind_menu: the kind of the head shown.
+        layer_menu: its layer.
+        head_menu: its number.
     """
 
     def __init__(self, state: TrainState) -> None:

@@ -74,8 +74,10 @@ class TrainPage(QWidget):
         comparison: other runs, drawn in the same charts.
         controller: starts, stops and resumes the training.
         run_actions: the actions of the buttons.
-        form, panel, notice_bar, run_view: the parts of the page; `run_view` is None until there is
-            something to draw.
+        form: the settings of a new run.
+        panel: the panel of the run.
+        notice_bar: the notices of the page.
+        run_view: the charts and the film; None until there is something to draw.
         all_settings: every setting of the form; None until it is first shown.
 
     Signals:

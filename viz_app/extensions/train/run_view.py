@@ -32,7 +32,9 @@ class RunView(QWidget):
     If their smallest heights do not fit, they scroll.
 
     Attributes:
-        charts, film, samples: the parts.
+        charts: the charts of the run.
+        film: its film.
+        samples: its sample translations.
         parts: the area in which they scroll.
     """
 

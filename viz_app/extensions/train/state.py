@@ -62,7 +62,8 @@ class Run:
         phase: the current activity other than training steps ("Tokenizing 29,000 sentence pairs").
         started: its sizes, once it has begun; else None.
         latest_step: the last step reported; else None.
-        best_checkpoint, last_checkpoint: complete files on the disk; else None.
+        best_checkpoint: a complete file on the disk; else None.
+        last_checkpoint: a complete file on the disk; else None.
         finish: its end; None while it runs or if it failed.
         error: the message for the user if it failed.
         error_details: the traceback of an unexpected error; empty for none.

@@ -29,7 +29,8 @@ class Curve:
 
     Attributes:
         name: in the legend.
-        x, y: [N] each; x rises.
+        x: [N], rising.
+        y: [N].
     """
 
     name: str

@@ -58,8 +58,8 @@ class DownloadProgress:
 
     Attributes:
         file: name of the current file.
-        done_bytes, total_bytes: over all files of this download, without those already in the
-            cache.
+        done_bytes: over all files of this download, without those already in the cache.
+        total_bytes: the whole size of the same files.
     """
 
     file: str

@@ -91,8 +91,8 @@ class SentencePairs:
     """Sentences and their translations.
 
     Attributes:
-        source, target: equally many sentences, without line ends; `target[n]` translates
-            `source[n]`.
+        source: sentences without line ends.
+        target: translations of the sentences in `source`, one for each.
         lines: the line of each pair in its files, from 1; empty if unknown.
         left_out: the other pairs of the files.
     """
@@ -128,7 +128,8 @@ class ParallelFolder:
 
     Attributes:
         name: the folder's own name.
-        train, validation: the two splits, which share no line.
+        train: the split for training.
+        validation: the split for validation, which shares no line with `train`.
         kind: the kind of text, see `kind_of_text`.
     """
 

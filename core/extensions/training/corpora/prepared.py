@@ -48,7 +48,8 @@ class EncodedPairs:
     """Sentence pairs as ids, wrapping tokens included.
 
     Attributes:
-        source, target: equally many sentences.
+        source: ids of each source sentence.
+        target: ids of the translation of each.
         lines: the line of each pair in its files, from 1; empty if unknown.
     """
 
@@ -85,9 +86,11 @@ class PreparedCorpus:
         name: for people.
         config: the settings the ids were made with.
         codecs: text to ids and back.
-        train, validation: the pairs as ids.
+        train: the training pairs as ids.
+        validation: the validation pairs as ids.
         validation_texts: the validation split as text, for scores during training; may be empty.
-        left_out, validation_left_out: numbers of pairs that are not in `train` and `validation`.
+        left_out: numbers of pairs that are not in `train`.
+        validation_left_out: numbers of pairs that are not in `validation`.
         word_counts: counts of the words in the source side of `train`; None in files of earlier
             versions, for text with too many different words, for imported models, whose tokenizers
             count none, and for the copy task.

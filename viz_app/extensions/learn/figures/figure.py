@@ -59,7 +59,8 @@ class ChapterFigure(LivePanel):
             empty for none. A subclass that names one hides its answer until then. Others get theirs
             from an option of this name.
         job_type: the job about the displayed translation; None if no job is needed.
-        context, options: as given; options come from the chapter's text.
+        context: as given.
+        options: as given, from the chapter's text.
         answer: the result of the last job; None before the first.
         available_height: pixels for the figure. It becomes larger or smaller accordingly, if it
             can.

@@ -213,7 +213,8 @@ class PartSizesFigure(ChapterFigure):
     The option `preset` names it.
 
     Attributes:
-        own, asked: the bars of the two models.
+        own: the bars of this page's model.
+        asked: the bars of the preset, once the reader has answered.
     """
 
     caption = "Parameters of each part"

@@ -196,11 +196,12 @@ class StackLengths:
     """Lengths of a drawing of both stacks, in pixels.
 
     Attributes:
-        edge, between: widths outside the stacks (of a large drawing: for the number of layers) and
-            between them.
+        edge: width outside the stacks (of a large drawing: for the number of layers).
+        between: width between the stacks.
         frame_side: from a box to the side of its layer's frame.
-        gap, add_gap, frame: heights between boxes, where a residual is added, and from a box to its
-            layer's frame.
+        gap: height between boxes.
+        add_gap: height where a residual is added.
+        frame: distance from a box to its layer's frame.
         text: height of a line above and below the boxes.
         boxes: least and greatest height of a box.
     """
@@ -264,7 +265,8 @@ class StackPicture:
         kind: with sizes, without, or small.
         size: of the place.
         marked: modules that are drawn filled.
-        chosen, under: the chosen module, and the one under the mouse.
+        chosen: the chosen module.
+        under: the module under the mouse.
     """
 
     measured: MeasuredModel

@@ -30,10 +30,12 @@ class Links:
     """The strength of the link between each target word and each source word.
 
     Attributes:
-        sources, targets: S and T words, start and end left out.
+        sources: S words, start and end left out.
+        targets: T words, start and end left out.
         strengths: [T, S], from 0 to 1: weights unchanged; lengths relative to the longest.
         best: for each target word the source word with the strongest link.
-        new_sources, new_targets: words that the original does not have.
+        new_sources: source words that the original does not have.
+        new_targets: target words that the original does not have.
     """
 
     sources: tuple[str, ...]

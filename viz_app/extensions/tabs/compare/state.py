@@ -110,8 +110,8 @@ class ComparedMaps:
     """The chosen head in both, and the difference.
 
     Attributes:
-        first, second: labelled maps [Q, M], each of its own size; `second` is None if it has no
-            such head.
+        first: labelled map [Q, M].
+        second: labelled map of its own size; None if it has no such head.
         change: second minus first where both have queries and keys; None if there is none.
         problem: the reason if there is no difference; else empty.
         notes: further remarks for the reader, one sentence each.
@@ -143,7 +143,8 @@ class CompareState:
     """The state of the tab *Compare*.
 
     Attributes:
-        first, state: the experiment of the page.
+        first: the experiment of the page.
+        state: the same.
         second: the experiment to compare with.
         question: the choice between another sentence and another checkpoint.
         text: the second sentence of the last request.

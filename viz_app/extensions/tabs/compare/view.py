@@ -143,7 +143,9 @@ class CompareMaps(QWidget):
     """Draws `ComparedMaps`.
 
     Attributes:
-        first, second, change: the three maps.
+        first: the first map.
+        second: the second map.
+        change: their difference.
         value: the values under the mouse; without them, the head of presented maps; the owner
             places it.
     """

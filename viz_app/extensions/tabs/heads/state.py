@@ -64,7 +64,8 @@ class HeadsState:
         question: the choice between importance and behaviour.
         sample: the choice of sentences.
         num_sentences: their greatest number.
-        importance, behaviour: the results so far; None before the first.
+        importance: the importance of the heads so far; None before the first.
+        behaviour: their behaviour, likewise.
     """
 
     question: HeadsQuestion = content("heads_question")

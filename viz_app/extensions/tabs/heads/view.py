@@ -54,7 +54,8 @@ class SampleJob(Job):
     """A question about a sample of sentences.
 
     Attributes:
-        choice, num_sentences: the sentences, and their greatest number.
+        choice: the sentences.
+        num_sentences: their greatest number.
         changes: heads and networks that are scaled or off throughout.
         target_code: the token `>>xx<<` of the target language, for a model of several; None if none
             is chosen. A sentence may begin with another.

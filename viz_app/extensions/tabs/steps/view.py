@@ -247,7 +247,9 @@ class StepsTab(AnalysisTab):
 
     Attributes:
         steps: the state.
-        back, forward, play: buttons; `timer` ticks while `play` is checked.
+        back: goes to the previous step.
+        forward: goes to the next step.
+        play: plays the steps: `timer` ticks while it is checked.
         tokens: the decoding, in `tokens_area`; a click goes to a step.
         unreached: the changes beyond the end.
         candidates: the candidates of this step; a click forces one, another click undoes that.

@@ -79,7 +79,8 @@ class WordTab(ComputingTab):
 
     Attributes:
         word: the state.
-        words, foils: menus of the token and its foil; `other` is a field for any other foil.
+        words: the menu of the token.
+        foils: the menu of its foil; `other` is a field for any other foil.
         lead: how much more probable the token is.
         views: a button for each view.
         bars: the parts.

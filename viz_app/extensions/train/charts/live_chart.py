@@ -31,7 +31,8 @@ class LiveChart(FigureCanvasQTAgg):
     """One pair of axes over training steps, whose curves grow without a full redraw.
 
     Attributes:
-        num_full_draws, num_blits: the numbers of full redraws and of redraws of the curves alone.
+        num_full_draws: number of full redraws.
+        num_blits: number of redraws of the curves alone.
         picture: the current picture; None before the first.
         companion: a chart on the same step axis, whose values are shown under the mouse, too; else
             None.

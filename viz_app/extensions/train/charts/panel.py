@@ -174,7 +174,10 @@ class ChartPanel(QWidget):
         choices: the settings of the chart.
         chart: the chart.
         legend: of the chart; the second chart shows none.
-        quantity_menu, scale_menu, smoothing_menu, shown_menu: the menus.
+        quantity_menu: the menu of the quantity.
+        scale_menu: the menu of the scale.
+        smoothing_menu: the menu of the smoothing.
+        shown_menu: the menu of the steps shown.
         options: all menus but that of the quantity, and the widgets next to the legend.
 
     Signals:
@@ -309,8 +312,8 @@ class ChartPair(QFrame):
     """The live charts.
 
     Attributes:
-        main, second: the charts; at first of the loss and the learning rate. They always show the
-            same steps.
+        main: the chart that first shows the loss.
+        second: the chart that first shows the learning rate, always of the same steps.
         compare: the menu of runs to compare with.
         export_button: has the export menu.
     """

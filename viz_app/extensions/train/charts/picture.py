@@ -113,7 +113,8 @@ class ChartLine:
         color: a colour of the theme's palette, or "run 0", "run 1" … for compared runs.
         look: "raw" values in the background, a "curve", "points" joined by a thin line, or the
             curve of another run ("reference").
-        xs, ys: [n] each.
+        xs: [n].
+        ys: [n].
     """
 
     key: str
@@ -131,7 +132,8 @@ class ChartPicture:
     Attributes:
         settings: those of the chart at the time of drawing.
         lines: from back to front.
-        x_limits, y_limits: ends of the axes.
+        x_limits: ends of the horizontal axis.
+        y_limits: ends of the vertical axis.
         best: (step, value, label) of the best validation, if it is on this chart.
         shown_step: the step shown in the film of attention; None without a film.
         message: replaces curves without points; empty if there are some.

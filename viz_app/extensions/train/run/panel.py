@@ -48,8 +48,10 @@ class RunPanel(QFrame):
         form: the settings of a new run.
         start_button: starts it.
         switch_button: shows the form in place of the run, and the run in place of the form.
-        resume_button, pause_button, stop_button, discard_button: of the run; shown when they apply.
-            Resume replaces Pause.
+        resume_button: shown when the run can be resumed, in the place of Pause.
+        pause_button: shown while the run can be paused.
+        stop_button: shown while the run can be stopped.
+        discard_button: shown while the run can be discarded.
         epochs_edit: the total number of epochs for continuing a finished run.
         device_menu: the device for resuming the run.
         open_menu: runs on the disk.
