@@ -159,7 +159,6 @@ class TopBar(QWidget):
         return tab
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Fits the parts to the width."""
         super().resizeEvent(event)
         self._fit()
 

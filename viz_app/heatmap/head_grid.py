@@ -626,7 +626,6 @@ class HeadGrid(Canvas):
         event.accept()
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """The thumbnail under the mouse gets a thin frame."""
         point = event.position().toPoint()
         self._hover(self.head_at(point))
         can_click = (
@@ -639,7 +638,6 @@ class HeadGrid(Canvas):
         )
 
     def leaveEvent(self, event: QEvent) -> None:
-        """Removes the frame under the mouse."""
         self._hover(None)
 
     def tip_at(self, position: QPointF) -> str:
@@ -651,7 +649,6 @@ class HeadGrid(Canvas):
         return tip_of_groups(self.groups_at(point), kind, kind in self.state.settings.folded_kinds)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Labels, thumbnails, frames."""
         painter = QPainter(self)
         grid = self._painter
         if grid is None:
@@ -709,7 +706,6 @@ class HeadGridArea(VerticalScrollArea):
         state.selection.events.head.connect(self.show_choice, max_args=0)
 
     def resizeEvent(self, event: QEvent) -> None:
-        """Sets the room available to the grid."""
         super().resizeEvent(event)  # type: ignore[arg-type]
         self._grid.available = QSize(self.width() - SCROLL_BAR_WIDTH, self.height())
         self._grid.rebuild()

@@ -1062,12 +1062,10 @@ class Heatmap(LargeMap):
         return layout.label_at(point) if layout is not None else None
 
     def resizeEvent(self, event: QEvent) -> None:
-        """Cells follow the size."""
         self.lay_out()
         self._show_pinned()
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """The cross-hair follows the mouse."""
         point = event.position()
         selection = self._state.selection
         pair = self.pair_at(point)
@@ -1132,7 +1130,6 @@ class Heatmap(LargeMap):
         return map_text.label_tip(self._view, band) if band is not None else ""
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Cells, labels, bar, cross-hair, value."""
         painter = QPainter(self)
         painter.fillRect(event.rect(), self.theme.color("panel"))
         if self._painter is not None:

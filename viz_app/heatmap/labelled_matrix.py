@@ -656,7 +656,6 @@ class LabelledMatrix(Canvas):
         return True
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Runs the command for this key."""
         if not (
             self._style.is_clickable
             and run_by_key(event, (command.on(self) for command in MATRIX_COMMANDS))
@@ -664,11 +663,9 @@ class LabelledMatrix(Canvas):
             super().keyPressEvent(event)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Reports the cell under the mouse."""
         self._hover(self.cell_at(event.position()))
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Reports a click on a cell or a label."""
         layout = self._layout_now()
         if layout is None or event.button() != Qt.MouseButton.LeftButton:
             return
@@ -703,7 +700,6 @@ class LabelledMatrix(Canvas):
         self.rebuild()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Titles, cells, labels, legend."""
         layout = self._layout_now()
         if layout is not None:
             hovered = set() if self.hovered_cell is None else {self.hovered_cell}

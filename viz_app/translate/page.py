@@ -139,7 +139,6 @@ class TranslatePage(QWidget):
         self.sentence.fit(self.width(), self.height())
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Runs the page's command for this key."""
         of_heads = (command.on(self.state) for command in HEAD_COMMANDS)
         if not run_by_key(event, (CANCEL_OR_UNPIN.on(self), *self.key_commands, *of_heads)):
             super().keyPressEvent(event)
@@ -279,13 +278,11 @@ class DimmingOverlay(QWidget):
         self.raise_()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Follows the size of the parent."""
         if event.type() == QEvent.Type.Resize and watched is self._covered:
             self.setGeometry(self._covered.rect())
         return False
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Washes the colours out."""
         QPainter(self).fillRect(event.rect(), current_theme().color("background", OVERLAY_OPACITY))
 
 
@@ -375,12 +372,10 @@ class Arrangement(QSplitter):
         self._fit()
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Sets the minimum heights."""
         super().showEvent(event)
         self._keep_heights()
 
     def hideEvent(self, event: QHideEvent) -> None:
-        """Releases the minimum heights."""
         super().hideEvent(event)
         self._keep_heights()
 

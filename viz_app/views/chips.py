@@ -116,11 +116,9 @@ class WordChips(Canvas):
         self.update()
 
     def hasHeightForWidth(self) -> bool:
-        """Chips wrap."""
         return True
 
     def heightForWidth(self, width: int) -> int:
-        """Height of the wrapped lines."""
         chips = self._flow(width)[1] if self._state.translation else []
         return (
             chips[-1][1].bottom() + 1 + scaled(BAR_HEIGHT) + 2
@@ -138,7 +136,6 @@ class WordChips(Canvas):
         return QSize(200, self.heightForWidth(max(self.width(), 200)))
 
     def resizeEvent(self, event: QEvent) -> None:
-        """Wraps again."""
         self.rebuild()
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
@@ -179,7 +176,6 @@ class WordChips(Canvas):
         return given_tip(translation) if is_on_start and translation is not None else ""
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paints the given first symbol, the chips with their words and bars, and a pointer."""
         translation = self._state.translation
         if translation is None:
             return
@@ -389,7 +385,6 @@ class AlternativesCard(QFrame):
         self._timer.stop()
 
     def leaveEvent(self, event: QEvent) -> None:
-        """Hides when the mouse leaves it."""
         self.hide()
 
     def hideEvent(self, event: QEvent) -> None:
@@ -661,7 +656,6 @@ class _ChipRows(LinesScrollArea):
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
 
     def sizeHint(self) -> QSize:
-        """All chips in one row."""
         return QSize(self._flow.sizeHint().width(), self.height())
 
     def minimumSizeHint(self) -> QSize:

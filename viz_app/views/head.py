@@ -331,7 +331,6 @@ class HeadPanel(QFrame):
             self.cell_menu.popup(screen_point)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Fits the texts and the header to the size."""
         super().resizeEvent(event)
         self._fit()
         self._place_card_soon()

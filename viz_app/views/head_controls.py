@@ -106,7 +106,6 @@ class PickLine(QWidget):
         explanation.events.is_open.connect(self.rebuild, max_args=0)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Another width."""
         super().resizeEvent(event)
         self._fit()
 

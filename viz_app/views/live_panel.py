@@ -125,19 +125,16 @@ class LivePanel(QFrame):
             self.redraw()
 
     def showEvent(self, event: QShowEvent) -> None:
-        """The panel comes into sight."""
         super().showEvent(event)
         if not event.spontaneous():
             self.refresh()
 
     def hideEvent(self, event: QHideEvent) -> None:
-        """The panel is left."""
         super().hideEvent(event)
         if self.stops_when_left and not event.spontaneous():
             self.cancel()
 
     def changeEvent(self, event: QEvent) -> None:
-        """Other colours or another scale."""
         super().changeEvent(event)
         if (
             is_theme_change(event)

@@ -247,7 +247,6 @@ class SentenceInput(QPlainTextEdit):
         self._timer.stop()
 
     def changeEvent(self, event: QEvent) -> None:
-        """Takes on new colours and fonts."""
         super().changeEvent(event)
         if is_theme_change(event):
             self.marker.mark(self.marker.marks)

@@ -349,7 +349,6 @@ class ProductBars(Canvas):
             self.update()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Runs the command for this key."""
         if not run_by_key(event, (command.on(self) for command in PRODUCT_COMMANDS)):
             super().keyPressEvent(event)
 
@@ -360,7 +359,6 @@ class ProductBars(Canvas):
         self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Bars, the zero line, the running sum, the score."""
         view = self._view
         theme = current_theme()
         if view is None:

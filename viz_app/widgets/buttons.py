@@ -23,7 +23,6 @@ class MenuButton(QToolButton):
         self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
 
     def setMenu(self, menu: QMenu) -> None:
-        """Takes this menu."""
         super().setMenu(menu)
         menu.aboutToHide.connect(self._on_menu_hidden)
 

@@ -39,7 +39,6 @@ class Canvas(QWidget):
         return super().event(event)
 
     def changeEvent(self, event: QEvent) -> None:
-        """Takes on other colours and fonts."""
         super().changeEvent(event)
         if is_theme_change(event) and self.theme != current_theme():
             self.theme = current_theme()

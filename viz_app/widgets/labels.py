@@ -50,7 +50,6 @@ class ElidingLabel(QLabel):
         return self._max_lines > 1
 
     def heightForWidth(self, width: int) -> int:
-        """Of the wrapped lines."""
         if self._max_lines == 1:
             return -1
         margins = self.contentsMargins()
@@ -110,7 +109,6 @@ class ElidingLabel(QLabel):
         return metrics.elidedText(fitting, self._elide, width)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draws the text that fits."""
         shown = self.shown_text()
         tip = "" if "".join(shown.split()) == "".join(self.whole.split()) else self.whole
         if tip != self.toolTip():
@@ -165,7 +163,6 @@ class StableHeightLabel(QWidget):
             self.setFixedHeight(needed)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """The label fills the widget."""
         super().resizeEvent(event)
         self._label.resize(event.size())
 

@@ -154,7 +154,6 @@ class FlowLayout(QHBoxLayout):
             parent.setLayout(self)
 
     def addWidget(self, widget: QWidget) -> None:  # type: ignore[override]  # a line that wraps has no stretch
-        """Adds a widget at the end."""
         self._widgets.append(widget)
         super().addWidget(widget)
 
@@ -172,7 +171,6 @@ class FlowLayout(QHBoxLayout):
         return True
 
     def heightForWidth(self, width: int) -> int:
-        """Of all lines."""
         return max((box.bottom() + 1 for box in self._flow(width)), default=0)
 
     def minimumHeightForWidth(self, width: int) -> int:
@@ -180,7 +178,6 @@ class FlowLayout(QHBoxLayout):
         return self.heightForWidth(width)
 
     def setGeometry(self, rect: QRect) -> None:
-        """Puts every widget in its place."""
         QLayout.setGeometry(self, rect)  # not the box layout's, which would place the widgets too
         places = self._flow(rect.width())
         heights: dict[int, int] = {}
@@ -191,7 +188,6 @@ class FlowLayout(QHBoxLayout):
             widget.setGeometry(box.translated(rect.left(), rect.top() + lower))
 
     def sizeHint(self) -> QSize:
-        """One line."""
         sizes = self._sizes_shown()
         width = sum(size.width() for size in sizes) + self.spacing() * max(len(sizes) - 1, 0)
         return QSize(width, max((size.height() for size in sizes), default=0))
@@ -249,24 +245,20 @@ class _CurrentPageLayout(QStackedLayout):
     """
 
     def hasHeightForWidth(self) -> bool:
-        """Whether the current page has one."""
         page = self.currentWidget()
         return page is not None and page.hasHeightForWidth()
 
     def heightForWidth(self, width: int) -> int:
-        """Of the current page."""
         page = self.currentWidget()
         return page.heightForWidth(width) if page is not None else -1
 
     def minimumSize(self) -> QSize:
-        """Of the current page."""
         page = self.currentWidget()
         return (
             page.minimumSizeHint().expandedTo(page.minimumSize()) if page is not None else QSize()
         )
 
     def sizeHint(self) -> QSize:
-        """Of the current page."""
         page = self.currentWidget()
         return page.sizeHint().expandedTo(self.minimumSize()) if page is not None else QSize()
 
@@ -503,13 +495,11 @@ class ContentHeightScrollArea(VerticalScrollArea):
         return max(self._content.heightForWidth(self.width()), self._content.minimumHeight())
 
     def event(self, event: QEvent) -> bool:
-        """Other content may be higher or lower."""
         if event.type() == QEvent.Type.LayoutRequest:
             self.fit()
         return super().event(event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Another width, other lines."""
         super().resizeEvent(event)
         self.fit()
 
@@ -519,7 +509,6 @@ class ContentHeightScrollArea(VerticalScrollArea):
         self.fit()
 
     def changeEvent(self, event: QEvent) -> None:
-        """Another font has other lines."""
         super().changeEvent(event)
         if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
             self.fit()
@@ -568,7 +557,6 @@ class WindowScrollArea(ScrollArea):
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Another width, or another scale."""
         self._set_least()
         super().resizeEvent(event)
 

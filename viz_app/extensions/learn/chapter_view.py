@@ -490,7 +490,6 @@ class ChapterView(QWidget):
             figure.shutdown()
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Updates the chapter."""
         super().showEvent(event)
         if not event.spontaneous():
             self._arrange()

@@ -224,7 +224,6 @@ class LessonBar(QFrame):
             self.edit_buttons[text].setEnabled(command.is_offered)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Fits the texts to the window."""
         super().resizeEvent(event)
         self._fit_texts()
 

@@ -349,7 +349,6 @@ class LinesView(LargeMap):
             self._state.selection.hovered_label = label
 
     def leaveEvent(self, event: QEvent) -> None:
-        """All lines again."""
         self._state.selection.hovered_label = None
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
@@ -359,6 +358,5 @@ class LinesView(LargeMap):
             self.pick(label, selection_mode_of(event))
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Lines and labels."""
         if self._painter is not None:
             self._painter.paint(QPainter(self))

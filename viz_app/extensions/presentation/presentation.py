@@ -98,7 +98,6 @@ class _Holder(QWidget):
     """
 
     def hasHeightForWidth(self) -> bool:
-        """No."""
         return False
 
 

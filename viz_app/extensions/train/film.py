@@ -223,16 +223,13 @@ class FilmStrip(Canvas):
         return round(left + (slot - int(slot)) * (right - left))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Another number of pictures fits."""
         super().resizeEvent(event)
         self.rebuild()
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Goes to the frame that was clicked."""
         self._choose_at(event)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Scrubs."""
         if event.buttons() & Qt.MouseButton.LeftButton:
             self._choose_at(event)
 
@@ -257,7 +254,6 @@ class FilmStrip(Canvas):
         return f"{frame_name(frame)}: {frame.translation.text}"
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Pictures, labels, and a frame around the shown one."""
         painter = QPainter(self)
         theme = current_theme()
         painter.setFont(theme.font("small"))

@@ -183,7 +183,6 @@ class BarList(Canvas):
         self.update()
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """A click on a label, or on a bar."""
         index = self._index_at(event.position())
         if index is not None and event.button() == Qt.MouseButton.RightButton:
             self.menu_requested.emit(index, event.globalPosition().toPoint())
@@ -198,7 +197,6 @@ class BarList(Canvas):
             )
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Highlights the line under the mouse."""
         index = self._index_at(event.position())
         if index != self._hovered:
             self.highlight(index)
@@ -209,12 +207,10 @@ class BarList(Canvas):
             )
 
     def leaveEvent(self, event: QEvent) -> None:
-        """Highlights no line."""
         self._hovered = None
         self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draws labels, bars and texts of the visible lines."""
         painter = QPainter(self)
         theme = current_theme()
         columns = self._columns()

@@ -135,7 +135,6 @@ class LineChart(Canvas):
         ]
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Shows the values under the mouse."""
         area = self.area
         (low, high) = self._range("x")
         share = (event.position().x() - area.left()) / area.width()
@@ -143,12 +142,10 @@ class LineChart(Canvas):
         self.update()
 
     def leaveEvent(self, event: QEvent) -> None:
-        """Hides the values under the mouse."""
         self.hovered = None
         self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Grid, curves, legend."""
         if not self.curves:
             return
         theme = current_theme()

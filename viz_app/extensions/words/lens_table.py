@@ -117,7 +117,6 @@ class LensTable(QWidget):
         self._say(self.matrix.hovered_cell)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Makes room for the table."""
         super().resizeEvent(event)
         self._fit()
 

@@ -151,7 +151,6 @@ class PartBars(BarList):
         return True
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Runs the command for this key."""
         if not run_by_key(event, (command.on(self) for command in BAR_COMMANDS)):
             super().keyPressEvent(event)
 

@@ -130,11 +130,9 @@ class HeadPlot(LineChart):
         return QPointF(across[0], down[0])
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Reports the point under the mouse."""
         self._point_at(self._nearest(event.position()))
 
     def leaveEvent(self, event: QEvent) -> None:
-        """Reports that no point is under the mouse."""
         self._point_at(None)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
@@ -144,7 +142,6 @@ class HeadPlot(LineChart):
             self.chosen.emit(point.head)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paints axes, points and the names of the three kinds."""
         if not self.points:
             return
         theme = current_theme()

@@ -265,7 +265,6 @@ class ChipDrawing(QWidget):
         return QRectF(column.left(), top, column.width(), scaled(CELL_HEIGHT))
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Reports a click on a chip."""
         for chip in self.shown:
             if self.place_of(chip.step, chip.rank).contains(event.position()):
                 if event.button() == Qt.MouseButton.LeftButton:
@@ -273,7 +272,6 @@ class ChipDrawing(QWidget):
                 return
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paints edges, steps and chips."""
         theme = self.theme
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)

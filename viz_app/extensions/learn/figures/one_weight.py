@@ -356,13 +356,11 @@ class WeightTable(QWidget):
         return super().event(event)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """A click on a line."""
         key = self._line_at(event.position())
         if event.button() == Qt.MouseButton.LeftButton and 0 <= key < len(self._tokens):
             self.key_clicked.emit(key)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paints headings and lines."""
         steps = self._steps
         theme = current_theme()
         if steps is None:

@@ -570,7 +570,6 @@ class StackDrawing(QWidget):
         return self.picture.boxes if self.picture is not None else {}
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paints the picture."""
         if (picture := self.picture) is not None:
             picture.paint(QPainter(self))
 
@@ -615,7 +614,6 @@ class StackDrawing(QWidget):
         self._hover(self._module_at(event.position()))
 
     def leaveEvent(self, event: QEvent) -> None:
-        """No box is under the mouse."""
         self._hover(None)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:

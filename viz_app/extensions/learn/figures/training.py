@@ -302,7 +302,6 @@ class EpochPicture(QWidget):
         self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paints the map, and the text below."""
         theme = current_theme()
         painter = QPainter(self)
         side = self.width()

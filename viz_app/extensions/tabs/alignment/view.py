@@ -149,19 +149,16 @@ class WordLinks(Canvas):
         return QSize(300, self.maximumHeight())
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Highlights the word under the mouse."""
         word = self.word_at(event.position())
         if word != self.hovered:
             self.hovered = word
             self.update()
 
     def leaveEvent(self, event: QEvent) -> None:
-        """Highlights no word."""
         self.hovered = None
         self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Curves, then words."""
         links = self._links
         if links is None:
             return

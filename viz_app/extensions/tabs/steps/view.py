@@ -139,20 +139,16 @@ class TokenLine(Canvas):
         )
 
     def hasHeightForWidth(self) -> bool:
-        """Chips wrap."""
         return True
 
     def heightForWidth(self, width: int) -> int:
-        """Height of the wrapped lines."""
         places = self._flow(width)
         return places[-1].bottom() + 2 if places else self._line()
 
     def sizeHint(self) -> QSize:
-        """The height of the tokens."""
         return QSize(200, self.heightForWidth(max(self.width(), 200)))
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """A click picks a token."""
         index = self.index_at(event.position().toPoint())
         if index is not None and event.button() == Qt.MouseButton.LeftButton:
             self.clicked.emit(index)
@@ -170,7 +166,6 @@ class TokenLine(Canvas):
         return self.chips[index].tip if index is not None else ""
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Chips and words."""
         painter = QPainter(self)
         theme = current_theme()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -220,7 +215,6 @@ class TokenArea(LinesScrollArea):
             )
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Tokens wrap differently."""
         super().resizeEvent(event)
         QTimer.singleShot(0, self, self.fit)  # the tokens have their width only then
 

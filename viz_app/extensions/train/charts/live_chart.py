@@ -130,7 +130,6 @@ class LiveChart(FigureCanvasQTAgg):
         self._chart.set_num_values(self.axes.get_window_extent().height / scaled(_TICK_PX))
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Starts a drag or a click."""
         if event.button() == Qt.MouseButton.LeftButton:
             self._pressed = event.position().toPoint()
 
@@ -150,7 +149,6 @@ class LiveChart(FigureCanvasQTAgg):
             self._band.show()
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """Ends a drag or a click."""
         pressed = self._pressed
         self._pressed = None
         self._band.hide()

@@ -104,7 +104,6 @@ class Legend(QWidget):
             self._rebuild()
 
     def changeEvent(self, event: QEvent) -> None:
-        """Other colours."""
         super().changeEvent(event)
         if is_theme_change(event):
             self._show_icons()
