@@ -2,7 +2,6 @@
 model.
 """
 
-import platform
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,7 +21,6 @@ from PySide6.QtWidgets import (
 
 from augenmerk.core.counting import display_text
 from augenmerk.core.errors import AugenmerkError
-from augenmerk.core.extensions.training.duration import Speed, fastest, measure_speed
 from augenmerk.core.extensions.training.events import TrainingRequest
 
 from ...theme import GAP, PANEL_MARGIN, scaled, scales, set_role
@@ -30,10 +28,9 @@ from ...views.export_source import ExportSource
 from ...widgets.dialogs import show_failure
 from ...widgets.labels import label
 from ...widgets.layouts import column_of, row_of
-from ...worker.inference import Failure, InferenceWorker, Request
-from ...worker.interpreter import interpreter_shared_fairly
-from ...worker.jobs import ModelFreeJob, ShouldStop, Tell
+from ...worker.inference import Failure
 from ..pictures.saving import import_matplotlib
+from .machine import Machine
 from .playback import frame_name
 from .run import settings as run_settings
 from .run.choices import (
@@ -50,7 +47,7 @@ from .run.status_text import activity, status_line
 from .run_export import RunExport
 from .run_files import Comparison, runs_in
 from .state import Run, Status, TrainState
-from .worker import TrainingBody, leave_a_core_to_the_window
+from .worker import TrainingBody
 
 if TYPE_CHECKING:
     from .run_view import RunView
@@ -61,9 +58,6 @@ HEIGHTS_STACKED = 300, 420
 """The least of the run, which scrolls, and of the charts."""
 INTRO_PX = 600  # lines of about 80 characters
 INTRO_TITLE = "Train a Transformer, and watch it learn"
-SPEEDS_AFTER_MS = 1_000
-"""The page is in sight for so long before the speed of the machine is measured, which takes seconds
-of a core."""
 
 
 class TrainPage(QWidget):
@@ -74,6 +68,7 @@ class TrainPage(QWidget):
         comparison: other runs, drawn in the same charts.
         controller: starts, stops and resumes the training.
         run_actions: the actions of the buttons.
+        machine: finds devices and measures their speeds.
         form: the settings of a new run.
         panel: the panel of the run.
         notice_bar: the notices of the page.
@@ -115,11 +110,7 @@ class TrainPage(QWidget):
         self._intro = Intro()
         self._stack = QStackedWidget(self)
         self._stack.addWidget(self._intro)
-        self._device_worker = InferenceWorker(parent=self)
-        self._seeks_devices = True
-        self._machine = ""
-        self._until_speeds = QTimer(self, singleShot=True, interval=SPEEDS_AFTER_MS)
-        self._until_speeds.timeout.connect(self._measure_speeds)
+        self.machine = Machine(settings, lambda: self.controller.is_running, self)
         self._lay_out()
         self._connect()
         self._on_form_changed()
@@ -158,10 +149,9 @@ class TrainPage(QWidget):
             Whether all of them have ended in time.
         """
         has_ended = self.controller.shutdown(self.limit_to_end_s if waits_for_training else 0.0)
-        self._until_speeds.stop()
         if self.run_view is not None:
             self.run_view.film.stop_playing()
-        return self._device_worker.close() and has_ended
+        return self.machine.close() and has_ended
 
     def export_source(self) -> ExportSource:
         """The run, and the film's maps if they are in sight; see
@@ -222,46 +212,8 @@ class TrainPage(QWidget):
         hold up the start.
         """
         super().showEvent(event)
-        if self._seeks_devices:  # a broken driver leaves the default devices
-            self._seeks_devices = False
-            self.form.set_speeds(None)
-            request = Request(
-                DevicesJob(),
-                self,
-                self._on_devices,
-                on_error=lambda _failure: self.form.set_speeds({}),
-            )
-            self._device_worker.submit(request)
+        self.machine.find_devices()
         QTimer.singleShot(0, self, self._show_right)
-
-    def _on_devices(self, labels: dict[str, str]) -> None:
-        self.form.set_devices(labels)
-        self.panel.set_devices(labels)
-        self._device_worker.close()
-        self._machine = f"{platform.node()} {sorted(labels.items())}"
-        self.form.set_speeds(run_settings.load_speeds(self._settings, self._machine) or None)
-        self._until_speeds.start()
-
-    def _measure_speeds(self) -> None:
-        # the speed of a busy device would be measured
-        if self.isVisible() and not self.controller.is_running:
-            self._device_worker = InferenceWorker(parent=self)
-            request = Request(
-                SpeedsJob(), self, self._on_speeds, on_error=lambda _failure: self._on_speeds({})
-            )
-            self._device_worker.submit(request)
-        else:
-            self._on_speeds({})
-
-    def _on_speeds(self, speeds: dict[str, Speed]) -> None:
-        self._device_worker.close()
-        best = known = run_settings.load_speeds(self._settings, self._machine)
-        if speeds and not self.controller.is_running:
-            best = {
-                name: fastest((speed, known.get(name, speed))) for name, speed in speeds.items()
-            }
-            run_settings.save_speeds(self._settings, self._machine, best)
-        self.form.set_speeds(best)
 
     def _on_run_changed(self, run: Run) -> None:
         self._intro.title.setText(activity(run) or INTRO_TITLE)  # until there are curves
@@ -318,6 +270,9 @@ class TrainPage(QWidget):
         self.panel.switched.connect(self._show_right)
         self.panel.switched.connect(lambda: self.notice_bar.show_failure(not self.panel.shows_form))
         self.controller.ended.connect(self.form.refresh_folder)
+        self.machine.devices_found.connect(self.form.set_devices)
+        self.machine.devices_found.connect(self.panel.set_devices)
+        self.machine.speeds_changed.connect(self.form.set_speeds)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """On a very narrow page the charts are below the run."""
@@ -582,50 +537,3 @@ def steps_of(choices: RunChoices, duration: str = "") -> list[tuple[str, str]]:
         ("Validate after each epoch", look),
         ("Stop at any time", "The model is saved, and Resume continues from there."),
     ]
-
-
-class DevicesJob(ModelFreeJob):
-    """Finds the devices of this machine: importing torch takes seconds.
-
-    Also imports matplotlib for the charts.
-    """
-
-    def work(self, progress: Tell, should_stop: ShouldStop) -> dict[str, str]:
-        """See `find_devices`."""
-        import_matplotlib()
-        return find_devices()
-
-
-class SpeedsJob(ModelFreeJob):
-    """Measures how fast the default device and the CPU train, once a session; takes seconds."""
-
-    def work(self, progress: Tell, should_stop: ShouldStop) -> dict[str, Speed]:
-        """The speeds by name of the device, as in `find_devices`."""
-        from augenmerk.core.device import choose_device
-
-        leave_a_core_to_the_window()
-        speeds: dict[str, Speed] = {}
-        default = choose_device("auto").name
-        with interpreter_shared_fairly():
-            for device in dict.fromkeys((default, "cpu")):
-                speed = measure_speed(device, should_stop)
-                if speed is not None:
-                    speeds |= dict.fromkeys(
-                        (device, "auto") if device == default else (device,), speed
-                    )
-        return speeds
-
-
-def find_devices() -> dict[str, str]:
-    """The labels of this machine's devices, by name as in `core.device`. Imports torch."""
-    import torch
-
-    from augenmerk.core.device import choose_device
-
-    devices = {"auto": f"auto · {choose_device('auto').name}", "cpu": "cpu"}
-    if torch.cuda.is_available():
-        names = map(torch.cuda.get_device_name, range(torch.cuda.device_count()))
-        devices |= {f"cuda:{index}": f"cuda:{index} · {name}" for index, name in enumerate(names)}
-    if torch.backends.mps.is_available():
-        devices["mps"] = "mps · Apple GPU"
-    return devices

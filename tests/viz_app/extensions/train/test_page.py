@@ -52,9 +52,9 @@ def make_page(
     qtbot: QtBot, settings: QSettings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[MakePage]:
     devices = DEFAULT_DEVICES | {"cuda:0": "cuda:0 · NVIDIA H200"}
-    monkeypatch.setattr("augenmerk.viz_app.extensions.train.page.find_devices", lambda: devices)
+    monkeypatch.setattr("augenmerk.viz_app.extensions.train.machine.find_devices", lambda: devices)
     monkeypatch.setattr(
-        "augenmerk.viz_app.extensions.train.page.measure_speed", lambda *_: Speed(0.01, 1 / 50e9)
+        "augenmerk.viz_app.extensions.train.machine.measure_speed", lambda *_: Speed(0.01, 1 / 50e9)
     )
     pages: list[TrainPage] = []
 
@@ -350,7 +350,7 @@ def test_a_later_start_knows_the_speed_of_the_machine(
 ) -> None:
     page = make_page(ScriptedTraining())
     qtbot.waitUntil(lambda: page.form.duration.startswith("about"))
-    monkeypatch.setattr("augenmerk.viz_app.extensions.train.page.SPEEDS_AFTER_MS", 1_000_000)
+    monkeypatch.setattr("augenmerk.viz_app.extensions.train.machine.SPEEDS_AFTER_MS", 1_000_000)
     later = make_page(ScriptedTraining())
     qtbot.waitUntil(lambda: later.form.duration.startswith("about"))
 
@@ -358,7 +358,7 @@ def test_a_later_start_knows_the_speed_of_the_machine(
 def test_durations_measured_on_a_busy_machine_are_corrected_by_a_later_start(
     make_page: MakePage, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("augenmerk.viz_app.extensions.train.page.SPEEDS_AFTER_MS", 10)
+    monkeypatch.setattr("augenmerk.viz_app.extensions.train.machine.SPEEDS_AFTER_MS", 10)
     seen, measured = list[str](), list[str]()
     for seconds in (0.04, 0.01, 0.03):  # for a layer: busy, idle, busy
 
@@ -366,11 +366,11 @@ def test_durations_measured_on_a_busy_machine_are_corrected_by_a_later_start(
             measured.append(f"{seconds}")
             return Speed(seconds, 1 / 50e9)
 
-        monkeypatch.setattr("augenmerk.viz_app.extensions.train.page.measure_speed", measure)
+        monkeypatch.setattr("augenmerk.viz_app.extensions.train.machine.measure_speed", measure)
         page = make_page(ScriptedTraining())
         before = len(measured)
         qtbot.waitUntil(lambda before=before: len(measured) > before)
-        qtbot.waitUntil(lambda page=page: not page._device_worker._thread.is_alive())
+        qtbot.waitUntil(lambda page=page: not page.machine.worker._thread.is_alive())
         seen.append(
             page.form.preset_menu.actions_by_name["copy-task-small"].text().partition(" · ")[2]
         )
@@ -380,10 +380,10 @@ def test_durations_measured_on_a_busy_machine_are_corrected_by_a_later_start(
 def test_durations_are_announced_while_they_are_measured_for_the_first_time(
     make_page: MakePage, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("augenmerk.viz_app.extensions.train.page.SPEEDS_AFTER_MS", 10)
+    monkeypatch.setattr("augenmerk.viz_app.extensions.train.machine.SPEEDS_AFTER_MS", 10)
     may_end = threading.Event()
     monkeypatch.setattr(
-        "augenmerk.viz_app.extensions.train.page.measure_speed",
+        "augenmerk.viz_app.extensions.train.machine.measure_speed",
         lambda *_: may_end.wait(20) and None,
     )
     page = make_page(ScriptedTraining())
@@ -400,9 +400,9 @@ def test_durations_are_announced_while_they_are_measured_for_the_first_time(
 def test_a_page_measures_nothing_after_it_was_shut_down(
     make_page: MakePage, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("augenmerk.viz_app.extensions.train.page.SPEEDS_AFTER_MS", 50)
+    monkeypatch.setattr("augenmerk.viz_app.extensions.train.machine.SPEEDS_AFTER_MS", 50)
     page = make_page(ScriptedTraining())
-    qtbot.waitUntil(lambda: page._machine != "")
+    qtbot.waitUntil(lambda: page.machine.name != "")
     page.shutdown()
     qtbot.wait(200)
     assert not [thread for thread in threading.enumerate() if thread.name == "augenmerk-inference"]
