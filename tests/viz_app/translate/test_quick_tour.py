@@ -11,7 +11,8 @@ from augenmerk.core.quantities import percent_in_words
 from augenmerk.viz_app.extensions.examples.gallery import gallery
 from augenmerk.viz_app.extensions.lessons.lesson_documents import shipped_lessons
 from augenmerk.viz_app.extensions.tour.part import TourPart
-from augenmerk.viz_app.extensions.tour.quick_tour import UNDONE, QuickTour
+from augenmerk.viz_app.extensions.tour.quick_tour import QuickTour
+from augenmerk.viz_app.extensions.tour.steps import UNDONE
 from augenmerk.viz_app.main_window import MainWindow
 from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.experiment_editor import reset, toggle, undo
