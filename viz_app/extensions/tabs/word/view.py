@@ -1,14 +1,13 @@
 """The tab *Word*: why the model chose a word rather than another, and at which depth it decided."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QLabel, QWidget
 
 from augenmerk.core.extensions.analyses.parts_of_words import WordParts
 from augenmerk.core.quantities import percent_in_words
-from augenmerk.core.translation.result import Translation
 
 from ....state.number_table import NumberTable
 from ....state.sentence_text import visible
@@ -28,11 +27,11 @@ from ....widgets.layouts import (
 from ....worker.jobs import Job
 from ...widgets.changed_words import changed_pieces, styled
 from ...widgets.one_line_edit import one_line_edit
-from ...words import lens_table, word_parts
-from ...words.jobs import DecoderLensJob, LensJob, MeasurePartsJob, WordPartsJob
-from ...words.lens_table import LensTable, decided_text
-from ...words.word_parts import PartBars, lead_text
+from ...words.jobs import MeasurePartsJob
+from ...words.lens_table import LensTable
+from ...words.word_parts import PartBars
 from ..computing_tab import ComputingTab
+from .answers import WordAnswers
 from .meanings import MEANINGS, WordView
 from .shown_answer import (
     LayersAnswer,
@@ -79,6 +78,7 @@ class WordTab(ComputingTab):
 
     Attributes:
         word: the state.
+        answers: those to its question that are known.
         words: the menu of the token.
         foils: the menu of its foil; `other` is a field for any other foil.
         lead: how much more probable the token is.
@@ -93,7 +93,7 @@ class WordTab(ComputingTab):
     def __init__(self, context: AnalysisContext, tab: Tab) -> None:
         super().__init__(context, tab)
         self.word = WordState(self.state)
-        self._answers: dict[Job, Any] = {}
+        self.answers = WordAnswers(self.word)
         self._drawn: set[WordView] = set()  # those whose area has shown an answer
         self.words = ChoiceMenu("The word to explain", {}, has_arrow_keys=True)
         self.foils = ChoiceMenu(
@@ -149,21 +149,16 @@ class WordTab(ComputingTab):
         """Keeps the word if the sentence still has it, and the answers about the original."""
         self.word.follow_result()
         result = self.state.result
-        translations = (result.original, result.changed) if result is not None else ()
-        self._answers = {
-            job: answer
-            for job, answer in self._answers.items()
-            if _translation_of(job) in translations
-        }
+        self.answers.keep_about((result.original, result.changed) if result is not None else ())
 
     def refresh(self) -> None:
         """Requests the answer of the current view if it is unknown."""
         self.word.follow_result()
-        job = self._job
+        job = self.answers.job
         is_asked = self._asked is not None and not self._asked.is_over and self._asked.job == job
         if (
             job is not None
-            and job not in self._answers
+            and job not in self.answers.known
             and not is_asked
             and not self.request.problem
         ):
@@ -172,16 +167,7 @@ class WordTab(ComputingTab):
 
     def numbers(self) -> NumberTable | None:
         """The numbers of the current view."""
-        answer = self._answer
-        if isinstance(answer, WordParts):
-            return word_parts.table_of(answer, self._answers.get(MeasurePartsJob(answer), {}))
-        if answer is None or self.word.view == "lens":
-            return lens_table.table_of(answer) if answer is not None else None
-        layers = enumerate(answer.layers)
-        rows = tuple(
-            (layer, translation.text, translation.log_probability) for layer, translation in layers
-        )
-        return NumberTable("encoder layers", {}, ("layers", "translation", "log_probability"), rows)
+        return self.answers.numbers()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """A low tab leaves its room to the bars."""
@@ -191,7 +177,7 @@ class WordTab(ComputingTab):
     def redraw(self) -> None:
         """Shows the question, and the answer or what stands in for it."""
         view = self.word.view
-        answer = self._shown_answer()
+        answer = self.answers.shown(self.request.is_running, was_drawn=view in self._drawn)
         has_area = not isinstance(answer, NoAnswer | Waiting)
         has_parts = has_area and view == "parts"
         is_measured = isinstance(answer, PartsAnswer) and bool(answer.measured)
@@ -210,20 +196,6 @@ class WordTab(ComputingTab):
         """Emphasizes the head among the parts."""
         self.bars.light_head()
 
-    def _shown_answer(self) -> ShownAnswer:
-        """The answer to the current question, or the case that stands in for it."""
-        answer = self._answer
-        if answer is None and not self.request.is_running:
-            return NoAnswer()
-        if answer is None:
-            return PreviousAnswer() if self.word.view in self._drawn else Waiting()
-        if self.word.view == "lens":
-            return LensAnswer(answer, self.word.step)
-        if self.word.view == "layers":
-            return LayersAnswer(answer)
-        measured = self._answers.get(MeasurePartsJob(answer), {})
-        return PartsAnswer(answer, measured, self._parts_of_original(answer), self._lead_of(answer))
-
     def _draw(self, answer: ShownAnswer) -> None:
         """Draws an answer into the area of its view."""
         match answer:
@@ -237,47 +209,12 @@ class WordTab(ComputingTab):
             case NoAnswer() | Waiting() | PreviousAnswer():
                 pass
 
-    def _lead_of(self, parts: WordParts) -> str:
-        """Sentences about the lead; with the depth that decides it, if the lens is known."""
-        lead = lead_text(parts, is_foil_whole=self.word.is_foil_typed)
-        lens = self._answers.get(LensJob(parts.translation))
-        return f"{lead} {decided_text(lens, self.word.step)}" if lens is not None else lead
-
-    @property
-    def _answer(self) -> Any:
-        """The answer to the question of the current view; None while it is unknown."""
-        job = self._job
-        return self._answers.get(job) if job is not None else None
-
-    @property
-    def _job(self) -> Job | None:
-        """The question of the current view; None without a translation."""
-        translation = self.word.translation
-        word = self.word
-        if translation is None or not translation.predicted_tokens:
-            return None
-        if word.view == "parts":
-            return WordPartsJob(translation, word.step, word.foil)
-        return LensJob(translation) if word.view == "lens" else DecoderLensJob(translation)
-
     def _ask(self, job: Job) -> None:
         def take(answer: object) -> None:
-            self._answers[job] = answer
+            self.answers.known[job] = answer
             self.redraw_in_sight()
 
         self.ask(job, take)
-
-    def _parts_of_original(self, parts: WordParts) -> WordParts | None:
-        """The same comparison in the original, if something is changed, and it is known."""
-        original = self.state.original
-        if original is None or original is parts.translation:
-            return None
-        known = self._answers.get(WordPartsJob(original, self.word.step, self.word.foil))
-        is_same = known is not None and (known.chosen.entry, known.foil.entry) == (
-            parts.chosen.entry,
-            parts.foil.entry,
-        )
-        return known if is_same else None
 
     def _show_question(self) -> None:
         """Shows the chosen view, word and foil; none of them without a translation."""
@@ -311,7 +248,7 @@ class WordTab(ComputingTab):
             self.explain(self.word.step, text)
 
     def _on_measure(self) -> None:
-        parts = self._answer
+        parts = self.answers.current
         if isinstance(parts, WordParts):
             self._ask(MeasurePartsJob(parts))
 
@@ -360,13 +297,6 @@ def _beside_scroll_bar(content: QWidget) -> QWidget:
     widget = QWidget()
     column_of(content, 1, margins=(0, 0, 6, 0), within=widget)
     return widget
-
-
-def _translation_of(job: Job) -> Translation | None:
-    """The translation that a question is about."""
-    if isinstance(job, MeasurePartsJob):
-        return job.parts.translation
-    return job.translation if isinstance(job, WordPartsJob | LensJob | DecoderLensJob) else None
 
 
 def _layers_in_html(lens: "DecoderLens") -> str:

@@ -46,9 +46,8 @@ def words_tab(make_context: MakeContext, show_tab: ShowTab) -> WordTab:
 
 
 def _parts(tab: WordTab) -> WordParts:
-    job = tab._job
-    assert isinstance(job, WordPartsJob)
-    answer = tab._answers[job]
+    assert isinstance(tab.answers.job, WordPartsJob)
+    answer = tab.answers.current
     assert isinstance(answer, WordParts)
     return answer
 
@@ -531,7 +530,8 @@ def test_another_sentence_is_explained_by_its_own_words_and_late_answers_are_dro
     state.submit(edit_text(SENTENCE))
     settle(qtbot, words_tab)
     assert _parts(words_tab).translation.source_text == SENTENCE
-    assert all(job.translation in (state.original, state.translation) for job in words_tab._answers)  # type: ignore[union-attr]
+    about = [job.translation for job in words_tab.answers.known]  # type: ignore[attr-defined]
+    assert all(translation in (state.original, state.translation) for translation in about)
 
 
 @pytest.mark.heavy
