@@ -1,6 +1,6 @@
 """The tab *Compare*: two sentences in one model, or one sentence in two checkpoints."""
 
-import html
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -28,6 +28,7 @@ from augenmerk.core.translation.result import ExperimentResult, Translation
 
 from ....heatmap.heatmap import MIN_COLUMN_LABEL
 from ....heatmap.labelled_matrix import MAX_SLANTED, LabelledMatrix, Matrix, MatrixCell, MatrixStyle
+from ....preferences import RecentFiles
 from ....state.map_text import title
 from ....state.map_view_settings import on_redraw
 from ....state.tabs import Tab
@@ -37,7 +38,6 @@ from ....widgets.dialogs import add_files, ask_what_to_open
 from ....widgets.labels import label, show_text
 from ....widgets.layouts import VerticalScrollArea, add_parts, column_of, row_of, set_visible
 from ....worker.jobs import Job, OpenTranslator, ShouldStop, Tell
-from ...widgets.changed_words import breakable, changed_pieces, pieces_of, styled
 from ...widgets.one_line_edit import one_line_edit
 from ..computing_tab import ComputingTab
 from .questions import CompareQuestion
@@ -47,8 +47,8 @@ from .state import (
     CompareState,
     Comparison,
     SecondModel,
-    source_as_read,
 )
+from .texts import texts_in_html
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,6 +146,7 @@ class CompareMaps(QWidget):
         first: the first map.
         second: the second map.
         change: their difference.
+        is_presented: whether they are shown in one row, with few words.
         value: the values under the mouse; without them, the head of presented maps; the owner
             places it.
     """
@@ -157,7 +158,7 @@ class CompareMaps(QWidget):
         self.change = LabelledMatrix("Difference of the maps", CHANGE)
         self.value = label("small", wraps=True)
         self._maps: ComparedMaps | None = None
-        self._is_presented = False
+        self.is_presented = False
         self._title = label("heading", wraps=True)
         self._names = [label("small", text) for text in ("first", "second")]
         self._change_name = label("small", wraps=True)
@@ -183,22 +184,22 @@ class CompareMaps(QWidget):
             largest = f"{change.largest:.2f}"
             whole = f"second − first. Largest difference: {largest}, where a whole row is 1."
             self._change_name.setText(
-                f"second − first, {largest} at most" if self._is_presented else whole
+                f"second − first, {largest} at most" if self.is_presented else whole
             )
         for part in (self.change, self._change_name):
             part.setVisible(change is not None)
         self._title.setText(title)
-        self._title.setVisible(not self._is_presented)
+        self._title.setVisible(not self.is_presented)
         show_text(self._problem, maps.problem)
         self._notes.setText(" ".join(maps.notes))
-        self._notes.setVisible(not self._is_presented)
+        self._notes.setVisible(not self.is_presented)
         self._show_hovered()
 
     def set_presented(self, is_presented: bool) -> None:
         """Shows all maps in one row, with few words; or the difference above the others, in the
         usual heights.
         """
-        self._is_presented = is_presented
+        self.is_presented = is_presented
         directions = QBoxLayout.Direction
         self._parts.setDirection(directions.RightToLeft if is_presented else directions.TopToBottom)
         self._parts.setStretch(0, 1 if is_presented else 0)
@@ -265,7 +266,7 @@ class CompareMaps(QWidget):
         for widget, cell in zip(self._matrices, cells, strict=True):
             widget.mark([MatrixCell(0, *cell)] if cell is not None else [])
         self.value.setText(
-            self._in_words(cells) or (self._title.text() if self._is_presented else HINT)
+            self._in_words(cells) or (self._title.text() if self.is_presented else HINT)
         )
 
     def _in_words(self, cells: Cells) -> str:
@@ -304,6 +305,50 @@ class CompareMaps(QWidget):
 def matrix_of(labelled: LabelledMap) -> Matrix:
     """A labelled map with queries in rows."""
     return Matrix(labelled.weights, labelled.queries.labels, labelled.keys.labels)
+
+
+class CompareArea(VerticalScrollArea):
+    """Scrolls the texts and maps of a comparison, unless they are presented.
+
+    Args:
+        content: the texts and maps.
+        maps: the part that is fitted.
+    """
+
+    def __init__(self, content: QWidget, maps: CompareMaps) -> None:
+        super().__init__(content)
+        self._content, self._maps = content, maps
+        self._timer = QTimer(self, singleShot=True, interval=0)
+        self._timer.timeout.connect(self.fit_maps)
+
+    def fit_maps_later(self) -> None:
+        """Calls `fit_maps` when the texts have their heights."""
+        self._timer.start()
+
+    def fit_maps(self) -> None:
+        """Makes presented maps as high as there is room; column labels are short if rows would lose
+        theirs.
+        """
+        if self.isHidden() or not self._maps.is_presented:
+            return
+        for slanted_limit in SLANTED_LIMITS:
+            self._fit_heights(slanted_limit)
+            if self._maps.labels_all_rows:
+                break
+
+    def _fit_heights(self, slanted_limit: int) -> None:
+        room = self.viewport().size()
+        (least, most) = PRESENTED_HEIGHTS
+        while most - least > 1:
+            middle = (least + most) // 2
+            self._maps.set_presented_height(middle, slanted_limit)
+            for part in (self._maps, self._content):  # layouts keep the previous heights until then
+                if (layout := part.layout()) is not None:
+                    layout.invalidate()
+                    layout.activate()
+            fits = self._content.heightForWidth(room.width()) <= room.height()
+            least, most = (middle, most) if fits else (least, middle)
+        self._maps.set_presented_height(least, slanted_limit)
 
 
 CHECKPOINT_FILTER = "Checkpoints (*.safetensors);;All files (*)"
@@ -354,7 +399,15 @@ class CompareTab(ComputingTab):
         self.compare.setToolTip("Translate the second sentence and compare (Enter)")
         self.checkpoint_button = MenuButton("", "Choose the checkpoint to compare with")
         self.checkpoint_menu = QMenu(self.checkpoint_button)
-        self.checkpoint_menu.aboutToShow.connect(self._fill_menu)
+        self.checkpoint_menu.aboutToShow.connect(
+            partial(
+                _offer_checkpoints,
+                self.checkpoint_menu,
+                self.preferences.recent_models,
+                self.use_checkpoint,
+                self,
+            )
+        )
         self.checkpoint_button.setMenu(self.checkpoint_menu)
         self.close_button = flat_button(
             "close it", "Close the second checkpoint and free its memory"
@@ -369,8 +422,6 @@ class CompareTab(ComputingTab):
         self.texts.setMinimumHeight(1)
         self._dropped = label("warm", wraps=True)
         self.maps = CompareMaps()
-        self._fit_timer = QTimer(self, singleShot=True, interval=0)
-        self._fit_timer.timeout.connect(self._fit_maps)
         self._hint = label("muted", wraps=True)
         self._waiting = self.add_wait_bar(CANCELLED, "Compare again")
         self._lay_out()
@@ -414,17 +465,6 @@ class CompareTab(ComputingTab):
         candidate = self.comparing.candidate
         if candidate is not None and not candidate.is_open:
             self.comparing.drop_candidate()
-
-    def choose_file(self) -> None:
-        """Opens a dialog to choose a checkpoint."""
-        folder = self.preferences.recent_models.folder
-        ask_what_to_open(
-            self,
-            "Choose a checkpoint to compare with",
-            folder,
-            self.use_checkpoint,
-            CHECKPOINT_FILTER,
-        )
 
     def use_checkpoint(self, path: Path | None) -> None:
         """Compares with a checkpoint, None for the bundled one; the previous one stays until this
@@ -482,90 +522,15 @@ class CompareTab(ComputingTab):
             READS_FIRST_TIP if comparison.forced is not None else comparison.forced_problem
         )
         self.reads_first.setChecked(comparing.reads_first)
-        self.texts.setText(self._in_words(comparison))
+        self.texts.setText(texts_in_html(comparing, self.is_presented, self.theme.palette))
         show_text(self._dropped, comparing.dropped)
         self.maps.show_maps(maps, title(self.state))
-        self._fit_maps()
+        self._area.fit_maps()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Presented maps are as high as there is room."""
         super().resizeEvent(event)
-        self._fit_timer.start()  # then the texts have their heights
-
-    def _fit_maps(self) -> None:
-        """Makes presented maps as high as there is room; column labels are short if rows would lose
-        theirs.
-        """
-        for slanted_limit in (
-            SLANTED_LIMITS if self.is_presented and self.comparing.comparison is not None else ()
-        ):
-            self._fit_heights(slanted_limit)
-            if self.maps.labels_all_rows:
-                break
-
-    def _fit_heights(self, slanted_limit: int) -> None:
-        room = self._area.viewport().size()
-        (least, most) = PRESENTED_HEIGHTS
-        while most - least > 1:
-            middle = (least + most) // 2
-            self.maps.set_presented_height(middle, slanted_limit)
-            for part in (self.maps, self._content):  # layouts keep the previous heights until then
-                if (layout := part.layout()) is not None:
-                    layout.invalidate()
-                    layout.activate()
-            fits = self._content.heightForWidth(room.width()) <= room.height()
-            least, most = (middle, most) if fits else (least, middle)
-        self.maps.set_presented_height(least, slanted_limit)
-
-    def _in_words(self, comparison: Comparison) -> str:
-        first = comparison.first.changed
-        second = self.comparing.second.translation
-        colors = self.theme.palette
-        assert second is not None
-        muted = f"<span style='color:{colors.muted}'>"
-        rows = [("first sentence", "second sentence")]
-        if self.comparing.question == "checkpoint":
-            own = self.state.shown.model.title if self.state.shown.model is not None else ""
-            other = self.comparing.model.name if self.comparing.model is not None else ""
-            rows = [
-                (
-                    f"first: {html.escape(breakable(own))}",
-                    f"second: {html.escape(breakable(other))}",
-                )
-            ]
-        cells = [tuple(f"{muted}{name}</span>" for name in rows[0])]
-        if self.comparing.question == "sentence":
-            cells = [] if self.is_presented else cells  # the maps are named first and second, too
-            before, after = (
-                [word.text for word in translation.source_words] for translation in (first, second)
-            )
-            source = styled(pieces_of(before, after, second.source_text), colors)
-            cells.append((html.escape(breakable(source_as_read(comparison.first))), source))
-        words = (
-            styled(changed_pieces(first, second), colors)
-            if second.target_words
-            else "nothing: it ends at once"
-        )
-        facts = [
-            f"{muted}({number(translation.log_probability)}" for translation in (first, second)
-        ]
-        reads = ", reads the first" if self.comparing.reads_first else ", given"
-        notes = [", given" if first.is_given else "", reads if second.is_given else ""]
-        old = html.escape(breakable(first.text)) or "nothing"
-        cells.append(
-            (f"{old} {facts[0]}{notes[0]})</span>", f"{words} {facts[1]}{notes[1]})</span>")
-        )
-        between = "</td><td width='3%'></td><td width='49%'>"
-        table = "".join(f"<tr><td width='48%'>{between.join(row)}</td></tr>" for row in cells)
-        change = self.comparing.change_of_log_probability
-        tokens = "" if comparison.is_same_vocabulary else " (cut into other pieces)"
-        outcome = (
-            f"<p style='margin:4px 0 0 0'>{muted}Δ log-probability of the first translation "
-            f"there{tokens}:</span> {number(change, signed=True)}</p>"
-            if change is not None and not self.is_presented
-            else ""
-        )
-        return f"<table width='100%' cellspacing='0' cellpadding='2'>{table}</table>{outcome}"
+        self._area.fit_maps_later()
 
     def _ask(self) -> None:
         if self.translation_to_ask_about is not None and self.state.result is not None:
@@ -610,21 +575,6 @@ class CompareTab(ComputingTab):
         self.comparing.show_reading(is_on)
         self.redraw()
 
-    def _fill_menu(self) -> None:
-        menu = self.checkpoint_menu
-        menu.clear()
-        menu.addAction("Open a checkpoint…").triggered.connect(self.choose_file)
-        menu.addAction("Bundled model").triggered.connect(lambda: self.use_checkpoint(None))
-        recent = self.preferences.recent_models.paths
-        if recent:
-            menu.addSeparator()
-            menu.addAction("Opened before").setEnabled(False)
-        add_files(
-            menu,
-            {path: f"{path.stem}    {path.parent.name}" for path in recent},
-            self.use_checkpoint,
-        )
-
     def _connect(self) -> None:
         self.compare.clicked.connect(self._on_compare)
         self.sentence.returnPressed.connect(self._on_compare)
@@ -635,7 +585,7 @@ class CompareTab(ComputingTab):
         on_redraw(self.state.settings, ("maps", "large map"), self.redraw_in_sight)
 
     def _lay_out(self) -> None:
-        self._content = QWidget()
+        content = QWidget()
         column_of(
             self.texts,
             self._dropped,
@@ -643,9 +593,9 @@ class CompareTab(ComputingTab):
             self.maps,
             1,
             spacing=8,
-            within=self._content,
+            within=content,
         )
-        self._area = VerticalScrollArea(self._content)
+        self._area = CompareArea(content, self.maps)
         self.column.insertLayout(0, row_of(*self.question_buttons.values(), 1, spacing=2))
         add_parts(
             self.column,
@@ -656,3 +606,22 @@ class CompareTab(ComputingTab):
             0,
             self.maps.value,
         )
+
+
+def _offer_checkpoints(
+    menu: QMenu, recent: RecentFiles, use: Callable[[Path | None], object], window: QWidget
+) -> None:
+    """Fills the menu with checkpoints to compare with; `window` is the parent of a dialog."""
+
+    def choose_file() -> None:
+        title = "Choose a checkpoint to compare with"
+        ask_what_to_open(window, title, recent.folder, use, CHECKPOINT_FILTER)
+
+    menu.clear()
+    menu.addAction("Open a checkpoint…").triggered.connect(choose_file)
+    menu.addAction("Bundled model").triggered.connect(lambda: use(None))
+    if recent.paths:
+        menu.addSeparator()
+        menu.addAction("Opened before").setEnabled(False)
+    names = {path: f"{path.stem}    {path.parent.name}" for path in recent.paths}
+    add_files(menu, names, use)

@@ -513,7 +513,7 @@ def test_the_menu_offers_a_file_and_what_was_opened_before(
     tab: CompareTab, model_files: dict[str, Path], qtbot: QtBot
 ) -> None:
     tab.preferences.recent_models.remember(model_files["pieces"])
-    tab._fill_menu()
+    tab.checkpoint_menu.aboutToShow.emit()
     texts = [action.text() for action in tab.checkpoint_menu.actions()]
     assert texts[:2] == ["Open a checkpoint…", "Bundled model"]
     assert any(text.startswith("pieces") for text in texts)
