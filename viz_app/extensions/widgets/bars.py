@@ -3,7 +3,6 @@
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QFontMetrics, QMouseEvent, QPainter, QPaintEvent
@@ -55,7 +54,8 @@ class Bar:
     before_text: str = ""
 
 
-class _Columns(NamedTuple):
+@dataclass(frozen=True)
+class _Columns:
     """Sizes in pixels that all lines share: their height, and the widths of labels, bars, texts and
     notes.
     """
@@ -65,6 +65,27 @@ class _Columns(NamedTuple):
     bar: float
     text: int
     note: int
+
+    @classmethod
+    def of(cls, bars: Sequence[Bar], width: int, max_label: int) -> "_Columns":
+        """The sizes of bars in a list of this width; a label has at most `max_label` pixels at
+        100%.
+        """
+        theme = current_theme()
+        labels, numbers = QFontMetrics(theme.font("body", bold=True)), QFontMetrics(theme.font())
+        widest = max((labels.horizontalAdvance(bar.label) for bar in bars), default=0)
+        text = max((numbers.horizontalAdvance(bar.text) for bar in bars), default=0) + 2
+        notes = max((numbers.horizontalAdvance(bar.note) for bar in bars), default=0)
+        note = notes + scaled(GAP) if notes else 0
+        left_over = width - 2 * scaled(GAP) - text - note
+        label = float(max(min(widest + 6, scaled(max_label), left_over - scaled(LEAST_BAR)), 20))
+        line = QFontMetrics(theme.font("body")).height() + scaled(LINE_GAP)
+        return cls(line, label, max(float(scaled(LEAST_BAR)), left_over - label), text, note)
+
+    @property
+    def least_line(self) -> int:
+        """The least height of a line; presented, without the gap between lines."""
+        return self.line - (scaled(LINE_GAP) if current_theme().is_presented else 0)
 
 
 class BarList(Canvas):
@@ -132,14 +153,9 @@ class BarList(Canvas):
         """The tick at the original's value on a bar that has one."""
         box = self.bar_place(index)
         width = scaled(TICK_WIDTH)
-        height = 2 * self.bar_height
+        height = 2 * bar_height()
         x = min(self.x_of(index, self.bars[index].before or 0.0), box.right() - width)
         return QRectF(x, box.center().y() - height / 2, width, height)
-
-    @property
-    def bar_height(self) -> int:
-        """The height of a bar in pixels, in proportion to the letters."""
-        return round(BAR_SHARE * current_theme().base_px)
 
     @property
     def texts_width(self) -> int:
@@ -152,20 +168,16 @@ class BarList(Canvas):
 
     def minimumSizeHint(self) -> QSize:
         """Of all lines; presented, without the gaps between them."""
-        return QSize(0, max(1, len(self.bars) * self._least_line))
-
-    @property
-    def _least_line(self) -> int:
-        return self._columns().line - (scaled(LINE_GAP) if current_theme().is_presented else 0)
+        return QSize(0, max(1, len(self.bars) * self._columns().least_line))
 
     @property
     def _line(self) -> int:
         """The height of a line: less than that of the columns where there is no room for the
         gaps.
         """
-        least = self._least_line
+        columns = self._columns()
         room = self.height() // max(1, len(self.bars))
-        return max(least, min(room, self._columns().line))
+        return max(columns.least_line, min(room, columns.line))
 
     @property
     def highlighted(self) -> int | None:
@@ -216,7 +228,7 @@ class BarList(Canvas):
         columns = self._columns()
         line = self._line
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        half = self.bar_height / 2
+        half = bar_height() / 2
         first = event.rect().top() // line
         last = event.rect().bottom() // line
         shown = list(itertools.islice(enumerate(self.bars), first, last + 1))
@@ -306,20 +318,15 @@ class BarList(Canvas):
             and known[2] == self.width()
         ):
             return known[3]
-        labels, numbers = QFontMetrics(theme.font("body", bold=True)), QFontMetrics(theme.font())
-        widest = max((labels.horizontalAdvance(bar.label) for bar in self.bars), default=0)
-        text = max((numbers.horizontalAdvance(bar.text) for bar in self.bars), default=0) + 2
-        notes = max((numbers.horizontalAdvance(bar.note) for bar in self.bars), default=0)
-        note = notes + scaled(GAP) if notes else 0
-        limit = scaled(MAX_LABEL_SIGNED if self._is_signed else MAX_LABEL)
-        left_over = self.width() - 2 * scaled(GAP) - text - note
-        label = float(max(min(widest + 6, limit, left_over - scaled(LEAST_BAR)), 20))
-        line = QFontMetrics(theme.font("body")).height() + scaled(LINE_GAP)
-        columns = _Columns(
-            line, label, max(float(scaled(LEAST_BAR)), left_over - label), text, note
-        )
+        max_label = MAX_LABEL_SIGNED if self._is_signed else MAX_LABEL
+        columns = _Columns.of(self.bars, self.width(), max_label)
         self._known_columns = self.bars, theme, self.width(), columns
         return columns
+
+
+def bar_height() -> int:
+    """The height of a bar in pixels, in proportion to the letters."""
+    return round(BAR_SHARE * current_theme().base_px)
 
 
 def _said(bar: Bar) -> str:
