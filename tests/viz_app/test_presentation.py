@@ -22,6 +22,7 @@ from augenmerk.viz_app.extensions.presentation.presentation import (
     Presentation,
     scale_for,
 )
+from augenmerk.viz_app.extensions.presentation.texts import scene_text
 from augenmerk.viz_app.extensions.tabs.compare.view import CompareTab
 from augenmerk.viz_app.extensions.tabs.heads.state import SampleChoice, read_sample
 from augenmerk.viz_app.extensions.tabs.heads.view import HeadsTab
@@ -843,13 +844,13 @@ def test_twenty_rows_are_all_in_sight_in_presented_tabs(
 
 
 def test_the_choices_of_a_computed_question_stand_below_it(theme: Theme) -> None:
-    shown = Presentation._scene_text("1 of 2", "", "What happens? It rises · It falls", "")
+    shown = scene_text("1 of 2", "", "What happens? It rises · It falls", "")
     question, choices = shown.split("<br>")[1:]
     assert "<b" in question
     assert "What happens?" in question
     assert "<b" not in choices
     assert "It rises · It falls" in choices
-    assert "Which? One" in Presentation._scene_text("1 of 2", "", "Which? One", "")
+    assert "Which? One" in scene_text("1 of 2", "", "Which? One", "")
 
 
 @pytest.mark.heavy

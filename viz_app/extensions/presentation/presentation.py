@@ -8,20 +8,17 @@ from html import escape
 from math import ceil
 from typing import Any
 
-from PySide6.QtCore import QByteArray, Qt, QTimer
+from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QKeyEvent, QPalette, QResizeEvent
-from PySide6.QtWidgets import QBoxLayout, QLabel, QMainWindow, QSplitter, QWidget
-from shiboken6 import isValid
+from PySide6.QtWidgets import QBoxLayout, QLabel, QMainWindow, QWidget
 
 from augenmerk.core.model.heads import Head
-from augenmerk.core.translation.result import Translation
 
 from ...pages import TRANSLATE
 from ...state import map_text
 from ...state.experiment_state import ExperimentState
 from ...state.head_roles import role_name
 from ...state.map_view_settings import on_redraw
-from ...state.marks import pointed_word
 from ...theme import Theme, current_theme, scaled
 from ...views.commands import HEAD_COMMANDS, NEXT_MAPS
 from ...views.sentence import BUSY, BUSY_DELAY_MS
@@ -34,10 +31,11 @@ from ...widgets.layouts import (
     row_of,
 )
 from ...window_part import WindowPart
-from ..widgets.changed_words import changed_pieces
 from .borrowed import Borrowed
 from .change_labels import ChangeLabels
 from .pointer import POINTER_COMMANDS
+from .texts import caption_with_pointer, marked_translation, scene_text
+from .window_before import WindowBefore
 
 LINES_PER_SCREEN, LETTERS_PER_SCREEN = 40, 53
 """Text is at least this part of the screen's height; on a screen that is narrower than 4:3, of its
@@ -138,10 +136,7 @@ class Presentation(QWidget):
         self._shown_state = state
         self.view: Presentable | None = None
         self._borrowed: Borrowed | None = None
-        self._page_before: QWidget | None = None
-        self._focus_before: QWidget | None = None
-        self._window_before = Qt.WindowState.WindowNoState
-        self._splitters: list[tuple[QSplitter, QByteArray]] = []
+        self._before: WindowBefore | None = None
         self._follows = self._is_busy = False
         self._busy_timer = QTimer(self, singleShot=True, interval=BUSY_DELAY_MS)
         self._busy_timer.timeout.connect(lambda: self._show_busy(True))
@@ -217,12 +212,14 @@ class Presentation(QWidget):
     def present(self, view: Presentable) -> None:
         """Fills the screen with a view; another one that is presented is given back."""
         self._give_back()
-        if self._page_before is None:
+        if self._before is None:
             self._go_back = self.way_back()
         widget = view.open()
-        size = self.size() if self._page_before is not None else self._window.screen().size()
-        if self._page_before is None:
-            self._begin()
+        size = self.size() if self._before is not None else self._window.screen().size()
+        if self._before is None:
+            self._follow()
+            self._before = WindowBefore(self._window, self._pages)
+            self._before.replace_by(self)
         self._enlarge(scale_for(size.toTuple()), 100)
         view.set_presented(True)
         self._show_experiment_of(view.state() if view.state is not None else self._state)
@@ -236,33 +233,14 @@ class Presentation(QWidget):
         """Gives the view back, and shows the window as it was before; with a lesson, the page of
         its scene.
         """
-        if self._page_before is None:
+        if self._before is None:
             return
         self._give_back()
         if self.scene_words() is None:
             self._go_back()
         self._enlarge(None)
-        self._window.setWindowState(self._window_before)
-        self._pages.setCurrentWidget(self._page_before)  # last: then it is laid out once
-        QTimer.singleShot(0, self, self._restore_splitters)
-        if self._focus_before is not None and self._focus_before.isVisible():
-            self._focus_before.setFocus()
-        self._page_before = self._focus_before = None
-
-    def _begin(self) -> None:
-        self._follow()
-        window = self._window
-        self._page_before = self._pages.currentWidget()
-        self._focus_before = window.focusWidget()
-        assert self._page_before is not None
-        self._window_before = window.windowState()
-        self._splitters = [
-            (splitter, splitter.saveState())
-            for splitter in self._page_before.findChildren(QSplitter)
-        ]
-        self._pages.setCurrentWidget(self)
-        window.setWindowState(self._window_before | Qt.WindowState.WindowFullScreen)
-        window.activateWindow()
+        self._before.restore()
+        self._before = None
 
     def _show_experiment_of(self, state: ExperimentState) -> None:
         """Shows sentence, translation and changes of another page's experiment."""
@@ -271,12 +249,6 @@ class Presentation(QWidget):
                 getattr(known.result_changed, act)(self.rebuild)
                 getattr(known.request.changed, act)(self._on_request)
         self._shown_state = state
-
-    def _restore_splitters(self) -> None:
-        """Larger letters have moved them."""
-        for splitter, state in self._splitters:
-            if isValid(splitter):
-                splitter.restoreState(state)
 
     def _give_back(self) -> None:
         if self.view is not None and self._borrowed is not None:
@@ -325,7 +297,7 @@ class Presentation(QWidget):
             return
         shown = state.maps.translation
         scene = self.scene_words()
-        self.scene.setText(self._scene_text(*scene) if scene is not None else "")
+        self.scene.setText(scene_text(*scene) if scene is not None else "")
         self.scene.setVisible(scene is not None)
         self.target.setVisible(view.state is not None and not view.has_sentences)
         self.changes.show_changes(state)
@@ -337,7 +309,11 @@ class Presentation(QWidget):
         )
         self.hint.setText(keys if view.is_about_sentence and view.follows_head else others)
         self.source.setText(shown.experiment.source_text if shown is not None else "")
-        marked = self._marked(shown) if shown is not None else "There is no translation yet."
+        marked = (
+            marked_translation(state, shown)
+            if shown is not None
+            else "There is no translation yet."
+        )
         # above the view, in one line with the sentence
         if shown is not None and not view.is_about_sentence:
             color = current_theme().palette.muted
@@ -351,7 +327,11 @@ class Presentation(QWidget):
         pair = state.selection.hovered or state.selection.pinned
         value = map_text.describe(state, pair) if pair is not None and shown is not None else None
         self.value.setText("\n".join(value or ("", "")))
-        self._show_caption(view.caption() if view.caption is not None and shown is not None else "")
+        plain = view.caption() if view.caption is not None and shown is not None else ""
+        rich = caption_with_pointer(state, plain)
+        text_format = Qt.TextFormat.PlainText if rich is None else Qt.TextFormat.RichText
+        self.caption.setTextFormat(text_format)
+        self.caption.setText(plain if rich is None else rich)
         self._fit_words()
 
     def _on_request(self) -> None:
@@ -438,73 +418,6 @@ class Presentation(QWidget):
             if self._texts.heightForWidth(self._area.width()) <= self._height_for_texts():
                 break
         self._area.fit()
-
-    @staticmethod
-    def _scene_text(heading: str, text: str, question: str, answer: str) -> str:
-        """The words of a scene as rich text."""
-        color = current_theme().palette.text
-        plain = f'<span style="color: {color}">{escape(text, quote=False)}</span>' if text else ""
-        # the choices of a computed question follow it on the same line
-        question, mark, choices = (
-            question.partition("? ") if " · " in question else (question, "", "")
-        )
-        asked = (
-            f'<b style="color: {color}">{escape(question + mark.strip(), quote=False)}</b>'
-            if question
-            else ""
-        )
-        asked += (
-            f'<br><span style="color: {color}">{escape(choices, quote=False)}</span>'
-            if choices
-            else ""
-        )
-        answered = f"<b>{escape(answer, quote=False)}</b>" if answer else ""
-        return "<br>".join(filter(None, (escape(heading, quote=False), plain, asked, answered)))
-
-    def _show_caption(self, text: str) -> None:
-        """The name of a head is marked if the pointer is at it: its small map is not there."""
-        pointer = self._shown_state.selection.pointer
-        (title, *rest) = text.split("\n")
-        is_head = bool(title) and self._shown_state.settings.scope == "head"
-        is_marked = pointer is not None and pointer.target == "head" and is_head
-        if is_marked:
-            colors = current_theme().palette
-            style = f"background: {colors.pointer}; color: {colors.panel};"
-            text = "<br>".join(
-                (f'<span style="{style}">{escape(title)}</span>', *map(escape, rest))
-            )
-        self.caption.setTextFormat(Qt.TextFormat.RichText if is_marked else Qt.TextFormat.PlainText)
-        self.caption.setText(text)
-
-    def _marked(self, shown: Translation) -> str:
-        """The translation as rich text: new words are coloured, and the pointer is at its word."""
-        state = self._shown_state
-        colors = current_theme().palette
-        pointer = state.selection.pointer
-        pointed = pointed_word(state)
-        words = list(shown.target_words)
-        texts = []
-        for piece in changed_pieces(state.original or shown, shown):
-            is_word = (
-                piece.mark != "gone"
-                and bool(words)
-                and piece.text.strip().lower() == words[0].text.lower()
-            )
-            is_at = is_word and words.pop(0) == pointed
-            style = f"color: {colors.warm};" if piece.mark == "new" else ""
-            if is_at and pointer is not None and pointer.style != "dim":
-                style = f"background: {colors.pointer}; color: {colors.panel};"
-            elif (
-                pointed is not None and pointer is not None and pointer.style == "dim" and not is_at
-            ):
-                style = f"color: {colors.border};"
-            if piece.mark != "gone":
-                texts.append(
-                    f'<span style="{style}">{escape(piece.text)}</span>'
-                    if style
-                    else escape(piece.text)
-                )
-        return "".join(texts)
 
 
 def scale_for(size: tuple[int, int]) -> float:
