@@ -1,8 +1,7 @@
 """Lessons in the window: opened, shown scene by scene, edited, saved, closed."""
 
-import logging
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -20,14 +19,10 @@ from augenmerk.core.quantities import counted
 from augenmerk.core.resources import resource_path
 from augenmerk.core.translation.experiment_file import (
     SUFFIX,
-    SavedExperiment,
-    read_experiment_file,
-    write_experiment_file,
 )
 
-from ...own_files import restoring, set_aside
 from ...preferences import Preferences
-from ...state.experiment_editor import ExperimentEditor, Step, resume_history
+from ...state.experiment_editor import resume_history
 from ...state.experiment_state import ExperimentState
 from ...state.map_view_settings import MapViewSettings
 from ...state.model_info import ModelInfo
@@ -38,10 +33,7 @@ from ...worker.inference import Failure, InferenceWorker, Request
 from ..documents.experiment_documents import NOTHING, ExperimentDocuments
 from ..documents.reading import (
     SHIPPED_LESSONS,
-    check_length,
-    check_view,
     is_shipped,
-    read_lesson,
     saved_experiment,
     with_contents,
 )
@@ -51,6 +43,7 @@ from ..pictures.page_lesson import PageLesson, check_model
 from ..pictures.sheet_pdf import save_sheet_pdf
 from ..pictures.worksheet import Sheet, save_sheet
 from ..presentation.pointer import pointer_button
+from .kept_lesson import BEFORE_LESSON, KeptLesson, ScreenBeforeLesson
 from .lesson import OpenLesson, SceneAnswer, Views, as_title
 from .lesson_bar import COMPUTING, LessonBar, LessonTextDialog
 from .lesson_export import (
@@ -66,17 +59,10 @@ from .scene_on_screen import SceneOnScreen
 FORMATS = {SUFFIX.removeprefix("."): f"Lessons (*{SUFFIX})", "": "All files (*)"}
 PREFIX = "Lesson: "
 """Prefix of titles in the palette."""
-BEFORE_LESSON, UNSAVED_LESSON = "before-lesson.augenmerk", "unsaved-lesson.augenmerk"
-"""Own files: the experiment that closing the open lesson restores; that lesson while it has unsaved
-changes.
-"""
-SHIPPED_MARK = "shipped:"
-"""In settings, the prefix of the name of a lesson that ships: the installation may move."""
 PAGES = {"html": "Page for the browser (*.html)", "pdf": "PDF (*.pdf)"}
 RUNNING_PAGES = {"html": "Page that runs the model (*.html)"}
 SCENE_TEXTS = "title", "text", "question", "answer", "check", "page"
 """The fields of a scene that its dialog asks for."""
-logger = logging.getLogger(__name__)
 SHEETS = {
     "html": "Page for the browser and the printer (*.html)",
     "pdf": "PDF (*.pdf)",
@@ -287,45 +273,6 @@ class LessonExport:
         self._worker.submit(Request(job, self, on_result=use, on_error=refuse))
 
 
-@dataclass(frozen=True, eq=False)
-class ScreenBeforeLesson:
-    """The screen before a lesson, which closing the lesson restores.
-
-    Attributes:
-        saved: the experiment, its view, and its model.
-        editor: the experiment with its history.
-        settings: the user's own, which are remembered.
-    """
-
-    saved: SavedExperiment
-    editor: ExperimentEditor
-    settings: MapViewSettings
-
-    def keep(self, preferences: Preferences) -> None:
-        """Keeps the experiment for the next session, in which the lesson is open."""
-        try:
-            write_experiment_file(self.saved, preferences.own_file(BEFORE_LESSON), durable=False)
-        except AugenmerkError as error:
-            logger.info("The screen before the lesson was not kept: %s", error)
-
-    @classmethod
-    def kept(cls, state: ExperimentState, preferences: Preferences) -> "ScreenBeforeLesson":
-        """The screen before the lesson as kept by the last session; the present one if that is
-        impossible.
-        """
-        saved = with_contents(saved_experiment(state), state)
-        path = preferences.own_file(BEFORE_LESSON)
-        with restoring(path):
-            if path.exists():
-                stored = read_experiment_file(path)
-                check_view(state, stored.view)
-                check_length(stored.experiment)
-                saved = stored
-        return cls(
-            saved, ExperimentEditor(Step(saved.experiment)), preferences.restored(MapViewSettings())
-        )
-
-
 class LessonDocuments(QObject):
     """The open lesson, its bar, its menu.
 
@@ -363,9 +310,8 @@ class LessonDocuments(QObject):
         self.state, self._preferences, self.window = state, preferences, window
         self.experiments = experiments
         self._before_lesson: ScreenBeforeLesson | None = None
-        self._unsaved = preferences.own_file(UNSAVED_LESSON)
-        self._keeps_unsaved = False
         self.lesson = OpenLesson()
+        self._kept = KeptLesson(self.lesson, preferences, self.done.emit)
         self.answer = SceneAnswer(self.lesson)
         self.bar = LessonBar(self.lesson, self.answer)
         self.screen = SceneOnScreen(self.lesson, self.answer, self.bar, state)
@@ -373,7 +319,7 @@ class LessonDocuments(QObject):
         self.views: Views | None = None
         self.editing, self.export = LessonEditing(self), LessonExport(self, worker)
         self.lesson.scene_chosen.connect(self._show)
-        self.lesson.changed.connect(self._keep)
+        self.lesson.changed.connect(self._kept.keep)
         experiments.lesson_read.connect(self.open)
         self.bar.close_button.clicked.connect(lambda: self.close())
         for button, command in (
@@ -450,64 +396,29 @@ class LessonDocuments(QObject):
         Args:
             shows_scene: whether to show the scene as saved; else the screen stays unchanged.
         """
-        name = self._preferences.lesson_name
-        index = self._preferences.lesson_place
-        unsaved = self._unsaved
-        has_unsaved = False
-        path = Path(name) if name else None
-        if name.startswith(SHIPPED_MARK):
-            path = resource_path(SHIPPED_LESSONS) / name.removeprefix(SHIPPED_MARK)
+        kept = self._kept
         try:
-            self._keeps_unsaved = has_unsaved = unsaved.exists()
-            if not (name or has_unsaved):
+            lesson = kept.read(self.state)
+            if lesson is None:
                 return None
-            lesson = read_lesson(self.state, unsaved if path is None or has_unsaved else path)
             self._before_lesson = ScreenBeforeLesson.kept(self.state, self._preferences)
-            self.lesson.restore(lesson, path, index, is_saved=not has_unsaved)
+            kept.reopen(lesson)
             if shows_scene and lesson.scenes:
                 self.lesson.go_to(self.lesson.place)
         except Exception as error:  # whatever the file contains
             failure = Failure.of(error)
-            if has_unsaved:
-                failure = replace(
-                    failure, message=f"{failure.message} The file is now {set_aside(unsaved)}."
-                )
-            self._keeps_unsaved = False
+            if kept.has_unsaved:
+                message = f"{failure.message} The file is now {kept.set_aside()}."
+                failure = replace(failure, message=message)
             self._before_lesson = None
             self.lesson.close()
             return failure
-        if has_unsaved:
+        if kept.has_unsaved:
             self.done.emit(
                 f"Restored unsaved changes of the lesson “{lesson.title}”. Save it, or close it "
                 "to discard them"
             )
         return None
-
-    def _keep(self) -> None:
-        """Records the open lesson and its scene for the next start, and unsaved changes in a file
-        of their own.
-        """
-        path = self.lesson.path
-        name = ""
-        if path is not None:
-            name = f"{SHIPPED_MARK}{path.name}" if is_shipped(path) else str(path.absolute())
-        self._preferences.lesson_name = name
-        self._preferences.lesson_place = self.lesson.place
-        try:
-            if self.lesson.lesson is not None and self.lesson.is_changed:
-                self._unsaved.parent.mkdir(parents=True, exist_ok=True)
-                # of a session that this start did not restore
-                if not self._keeps_unsaved and self._unsaved.exists():
-                    earlier = self._unsaved.replace(
-                        self._unsaved.with_name("earlier-unsaved-lesson.augenmerk")
-                    )
-                    self.done.emit(f"The unsaved lesson of an earlier session is now {earlier}")
-                write_lesson_file(self.lesson.lesson, self._unsaved, durable=False)
-                self._keeps_unsaved = True
-            elif self._keeps_unsaved:
-                self._unsaved.unlink(missing_ok=True)
-        except (AugenmerkError, OSError) as error:
-            logger.info("The changes of the lesson were not kept: %s", error)
 
     def close(self) -> None:
         """Closes the lesson after asking about unsaved changes, and restores the screen before

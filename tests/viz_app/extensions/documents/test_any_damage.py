@@ -24,7 +24,7 @@ from augenmerk.viz_app.application import repair_settings
 from augenmerk.viz_app.crash_reports import END_OF_HEADER, default_folder, earlier_reports
 from augenmerk.viz_app.extensions.documents.last_result import _checksum
 from augenmerk.viz_app.extensions.documents.reading import saved_experiment
-from augenmerk.viz_app.extensions.lessons.lesson_documents import UNSAVED_LESSON
+from augenmerk.viz_app.extensions.lessons.kept_lesson import UNSAVED_LESSON
 from augenmerk.viz_app.main_window import MainWindow
 from augenmerk.viz_app.own_files import ASIDE
 from augenmerk.viz_app.preferences import Preferences

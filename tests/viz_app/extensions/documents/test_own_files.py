@@ -21,7 +21,7 @@ from augenmerk.core.translation.experiment_file import (
 )
 from augenmerk.viz_app.extensions.documents.last_result import _checksum, write_last_result
 from augenmerk.viz_app.extensions.documents.session import LAST_RESULT, SESSION
-from augenmerk.viz_app.extensions.lessons.lesson_documents import (
+from augenmerk.viz_app.extensions.lessons.kept_lesson import (
     BEFORE_LESSON,
     SHIPPED_MARK,
     UNSAVED_LESSON,

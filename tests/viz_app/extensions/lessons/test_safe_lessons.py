@@ -16,8 +16,9 @@ from augenmerk.core.translation.experiment_file import ModelReference
 from augenmerk.core.translation.translator import Translator
 from augenmerk.viz_app.extensions.help.palette import CommandPalette
 from augenmerk.viz_app.extensions.learn.chapter import read_chapters
+from augenmerk.viz_app.extensions.lessons.kept_lesson import UNSAVED_LESSON
 from augenmerk.viz_app.extensions.lessons.lesson_bar import AWAITED, CHANGED, LessonTextDialog
-from augenmerk.viz_app.extensions.lessons.lesson_documents import UNSAVED_LESSON, shipped_lessons
+from augenmerk.viz_app.extensions.lessons.lesson_documents import shipped_lessons
 from augenmerk.viz_app.main_window import MainWindow
 from augenmerk.viz_app.state.experiment_editor import edit_text, intervene, reset, toggle, undo
 from augenmerk.viz_app.state.map_view import Pair
