@@ -108,7 +108,7 @@ class MatrixStyle:
     legend: Callable[[float], tuple[str, str, str]] | None = lambda top: ("0", "", f"{top:.2f}")
 
 
-class MatrixPicture:
+class MatrixLayout:
     """Matrices in a widget of this width: one below the other, all as wide as there is room. Cells
     without a value are left out.
 
@@ -128,7 +128,7 @@ class MatrixPicture:
         self, matrices: tuple[Matrix, ...], style: MatrixStyle, width: int, theme: Theme
     ) -> None:
         self.matrices, self.style, self.width, self.theme = matrices, style, width, theme
-        self._metrics = QFontMetrics(theme.font("body"))
+        self.metrics = QFontMetrics(theme.font("body"))
         self.fits_texts = style.fits_texts and not theme.is_presented
         self.is_slanted = style.has_slanted_columns or any(
             _has_wide_words(self, matrix) for matrix in matrices
@@ -175,7 +175,7 @@ class MatrixPicture:
             height = area.top() - point.y()
             slant = height * COLUMN_COSINE / COLUMN_SINE if self.is_slanted else 0.0
             x = point.x() - slant
-            is_in_header = 0 < height <= self._header_height(matrix) - self._title_height(matrix)
+            is_in_header = 0 < height <= self.header_height(matrix) - self._title_height(matrix)
             if is_in_header and num_columns and area.left() <= x < area.right():
                 return MatrixCell(index, -1, _column_at(self.edges[index], x))
         return None
@@ -195,13 +195,13 @@ class MatrixPicture:
     def label_width(self, matrix: Matrix) -> int:
         """Of the widest label of a row, if that is not too wide."""
         limit = max(self.theme.scaled(MAX_LABEL), int(MAX_LABEL_SHARE * self.width))
-        return min(limit, _widest(self._metrics, matrix.row_labels) + 2)
+        return min(limit, _widest(self.metrics, matrix.row_labels) + 2)
 
     def slanted_length(self, matrix: Matrix) -> int:
         """Of the longest label of a column, if that is not too long."""
         return min(
             self.theme.scaled(self.style.slanted_limit),
-            _widest(self._metrics, matrix.column_labels) + 2,
+            _widest(self.metrics, matrix.column_labels) + 2,
         )
 
     def _overhang(self, matrix: Matrix, room: float) -> float:
@@ -212,8 +212,8 @@ class MatrixPicture:
         for column, label in enumerate(matrix.column_labels):
             right_of_middle = 1 - (column + 0.5) / num_columns  # a share of the width of all cells
             length = (
-                min(limit, self._metrics.horizontalAdvance(label) + 2) * COLUMN_COSINE
-                + self._metrics.ascent() / 2
+                min(limit, self.metrics.horizontalAdvance(label) + 2) * COLUMN_COSINE
+                + self.metrics.ascent() / 2
             )
             needed.append((length - room * right_of_middle) / (1 - right_of_middle))
         return max(needed)
@@ -221,19 +221,19 @@ class MatrixPicture:
     def _title_height(self, matrix: Matrix) -> float:
         return self.theme.scaled(TITLE_HEIGHT) if matrix.title else 0
 
-    def _header_height(self, matrix: Matrix) -> float:
+    def header_height(self, matrix: Matrix) -> float:
         """Of title and column labels."""
         title = self._title_height(matrix)
-        line = self._metrics.height()
+        line = self.metrics.height()
         if not self.is_slanted:
-            return title + line * self._label_lines(matrix) + 2
+            return title + line * self.label_lines(matrix) + 2
         return title + self.slanted_length(matrix) * COLUMN_SINE + line * 0.6 + GAP
 
-    def _label_lines(self, matrix: Matrix) -> int:
+    def label_lines(self, matrix: Matrix) -> int:
         """The lines of upright labels: several if labels of several words are wider than their
         columns.
         """
-        metrics = self._metrics
+        metrics = self.metrics
         wrapped = Qt.TextFlag.TextWordWrap
         if self.fits_texts:
             return max((len(_words(label)) for label in matrix.column_labels), default=1)
@@ -248,7 +248,7 @@ class MatrixPicture:
     def block_top(self, index: int) -> float:
         """The upper edge of a matrix and its title."""
         return sum(
-            self._header_height(matrix) + len(matrix.row_labels) * self._cell_height(matrix) + GAP
+            self.header_height(matrix) + len(matrix.row_labels) * self._cell_height(matrix) + GAP
             for matrix in self.matrices[:index]
         )
 
@@ -277,7 +277,7 @@ class MatrixPicture:
         self.areas = []
         self.edges = []
         for index, (matrix, widths) in enumerate(zip(self.matrices, needed, strict=True)):
-            top = self.block_top(index) + self._header_height(matrix)
+            top = self.block_top(index) + self.header_height(matrix)
             self.areas.append(
                 QRectF(left, top, width, len(matrix.row_labels) * self._cell_height(matrix))
             )
@@ -294,63 +294,11 @@ class MatrixPicture:
             map(_words, matrix.column_labels), zip(*matrix.texts, strict=True), strict=True
         )
         return [
-            float(min(limit, _widest(self._metrics, (*label, *texts))) + 2 * margin)
+            float(min(limit, _widest(self.metrics, (*label, *texts))) + 2 * margin)
             for label, texts in columns
         ]
 
-    def paint(
-        self,
-        painter: QPainter,
-        top: float,
-        framed: Collection[MatrixCell],
-        struck: Collection[MatrixCell],
-        scrolled: QPointF,
-    ) -> None:
-        """Paints titles, cells, labels and the legend.
-
-        Args:
-            painter: of the widget.
-            top: the value of the last colour.
-            framed, struck: cells.
-            scrolled: the place of the first visible pixel; labels keep in sight.
-        """
-        colors = color_table(is_dark=self.theme.is_dark, is_signed=self.style.colors == "signed")
-        table = [QColor(*color) for color in colors.rgb.tolist()]
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
-        for index, matrix in enumerate(self.matrices):
-            self._paint_cells(painter, index, table, colors.indices(matrix.values, top))
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setBrush(Qt.BrushStyle.NoBrush)
-        painter.setPen(QPen(self.theme.color("text"), 2))
-        for rect in map(self.cell_rect, struck):
-            painter.drawLine(rect.topLeft(), rect.bottomRight())
-        painter.setPen(QPen(self.theme.color("accent"), 2))
-        painter.drawRects([self.cell_rect(cell) for cell in framed])
-        for index in range(len(self.matrices)):
-            self._paint_labels(
-                painter, index, [cell for cell in framed if cell.matrix == index], scrolled
-            )
-        if self.style.legend is not None:
-            self._paint_legend(painter, table, self.style.legend(top))
-
-    def _paint_cells(
-        self, painter: QPainter, index: int, table: Sequence[QColor], indices: NDArray[np.intp]
-    ) -> None:
-        matrix = self.matrices[index]
-        painter.setFont(self.theme.font("body"))
-        texts = self._texts_that_fit(index, painter.fontMetrics())
-        for row, column in np.argwhere(~np.isnan(matrix.values)).tolist():
-            rect = self.cell_rect(MatrixCell(index, row, column))
-            color = table[int(indices[row, column])]
-            painter.fillRect(rect, color)
-            if text := texts.get((row, column)):
-                painter.setPen(QColor("#111111") if color.lightnessF() > 0.5 else QColor("#ffffff"))
-                painter.drawText(rect, Qt.AlignmentFlag.AlignCenter, text)
-        painter.setBrush(Qt.BrushStyle.NoBrush)
-        painter.setPen(self.theme.color("border"))
-        painter.drawRect(self.areas[index])
-
-    def _texts_that_fit(self, index: int, metrics: QFontMetrics) -> dict[tuple[int, ...], str]:
+    def texts_that_fit(self, index: int, metrics: QFontMetrics) -> dict[tuple[int, ...], str]:
         """Returns the texts of cells by row and column; none if most do not fit.
 
         A few texts would look like all there are.
@@ -387,62 +335,113 @@ class MatrixPicture:
         }
         return fitting if len(fitting) > MOST * len(texts) else {}
 
-    def _paint_labels(
-        self, painter: QPainter, index: int, framed: Sequence[MatrixCell], scrolled: QPointF
-    ) -> None:
-        matrix = self.matrices[index]
-        if matrix.title:
-            painter.setFont(self.theme.font("body", bold=True))
-            painter.setPen(self.theme.color("text"))
-            title = QRectF(0, self.block_top(index), self.width, self.theme.scaled(TITLE_HEIGHT))
-            painter.drawText(title, Qt.AlignmentFlag.AlignVCenter, matrix.title)
-        painter.setFont(self.theme.font("body"))
-        self._paint_row_labels(painter, index, sorted({cell.row for cell in framed}), scrolled)
-        painter.translate(0, scrolled.y())
-        if scrolled.y():
-            header = QRectF(0, 0, self.width, self._header_height(matrix))
-            painter.fillRect(header, self.theme.color("panel"))
-        self._paint_column_labels(painter, index, sorted({cell.column for cell in framed}))
-        painter.translate(0, -scrolled.y())
 
-    def _paint_row_labels(
-        self, painter: QPainter, index: int, lit: list[int], scrolled: QPointF
+class MatrixPainter:
+    """Paints matrices as they are laid out."""
+
+    def __init__(self, layout: MatrixLayout, painter: QPainter, scrolled: QPointF) -> None:
+        """`scrolled`: the place of the first visible pixel; labels keep in sight."""
+        self.layout, self.painter, self.scrolled = layout, painter, scrolled
+        self.theme = layout.theme
+
+    def paint(
+        self, top: float, framed: Collection[MatrixCell], struck: Collection[MatrixCell]
     ) -> None:
-        area = self.areas[index]
-        labels = self.matrices[index].row_labels
-        if scrolled.x():
-            beside = QRectF(scrolled.x(), area.top() - 1, area.left() - 1, area.height() + 2)
-            painter.fillRect(beside, self.theme.color("panel"))
+        """Paints titles, cells, labels and the legend.
+
+        Args:
+            top: the value of the last colour.
+            framed, struck: cells.
+        """
+        layout, painter, style = self.layout, self.painter, self.layout.style
+        colors = color_table(is_dark=self.theme.is_dark, is_signed=style.colors == "signed")
+        table = [QColor(*color) for color in colors.rgb.tolist()]
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
+        for index, matrix in enumerate(layout.matrices):
+            self._paint_cells(index, table, colors.indices(matrix.values, top))
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.setPen(QPen(self.theme.color("text"), 2))
+        for rect in map(layout.cell_rect, struck):
+            painter.drawLine(rect.topLeft(), rect.bottomRight())
+        painter.setPen(QPen(self.theme.color("accent"), 2))
+        painter.drawRects([layout.cell_rect(cell) for cell in framed])
+        for index in range(len(layout.matrices)):
+            self._paint_labels(index, [cell for cell in framed if cell.matrix == index])
+        if style.legend is not None:
+            self._paint_legend(table, style.legend(top))
+
+    def _paint_cells(self, index: int, table: Sequence[QColor], indices: NDArray[np.intp]) -> None:
+        matrix = self.layout.matrices[index]
+        self.painter.setFont(self.theme.font("body"))
+        texts = self.layout.texts_that_fit(index, self.painter.fontMetrics())
+        for row, column in np.argwhere(~np.isnan(matrix.values)).tolist():
+            rect = self.layout.cell_rect(MatrixCell(index, row, column))
+            color = table[int(indices[row, column])]
+            self.painter.fillRect(rect, color)
+            if text := texts.get((row, column)):
+                self.painter.setPen(
+                    QColor("#111111") if color.lightnessF() > 0.5 else QColor("#ffffff")
+                )
+                self.painter.drawText(rect, Qt.AlignmentFlag.AlignCenter, text)
+        self.painter.setBrush(Qt.BrushStyle.NoBrush)
+        self.painter.setPen(self.theme.color("border"))
+        self.painter.drawRect(self.layout.areas[index])
+
+    def _paint_labels(self, index: int, framed: Sequence[MatrixCell]) -> None:
+        matrix = self.layout.matrices[index]
+        if matrix.title:
+            self.painter.setFont(self.theme.font("body", bold=True))
+            self.painter.setPen(self.theme.color("text"))
+            title = QRectF(
+                0, self.layout.block_top(index), self.layout.width, self.theme.scaled(TITLE_HEIGHT)
+            )
+            self.painter.drawText(title, Qt.AlignmentFlag.AlignVCenter, matrix.title)
+        self.painter.setFont(self.theme.font("body"))
+        self._paint_row_labels(index, sorted({cell.row for cell in framed}))
+        self.painter.translate(0, self.scrolled.y())
+        if self.scrolled.y():
+            header = QRectF(0, 0, self.layout.width, self.layout.header_height(matrix))
+            self.painter.fillRect(header, self.theme.color("panel"))
+        self._paint_column_labels(index, sorted({cell.column for cell in framed}))
+        self.painter.translate(0, -self.scrolled.y())
+
+    def _paint_row_labels(self, index: int, lit: list[int]) -> None:
+        area = self.layout.areas[index]
+        labels = self.layout.matrices[index].row_labels
+        if self.scrolled.x():
+            beside = QRectF(self.scrolled.x(), area.top() - 1, area.left() - 1, area.height() + 2)
+            self.painter.fillRect(beside, self.theme.color("panel"))
         half = self.theme.scaled(10)
         flags = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-        for row in thinned(len(labels), self.row_step(self.matrices[index]), lit):
-            painter.setPen(self.theme.token_color(labels[row], "accent" if row in lit else ""))
-            y = self.cell_rect(MatrixCell(index, row, 0)).center().y()
-            label_box = QRectF(scrolled.x(), y - half, area.left() - GAP, 2 * half)
+        for row in thinned(len(labels), self.layout.row_step(self.layout.matrices[index]), lit):
+            self.painter.setPen(self.theme.token_color(labels[row], "accent" if row in lit else ""))
+            y = self.layout.cell_rect(MatrixCell(index, row, 0)).center().y()
+            label_box = QRectF(self.scrolled.x(), y - half, area.left() - GAP, 2 * half)
             elide = Qt.TextElideMode.ElideRight
-            text = painter.fontMetrics().elidedText(labels[row], elide, int(label_box.width()))
-            painter.drawText(label_box, flags, text)
+            text = self.painter.fontMetrics().elidedText(labels[row], elide, int(label_box.width()))
+            self.painter.drawText(label_box, flags, text)
 
-    def _paint_column_labels(self, painter: QPainter, index: int, lit: list[int]) -> None:
-        matrix = self.matrices[index]
+    def _paint_column_labels(self, index: int, lit: list[int]) -> None:
+        matrix = self.layout.matrices[index]
         labels = matrix.column_labels
-        top = self.areas[index].top()
+        top = self.layout.areas[index].top()
         half = self.theme.scaled(10)
-        longest = self.slanted_length(matrix)
-        num_lines = self._label_lines(matrix)
-        height = num_lines * painter.fontMetrics().height()
-        widest = _widest(self._metrics, labels) + 4
+        longest = self.layout.slanted_length(matrix)
+        num_lines = self.layout.label_lines(matrix)
+        height = num_lines * self.painter.fontMetrics().height()
+        widest = _widest(self.layout.metrics, labels) + 4
         needed: float = 1 if num_lines > 1 else widest
-        if self.is_slanted:
-            needed = row_height(painter.font()) / COLUMN_SINE
-        step = label_step(needed, self.cell_rect(MatrixCell(index, 0, 0)).width())
+        if self.layout.is_slanted:
+            needed = row_height(self.painter.font()) / COLUMN_SINE
+        step = label_step(needed, self.layout.cell_rect(MatrixCell(index, 0, 0)).width())
         for column in thinned(len(labels), step, lit):
-            painter.setPen(
+            self.painter.setPen(
                 self.theme.token_color(labels[column], "accent" if column in lit else "")
             )
-            rect = self.cell_rect(MatrixCell(index, 0, column))
+            rect = self.layout.cell_rect(MatrixCell(index, 0, column))
             x = rect.center().x()
-            if not self.is_slanted:
+            if not self.layout.is_slanted:
                 across = rect.width() if num_lines > 1 else 2 * widest
                 label_box = QRectF(x - across / 2, top - height - 1, across, height)
                 flags = (
@@ -450,32 +449,30 @@ class MatrixPicture:
                     | Qt.AlignmentFlag.AlignBottom
                     | Qt.TextFlag.TextWordWrap
                 )
-                painter.drawText(label_box, flags, labels[column])
+                self.painter.drawText(label_box, flags, labels[column])
                 continue
-            painter.save()
-            painter.translate(x, top - GAP)
-            painter.rotate(COLUMN_ANGLE)
-            text = painter.fontMetrics().elidedText(
+            self.painter.save()
+            self.painter.translate(x, top - GAP)
+            self.painter.rotate(COLUMN_ANGLE)
+            text = self.painter.fontMetrics().elidedText(
                 labels[column], Qt.TextElideMode.ElideRight, longest
             )
-            painter.drawText(
+            self.painter.drawText(
                 QRectF(0, -half, longest + 2, 2 * half), Qt.AlignmentFlag.AlignVCenter, text
             )
-            painter.restore()
+            self.painter.restore()
 
-    def _paint_legend(
-        self, painter: QPainter, table: Sequence[QColor], texts: tuple[str, str, str]
-    ) -> None:
-        last = self.areas[-1]
+    def _paint_legend(self, table: Sequence[QColor], texts: tuple[str, str, str]) -> None:
+        last = self.layout.areas[-1]
         bar = QRectF(last.left(), last.bottom() + LEGEND_GAP, last.width(), LEGEND_BAR)
         for index in range(0, len(table), 3):
             left = bar.left() + bar.width() * index / len(table)
-            painter.fillRect(
+            self.painter.fillRect(
                 QRectF(left, bar.top(), bar.width() * 3 / len(table) + 0.5, LEGEND_BAR),
                 table[index],
             )
-        painter.setPen(self.theme.color("muted"))
-        painter.setFont(self.theme.font("body"))
+        self.painter.setPen(self.theme.color("muted"))
+        self.painter.setFont(self.theme.font("body"))
         text_box = QRectF(
             last.left() - 8, bar.bottom(), last.width() + 16, self.theme.scaled(LEGEND_TEXT)
         )
@@ -484,33 +481,33 @@ class MatrixPicture:
             Qt.AlignmentFlag.AlignHCenter,
             Qt.AlignmentFlag.AlignRight,
         )
-        widths = [painter.fontMetrics().horizontalAdvance(text) for text in texts]
+        widths = [self.painter.fontMetrics().horizontalAdvance(text) for text in texts]
         if max(widths[0], widths[2]) + widths[1] / 2 > text_box.width() / 2 - 4:
             texts = texts[0], "", texts[2]
             missing = widths[0] + widths[2] + 2 * GAP - text_box.width()
             # below the labels of the rows there is room
             text_box.setLeft(max(0.0, text_box.left() - max(0.0, missing)))
         for side, text in zip(sides, texts, strict=True):
-            painter.drawText(text_box, side | Qt.AlignmentFlag.AlignVCenter, text)
+            self.painter.drawText(text_box, side | Qt.AlignmentFlag.AlignVCenter, text)
 
 
 def _column_at(edges: Sequence[float], x: float) -> int:
     return min(max(bisect_right(edges, x) - 1, 0), len(edges) - 2)
 
 
-def _upright_room(picture: MatrixPicture, matrix: Matrix) -> float:
+def _upright_room(picture: MatrixLayout, matrix: Matrix) -> float:
     """The width of a column below upright labels."""
     return (picture.width - picture.label_width(matrix) - GAP - RIGHT) / max(
         1, len(matrix.column_labels)
     )
 
 
-def _has_wide_words(picture: MatrixPicture, matrix: Matrix) -> bool:
+def _has_wide_words(picture: MatrixLayout, matrix: Matrix) -> bool:
     """Whether upright labels of several words do not fit even if they wrap."""
     if picture.fits_texts or not any(" " in label for label in matrix.column_labels):
         return False
     words = itertools.chain.from_iterable(map(_words, matrix.column_labels))
-    return _widest(picture._metrics, words) > _upright_room(picture, matrix)
+    return _widest(picture.metrics, words) > _upright_room(picture, matrix)
 
 
 def _words(label: str) -> list[str]:
@@ -535,7 +532,7 @@ class LabelledMatrix(Canvas):
     Signals:
         hovered(MatrixCell | None): another cell is under the mouse, or none.
         clicked(MatrixCell)
-        label_clicked(MatrixCell): see `MatrixPicture.label_at`.
+        label_clicked(MatrixCell): see `MatrixLayout.label_at`.
         reached(QPoint): a cell was reached by a key; its place in the widget.
     """
 
@@ -553,7 +550,7 @@ class LabelledMatrix(Canvas):
         self.tip_of: Callable[[MatrixCell], str] | None = None
         self._framed: frozenset[MatrixCell] = frozenset()
         self._struck: frozenset[MatrixCell] = frozenset()
-        self._layout: MatrixPicture | None = None
+        self._layout: MatrixLayout | None = None
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setAccessibleName(name)
         if style.is_clickable:
@@ -708,7 +705,8 @@ class LabelledMatrix(Canvas):
                 if self._style.fits_texts
                 else QPointF()
             )
-            layout.paint(QPainter(self), self.top, self._framed | hovered, self._struck, scrolled)
+            painter = MatrixPainter(layout, QPainter(self), scrolled)
+            painter.paint(self.top, self._framed | hovered, self._struck)
 
     def _hover(self, cell: MatrixCell | None) -> None:
         if cell == self.hovered_cell:
@@ -723,10 +721,10 @@ class LabelledMatrix(Canvas):
         self.update()
         self.hovered.emit(cell)
 
-    def _layout_now(self) -> MatrixPicture | None:
+    def _layout_now(self) -> MatrixLayout | None:
         """None while there is nothing to draw."""
         if self._layout is None and self.matrices:
-            self._layout = MatrixPicture(self.matrices, self._style, self.width(), current_theme())
+            self._layout = MatrixLayout(self.matrices, self._style, self.width(), current_theme())
         return self._layout
 
 

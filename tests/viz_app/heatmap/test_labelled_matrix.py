@@ -14,7 +14,7 @@ from augenmerk.viz_app.heatmap.labelled_matrix import (
     LabelledMatrix,
     Matrix,
     MatrixCell,
-    MatrixPicture,
+    MatrixLayout,
     MatrixStyle,
 )
 from augenmerk.viz_app.theme import Theme
@@ -202,13 +202,13 @@ def test_texts_of_cells_are_shortened_and_left_out_where_cells_are_narrow(
     widget = _shown(qtbot, style, matrix)
     layout, font = widget._layout_now(), QFontMetrics(theme.font("small"))
     assert layout is not None
-    fitting = layout._texts_that_fit(0, font)
+    fitting = layout.texts_that_fit(0, font)
     assert {cell: fitting[cell] for cell in ((0, 0), (1, 2))} == {(0, 0): "a", (1, 2): "f"}
     assert fitting[0, 1].startswith("ph")
     assert fitting[0, 1].endswith("…")
-    assert MatrixPicture((matrix,), style, 40, theme)._texts_that_fit(0, font) == {}
+    assert MatrixLayout((matrix,), style, 40, theme).texts_that_fit(0, font) == {}
     low = replace(style, cell_heights=(5, 5))
-    assert MatrixPicture((matrix,), low, 300, theme)._texts_that_fit(0, font) == {}
+    assert MatrixLayout((matrix,), low, 300, theme).texts_that_fit(0, font) == {}
 
 
 @pytest.mark.parametrize("is_slanted", [False, True])
