@@ -622,7 +622,7 @@ class MainWindow(QMainWindow):
         loader.file_chosen.connect(self.open_model)
         self.state.result_changed.connect(self._on_result)
         self.analysis.opened.connect(lambda: self.pages.show_analysis(self.analysis.tab_name))
-        self.analysis.closed.connect(lambda: page.show_analysis(False))
+        self.analysis.closed.connect(lambda: page.arrangement.show_analysis(False))
         page.sentence.chips.card.explains_words = self.analysis.explains_words
         page.sentence.chips.card.why_requested.connect(self.analysis.explain_word)
         self.analysis.focus_next = page.head
@@ -630,7 +630,7 @@ class MainWindow(QMainWindow):
         notice = page.sentence.coverage_notice
         notice.button.setMenu(bar.model_button.menu_of_bigger_models(notice))
         if not self.analysis.tabs_by_name:
-            page.withdraw_analysis()
+            page.arrangement.withdraw_analysis()
         if name := self.analysis.missing_tab:
             bar.show_notice(
                 f"There is no analysis tab “{name}” here: its extension is not installed"

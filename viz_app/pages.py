@@ -98,7 +98,7 @@ class PageHost(QObject):
         """Shows an analysis tab that was opened, and the page around it."""
         if not self.full_screen.take(tab):
             self.show(TRANSLATE)
-            self.translate.show_analysis(True)
+            self.translate.arrangement.show_analysis(True)
 
     def focus_sentence(self) -> None:
         """Lets the user type another sentence on the Translate page."""
@@ -112,7 +112,7 @@ class PageHost(QObject):
         """Opens the analysis tabs of the Translate page, or closes them."""
         self.full_screen.end()
         self.show(TRANSLATE)
-        self.translate.toggle_analysis()
+        self.translate.arrangement.toggle_analysis()
 
     @property
     def in_sight(self) -> Exportable:

@@ -156,13 +156,13 @@ class Soak:
 
     def _show_tabs(self) -> None:
         page = self.window.translate_page
-        page.toggle_analysis()
+        page.arrangement.toggle_analysis()
         for index in range(len(self.window.analysis.tabs)):
             self.window.analysis.show_tab(index)
             self._settle()
             self._wait(300)
         self.window.analysis.show_tab(0)
-        page.toggle_analysis()
+        page.arrangement.toggle_analysis()
 
     def _change_looks(self) -> None:
         themes: tuple[ThemeChoice, ...] = ("dark", "light")

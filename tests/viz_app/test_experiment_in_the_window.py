@@ -304,11 +304,11 @@ def test_focus_goes_to_the_map_or_the_sentence_when_what_had_it_hides(
     window.resize(1100, 700)
     qtbot.waitUntil(window.isActiveWindow)
     page.heads.grid.setFocus()
-    page.toggle_analysis()  # in a narrow page the tabs take the place of the thumbnails
+    page.arrangement.toggle_analysis()  # in a narrow page the tabs take the place of the thumbnails
     assert not page.heads.isVisible()
     assert heatmap.hasFocus()
     page.analysis.close_button.setFocus()
-    page.toggle_analysis()
+    page.arrangement.toggle_analysis()
     assert heatmap.hasFocus(), "it came from there"
     page.state.selection.pin(Pair(1, 1))
     page.head.pick_line.clear_button.setFocus()
@@ -397,7 +397,7 @@ def test_another_model_dims_what_is_shown_and_drops_and_names_what_does_not_fit(
 ) -> None:
     _change_everything(qtbot, window)
     page, before = window.translate_page, window.state.result
-    page.toggle_analysis()
+    page.arrangement.toggle_analysis()
     covered = page.heads, page.head, page.sentence.sentence, page.sentence.chips_area
     # in place of the facts stands "cancel"
     outdated = *covered, page.analysis, page.sentence.original_line

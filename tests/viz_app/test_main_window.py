@@ -261,7 +261,7 @@ def test_escape_cancels_an_analysis_that_takes_long_from_the_maps_and_the_top_ba
 ) -> None:
     window = make_window()
     page, panel = window.translate_page, window.analysis
-    page.toggle_analysis()
+    page.arrangement.toggle_analysis()
     panel.open_tab("compare")
     tab, pair = panel.tab, Pair(1, 1)
     assert tab.job_bar is not None
@@ -646,7 +646,7 @@ def test_a_small_window_shows_all_rows_of_a_long_sentence(
     window = make_window(sentence=" ".join(["Leiter", "und", "Hund", "im"] * 10) + " .")
     page = window.translate_page
     if is_analysis_open:
-        page.toggle_analysis()
+        page.arrangement.toggle_analysis()
     window.resize(1100, 700)
     qtbot.waitUntil(lambda: window.width() == 1100 and page.head.controls.menu_button.isVisible())
     qtbot.waitUntil(lambda: _are_in_one_line(page.head.title, page.head.measure_menu))
@@ -677,7 +677,7 @@ def test_the_tabs_take_a_third_of_a_wide_window_until_the_user_chooses_a_width(
 ) -> None:
     window = make_window()
     page = window.translate_page
-    page.show_analysis(True)
+    page.arrangement.show_analysis(True)
     for width, expected in ((1100, 430), (1920, (1920 - 2 * PAGE_MARGIN) / 3), (1280, 430)):
         window.resize(width, 800)
         qtbot.waitUntil(lambda width=width: window.width() == width)  # type: ignore[misc]
@@ -706,7 +706,7 @@ def test_a_button_brings_back_the_thumbnails_whose_place_the_tabs_took(
     window = make_window()
     page = window.translate_page
     window.resize(1100, 700)
-    page.toggle_analysis()
+    page.arrangement.toggle_analysis()
     qtbot.waitUntil(page.thumbnails_button.isVisible)
     assert page.heads.isHidden()
     assert not page.thumbnails_button.visibleRegion().isEmpty()
@@ -716,7 +716,7 @@ def test_a_button_brings_back_the_thumbnails_whose_place_the_tabs_took(
     assert page.analysis.isHidden()
     assert not page.thumbnails_button.isVisible()
     assert page.analysis_button.isVisible()
-    page.toggle_analysis()
+    page.arrangement.toggle_analysis()
     window.resize(1600, 900)
     qtbot.waitUntil(page.heads.isVisible)
     assert not page.thumbnails_button.isVisible(), "both have room"

@@ -60,8 +60,8 @@ def _change_the_picture(window: MainWindow, qtbot: QtBot) -> None:
 def _change_the_page(window: MainWindow, qtbot: QtBot) -> None:
     window.pages.show(TRAIN)
     window.pages.show(TRANSLATE)
-    window.translate_page.toggle_analysis()
-    window.translate_page.toggle_analysis()
+    window.translate_page.arrangement.toggle_analysis()
+    window.translate_page.arrangement.toggle_analysis()
 
 
 @pytest.mark.heavy

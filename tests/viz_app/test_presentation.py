@@ -98,7 +98,7 @@ def test_views_are_given_back_unchanged(
 ) -> None:
     window = make_window()
     page = window.translate_page
-    page.show_analysis(is_open)
+    page.arrangement.show_analysis(is_open)
     page.sentence.input.setFocus()
     qtbot.wait(50)
     parts = page.head.map, window.analysis, page.heads, page.head, page.head.controls
@@ -154,7 +154,7 @@ def test_every_view_can_be_presented_by_name_and_from_the_palette(
 def test_f5_presents_the_page_in_sight(make_window: MakeWindow, qtbot: QtBot) -> None:
     window = make_window()
     page = window.translate_page
-    page.show_analysis(True)
+    page.arrangement.show_analysis(True)
     window.analysis.show_tab(1)
     seen = []
     for act in (
@@ -175,7 +175,7 @@ def test_f5_presents_the_page_in_sight(make_window: MakeWindow, qtbot: QtBot) ->
 def test_f5_presents_the_tab_that_was_clicked(make_window: MakeWindow, qtbot: QtBot) -> None:
     window = make_window()
     page, analysis = window.translate_page, window.analysis
-    page.show_analysis(True)
+    page.arrangement.show_analysis(True)
     seen = []
     for click in (
         lambda: qtbot.mouseClick(analysis.buttons[1], Qt.MouseButton.LeftButton),

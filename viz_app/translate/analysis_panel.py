@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from functools import partial
 
 import shiboken6
-from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtCore import QObject, QSize, Qt, Signal
 from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import (
     QApplication,
@@ -34,6 +34,7 @@ class AnalysisPanel(QFrame):
     Attributes:
         focus_next: gets focus when the panel is hidden and the previous widget is gone; None for
             the window.
+        state: what the tabs analyse.
         buttons: one per tab, in lines that wrap.
         close_button: hides the panel.
         missing_tab: the name of the tab that was last open, if its extension is not installed; else
@@ -52,6 +53,7 @@ class AnalysisPanel(QFrame):
         self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
         self._preferences = context.preferences
         self._context = context
+        self.state = context.state
         self._index = 0
         self.tabs_by_name = dict(tabs)
         self._names = tuple(self.tabs_by_name)
@@ -62,7 +64,7 @@ class AnalysisPanel(QFrame):
         )
         self.close_button.setAccessibleName("Hide the analysis panel")
         self.close_button.clicked.connect(self.closed)
-        self._focus_before: QWidget | None = None
+        self._focus = FocusBefore(self)
         self.focus_next: QWidget | None = None
         self._lay_out()
         remembered = self._preferences.analysis_tab.lower()
@@ -70,9 +72,6 @@ class AnalysisPanel(QFrame):
         self.missing_tab = remembered if is_missing and self._preferences.is_analysis_open else ""
         if self._names:
             self._show(0 if is_missing or not remembered else self._names.index(remembered))
-        application = QApplication.instance()
-        assert isinstance(application, QApplication)
-        application.focusChanged.connect(self._on_focus_changed)
 
     @property
     def tab(self) -> AnalysisTab:
@@ -108,7 +107,7 @@ class AnalysisPanel(QFrame):
         self._preferences.analysis_tab = self._names[index]
 
     def _show(self, index: int) -> None:
-        is_in_tab = self._index in self._made and self._has_focus_in(self._made[self._index])
+        is_in_tab = self._index in self._made and _has_focus(self._made[self._index])
         had_focus = is_in_tab or any(part.hasFocus() for part in (self, *self.buttons))
         self._index = index
         self.buttons[index].setChecked(True)
@@ -142,12 +141,7 @@ class AnalysisPanel(QFrame):
     @property
     def has_focus(self) -> bool:
         """Whether the keyboard focus is in the panel."""
-        return self._has_focus_in(self)
-
-    @property
-    def has_result(self) -> bool:
-        """Whether there is a translation to analyse."""
-        return self._context.state.result is not None
+        return _has_focus(self)
 
     def showEvent(self, event: QShowEvent) -> None:
         """Creates the current tab."""
@@ -164,17 +158,7 @@ class AnalysisPanel(QFrame):
     def hideEvent(self, event: QHideEvent) -> None:
         """Returns keyboard focus to its previous widget."""
         super().hideEvent(event)
-        if not self._has_focus_in(self):
-            return
-        before = self._focus_before
-        if (
-            before is not None
-            and shiboken6.isValid(before)
-            and before.isVisible()
-            and before.isEnabled()
-        ):
-            before.setFocus()
-        else:
+        if self.has_focus and not self._focus.give_back():
             (self.focus_next or self.window()).setFocus()
 
     def minimumSizeHint(self) -> QSize:
@@ -184,17 +168,6 @@ class AnalysisPanel(QFrame):
     def sizeHint(self) -> QSize:
         """As wide as a column of text."""
         return QSize(scaled(USUAL_WIDTH), 300)
-
-    def _has_focus_in(self, widget: QWidget) -> bool:
-        focused = QApplication.focusWidget()
-        return focused is not None and (focused is widget or widget.isAncestorOf(focused))
-
-    def _on_focus_changed(self, old: QWidget | None, now: QWidget | None) -> None:
-        if now is None or old is None or not shiboken6.isValid(self):
-            return
-        is_inside = now is self or self.isAncestorOf(now)
-        if is_inside and old is not self and not self.isAncestorOf(old):
-            self._focus_before = old
 
     def _lay_out(self) -> None:
         names = [
@@ -210,6 +183,42 @@ class AnalysisPanel(QFrame):
         column_of(header, (self._pages, 1), spacing=0, within=self)
 
 
+class FocusBefore(QObject):
+    """The widget that had the keyboard focus before it went into another one."""
+
+    def __init__(self, inside: QWidget) -> None:
+        """`inside`: the other one, which it lives as long as."""
+        super().__init__(inside)
+        self._inside = inside
+        self._before: QWidget | None = None
+        application = QApplication.instance()
+        assert isinstance(application, QApplication)
+        application.focusChanged.connect(self._on_focus_changed)
+
+    def give_back(self) -> bool:
+        """Gives the focus back; False if that widget is gone, hidden or disabled."""
+        before = self._before
+        if before is None or not shiboken6.isValid(before):
+            return False
+        if not (before.isVisible() and before.isEnabled()):
+            return False
+        before.setFocus()
+        return True
+
+    def _on_focus_changed(self, old: QWidget | None, now: QWidget | None) -> None:
+        inside = self._inside
+        if now is None or old is None or not shiboken6.isValid(inside):
+            return
+        is_inside = now is inside or inside.isAncestorOf(now)
+        if is_inside and old is not inside and not inside.isAncestorOf(old):
+            self._before = old
+
+
+def _has_focus(widget: QWidget) -> bool:
+    focused = QApplication.focusWidget()
+    return focused is not None and (focused is widget or widget.isAncestorOf(focused))
+
+
 def tab_commands(panel: AnalysisPanel) -> tuple[Command[AnalysisPanel], ...]:
     """One command for each tab, named by its button and its tip."""
     return tuple(
@@ -217,7 +226,7 @@ def tab_commands(panel: AnalysisPanel) -> tuple[Command[AnalysisPanel], ...]:
             f"{tab.name}: {tab.tip}",
             partial(AnalysisPanel.open_tab, name=name),
             search_words=tab.search_words,
-            is_offered=lambda panel: panel.has_result,
+            is_offered=lambda panel: panel.state.result is not None,
         )
         for name, tab in panel.tabs_by_name.items()
     )

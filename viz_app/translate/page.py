@@ -42,6 +42,7 @@ class TranslatePage(QWidget):
         head: the chosen head.
         analysis: the tabs next to them; `analysis_button` opens and closes them,
             `thumbnails_button` restores the heads that they replaced.
+        arrangement: the maps and the tabs; opens and closes the tabs.
         message: replaces the maps while there are none; `model_buttons` offer a model there, the
             first by opening one, and `cancel_button` cancels the first translation.
         analysis_numbers: returns the numbers of the visible analysis tab; None if there are none.
@@ -66,9 +67,9 @@ class TranslatePage(QWidget):
         self.sentence = SentencePanel(self.state)
         self.heads = HeadsPanel(self.state)
         self.head = HeadPanel(self.state, self.controller)
-        self._arrangement = Arrangement(self.heads, self.head, self.analysis, preferences)
-        self.analysis_button = self._arrangement.analysis_button
-        self.thumbnails_button = self._arrangement.thumbnails_button
+        self.arrangement = Arrangement(self.heads, self.head, self.analysis, preferences)
+        self.analysis_button = self.arrangement.analysis_button
+        self.thumbnails_button = self.arrangement.thumbnails_button
         self.message = EmptyState()
         self.message.setProperty("role", "panel")
         self.open_button = self.message.add_button("Open model…", is_primary=True)
@@ -131,7 +132,7 @@ class TranslatePage(QWidget):
         self.cancel_button.setVisible(offers_cancel)
         self.message.show_text(text, shows_buttons=offers_models or offers_cancel)
         self.message.setVisible(True)
-        set_visible(self._arrangement, False, focus_to=self.sentence.input)
+        set_visible(self.arrangement, False, focus_to=self.sentence.input)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Shows fewer lines of the sentences on a small page."""
@@ -158,7 +159,7 @@ class TranslatePage(QWidget):
         self._preferences.save(self.own_settings())
         if self.state.selection.was_chosen:
             self._preferences.head = self.state.selection.head
-        self._arrangement.save()
+        self.arrangement.save()
 
     def export_source(self) -> ExportSource:
         """The maps of this page; see `viz_app.views.export_source.Exportable`."""
@@ -166,22 +167,10 @@ class TranslatePage(QWidget):
         name = model.title if model is not None else ""
         return ExportSource(self, self.state, self.head.map, name, table=self.analysis_numbers())
 
-    def show_analysis(self, is_shown: bool) -> None:
-        """Opens or closes the analysis tabs."""
-        self._arrangement.show_analysis(is_shown)
-
-    def toggle_analysis(self) -> None:
-        """Opens the analysis tabs if they are closed, and the other way round."""
-        self._arrangement.toggle_analysis()
-
-    def withdraw_analysis(self) -> None:
-        """Hides the panel of analysis tabs, of which there are none."""
-        self._arrangement.withdraw_analysis()
-
     def _lay_out(self) -> None:
-        self.sentence.rows.add_button(self._arrangement.buttons)
+        self.sentence.rows.add_button(self.arrangement.buttons)
         self._column = column_of(
-            self.sentence, (self._arrangement, 1), (self.message, 1), spacing=GAP, within=self
+            self.sentence, (self.arrangement, 1), (self.message, 1), spacing=GAP, within=self
         )
 
     def _connect(self) -> None:
@@ -221,7 +210,7 @@ class TranslatePage(QWidget):
     def _show_result(self) -> None:
         self._show_whether_outdated()
         has_result = self.state.result is not None
-        set_visible(self._arrangement, has_result, focus_to=self.sentence.input)
+        set_visible(self.arrangement, has_result, focus_to=self.sentence.input)
         set_visible(self.message, not has_result, focus_to=self.sentence.input)
 
     def _show_whether_outdated(self) -> None:

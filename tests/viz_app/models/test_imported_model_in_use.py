@@ -81,7 +81,7 @@ def test_roles_are_those_of_the_sentence_shown_until_a_sample_was_measured(
 def test_measure_says_what_its_heads_do_over_a_sample_and_which(
     window: MainWindow, qtbot: QtBot, tmp_path: Path
 ) -> None:
-    window.translate_page.toggle_analysis()
+    window.translate_page.arrangement.toggle_analysis()
     tab = next(tab for tab in window.analysis.tabs if isinstance(tab, HeadsTab))
     text = tmp_path / "three.txt"
     text.write_text(
@@ -176,7 +176,7 @@ def test_sentences_of_a_file_are_measured_in_the_chosen_target_language_or_their
         make_folder(tmp_path / "opus-mt-de-mul", codes=True, tokenizer={"target_lang": "mul"})
     ).save(file)
     window = make_window(file, sentence=">>fra<< Ein Mann sieht viele Kinder.", loader=None)
-    window.translate_page.toggle_analysis()
+    window.translate_page.arrangement.toggle_analysis()
     tab = next(tab for tab in window.analysis.tabs if isinstance(tab, HeadsTab))
     text = tmp_path / "two.txt"
     text.write_text(
@@ -218,7 +218,7 @@ def test_every_tab_answers_for_a_model_of_288_heads(
     window = make_window(deep, sentence="Ein Mann sieht viele Kinder.", loader=None)
     state, panel = window.state, window.analysis
     assert sum(layers * heads for layers, heads in map(state.maps.shape, ATTENTION_KINDS)) == 288
-    window.translate_page.toggle_analysis()
+    window.translate_page.arrangement.toggle_analysis()
     for index, button in enumerate(panel.buttons):
         qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
         tab = panel.tab

@@ -58,7 +58,7 @@ def test_no_row_is_cropped_in_any_window(
     """With a notice, chips of changes, and the analysis tabs open or closed."""
     window = make_window(sentence=sentence_of(num_rows), loader=Unfamiliar)
     page, state = window.translate_page, window.state
-    page.show_analysis(is_open)
+    page.arrangement.show_analysis(is_open)
     for changes in (
         (),
         (Head("cross", 0, 0), Head("decoder", 0, 1), Head("decoder", 2, 3), Head("encoder", 1, 4)),

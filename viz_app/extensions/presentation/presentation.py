@@ -556,7 +556,7 @@ class Views:
         if shown is None:
             view.open()
             if view is not views[0] and view.caption is not None:
-                self._window.translate_page.show_analysis(True)
+                self._window.translate_page.arrangement.show_analysis(True)
         elif shown.name != view.name:
             self._presentation.present(view)
 

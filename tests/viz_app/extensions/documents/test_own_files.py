@@ -59,7 +59,7 @@ def start_again(qtbot: QtBot, make_window: MakeWindow) -> MainWindow:
     qtbot.waitUntil(
         lambda: isinstance(window.state.shown, Current) and not window.state.request.is_running
     )
-    window.translate_page.show_analysis(True)
+    window.translate_page.arrangement.show_analysis(True)
     window.grab()
     return window
 

@@ -259,7 +259,7 @@ def test_every_word_of_the_interface_is_plain_or_explained(
     """
     window = make_window(untrained_checkpoint, sentence="ein mann steht .", loader=open_once)
     words = shown_words(window)
-    window.translate_page.toggle_analysis()
+    window.translate_page.arrangement.toggle_analysis()
     for index in range(len(window.analysis.tabs)):
         window.analysis.show_tab(index)
         words |= shown_words(window)
