@@ -1,5 +1,7 @@
 """The first minute, with the bundled model: what is said is on the screen."""
 
+from pathlib import Path
+
 import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
@@ -16,6 +18,7 @@ from augenmerk.viz_app.extensions.tour.steps import UNDONE
 from augenmerk.viz_app.main_window import MainWindow
 from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.experiment_editor import reset, toggle, undo
+from augenmerk.viz_app.state.experiment_state import Current, Stale
 from augenmerk.viz_app.state.map_view import Pair
 from tests.conftest import open_once
 from tests.viz_app.conftest import MakeWindow
@@ -242,6 +245,21 @@ def test_results_after_them_are_none_of_their_business(qtbot: QtBot, window: Mai
         window.state.submit(toggle(window.state.selection.head))
     assert not window.state.request.problem
     assert steps.place == 0, "Python still has it, as it may have until it collects its garbage"
+
+
+def test_another_model_is_opened_at_the_last_step_although_it_has_fewer_steps(
+    qtbot: QtBot, window: MainWindow, untrained_checkpoint: Path
+) -> None:
+    steps = steps_of(window)
+    for _ in range(4):
+        steps.go_on()
+    window.open_model(untrained_checkpoint)
+    # an error in a callback would fail the test
+    qtbot.waitUntil(lambda: isinstance(window.state.shown, Stale), timeout=20_000)
+    qtbot.waitUntil(lambda: isinstance(window.state.shown, Current), timeout=20_000)
+    assert "Type a sentence of your own" in steps.text.text()
+    steps.go_on()
+    qtbot.waitUntil(lambda: not window.findChildren(QuickTour))
 
 
 def test_they_stand_on_the_translate_page_alone_and_once(qtbot: QtBot, window: MainWindow) -> None:

@@ -75,11 +75,11 @@ class QuickTour(QFrame):
 
     @property
     def _step(self) -> TourStep:
-        return self._steps[self.place]
+        return self._steps[-1] if self._is_last else self._steps[self.place]
 
     @property
     def _is_last(self) -> bool:
-        return self.place + 1 == len(self._steps)
+        return self.place + 1 >= len(self._steps)  # another model may have fewer steps
 
     def _stop_listening(self) -> None:
         """Disconnects all signals: Python may keep this object for a while after the widget is
