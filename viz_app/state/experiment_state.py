@@ -401,8 +401,7 @@ class ExperimentState:
             self.editor = (self.editor.push if is_outdated else self.editor.fit)(result.experiment)
         if isinstance(asked, ExperimentRequest) and asked.reports_kept:
             reported.append(kept_notice(result.experiment, self.editor.previous))
-        if any(reported):
-            self.report(" ".join(filter(None, (self.notice, *reported))))
+        self.report(" ".join(filter(None, (self.notice, *reported))))
         self.show(Current(result, self.model))
 
     def refuse(self, problem: str) -> None:
@@ -479,8 +478,7 @@ class ExperimentState:
         problem = self.intents.show(shown.result)
         if is_opened:
             self.experiment_changed.emit(self.experiment)
-        if problem:
-            self.report(" ".join(filter(None, (self.notice, problem))))
+        self.report(" ".join(filter(None, (self.notice, problem))))
         self.measuring.restart()
         self.result_changed.emit(self.shown)
 
