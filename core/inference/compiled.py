@@ -475,10 +475,6 @@ class Compiler:
         self._compiled: CompiledTransformer | None = None
         self._model = model
 
-    def is_for(self, model: Transformer) -> bool:
-        """Whether the compiler was made for this model."""
-        return self._model is model
-
     def current(self) -> Model:
         """The fastest form of the model in its present state. For one call of a user.
 

@@ -2,22 +2,19 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import cached_property, lru_cache, partial
+from functools import lru_cache, partial
 from itertools import islice
 from pathlib import Path
-from secrets import token_hex
-from typing import TypeGuard
 
 import torch
 from torch import Tensor
 
 from ..arguments import checks_arguments
-from ..checkpoint.file import Checkpoint, load_checkpoint, model_digest
-from ..checkpoint.history import EpochRecord
+from ..checkpoint.file import Checkpoint, load_checkpoint
 from ..counting import Index
 from ..device import DeviceChoice, choose_device
 from ..errors import AnalysisError, CheckpointError, ExperimentError, TextError
-from ..inference.compiled import CompiledTransformer, Compiler, Model
+from ..inference.compiled import Model
 from ..model.intervention_tensors import compile_interventions
 from ..model.sites import PairPass, check_sites, sites_of, trace_sites
 from ..plain_text import name_of
@@ -41,6 +38,7 @@ from .experiment import (
     check_beam,
 )
 from .notes import Note
+from .present_model import PresentModel
 from .result import Coverage, ExperimentResult, RareWord, Translation, unfamiliar
 from .running import (
     Hypothesis,
@@ -72,6 +70,8 @@ class Translator:
         device: the device and the reason for it.
         run_config: the settings that the model was made and trained with.
         vocabulary_sizes: V of source and target.
+        target_codes: the tokens `>>xx<<` that select the target language at the start of a source;
+            empty for one language pair.
         runner: runs compiled experiments and describes their results, by the rules of its decoder.
         history: the epochs of the training.
     """
@@ -87,16 +87,16 @@ class Translator:
             self.model = checkpoint.build_model().to(device.name)
         except CheckpointError as error:
             raise CheckpointError(f"{path or 'The model'}: {error}") from error
-        self._compiler = Compiler(self.model)
-        self._digested: tuple[object | None, str] = None, ""
+        self._present = PresentModel(self.checkpoint, self.model)
         self.num_parameters = self.model.num_parameters
         self.run_config = checkpoint.run
         codecs = self.checkpoint.codecs
         self.vocabulary_sizes = len(codecs.source.vocabulary), len(codecs.target.vocabulary)
+        self.target_codes = codecs.source.target_codes
         self.runner = Runner(
             self.checkpoint, DecodingRules.of_codec(codecs.target, checkpoint.decoding)
         )
-        self.history: tuple[EpochRecord, ...] = checkpoint.history
+        self.history = checkpoint.history
         # the last one is kept, as experiments with one sentence follow each other
         self._encoded = lru_cache(maxsize=1)(
             partial(encode_source, codec=codecs.source, run=self.run_config)
@@ -124,12 +124,12 @@ class Translator:
 
     def current_model(self) -> Model:
         """The fastest form of `model` in its present state. For one call of a user."""
-        return self._current_compiler().current()
+        return self._present_model().current()
 
-    def _current_compiler(self) -> Compiler:
-        if not self._compiler.is_for(self.model):
-            self._compiler = Compiler(self.model)
-        return self._compiler
+    def _present_model(self) -> PresentModel:
+        if self._present.model is not self.model:
+            self._present = PresentModel(self.checkpoint, self.model)
+        return self._present
 
     def warm_up(self) -> None:
         """Loads in advance the rules that split sentences into words."""
@@ -150,36 +150,7 @@ class Translator:
         nobody can tell what hooks compute. Weights are hashed only after a change; those made in
         inference mode each time.
         """
-        return self._digest_in(self._current_compiler().state())
-
-    def _digest_of(self, model: Model) -> str:
-        """The digest of what `current_model` returned last; for a compiled model this costs
-        nothing.
-        """
-        is_compiled = isinstance(model, CompiledTransformer)
-        return self._digest_in(
-            self._compiler.compiled_state if is_compiled else self._compiler.state()
-        )
-
-    def _digest_in(self, state: object | None) -> str:
-        if state is None or state != self._digested[0]:
-            self._digested = state, self._computed_digest()
-        return self._digested[1]
-
-    def _computed_digest(self) -> str:
-        if self._compiler.must_call_modules():
-            return token_hex(32)
-        loaded = self.checkpoint.weights
-        weights = dict(self.model.named_parameters())
-        if weights.keys() == loaded.keys() and all(
-            _is_equal(weights[name], loaded[name]) for name in weights
-        ):
-            return self._loaded_digest
-        return model_digest(replace(self.checkpoint, weights=weights))
-
-    @cached_property
-    def _loaded_digest(self) -> str:
-        return model_digest(self.checkpoint)
+        return self._present_model().digest
 
     def check_vocabularies(self, translation: Translation) -> None:
         """Raises `AnalysisError` for a translation by a model with other vocabularies: its ids mean
@@ -213,13 +184,6 @@ class Translator:
         """
         return translation.model_digest in ("", self.digest)
 
-    @property
-    def target_codes(self) -> tuple[str, ...]:
-        """Tokens `>>xx<<` that select the target language at the start of a source; empty for one
-        language pair.
-        """
-        return self.checkpoint.codecs.source.target_codes
-
     def code_of_language(self, language: str) -> str:
         """The one of `target_codes` for a language, which is named by any of its codes or in
         English: fra, fr, French.
@@ -251,10 +215,7 @@ class Translator:
             ExperimentError: an intervention does not fit the sentence or the vocabulary.
             AnalysisError: the model has no such head or network.
         """
-        model = self.current_model()
-        return self.runner.run(
-            model, self._digest_of(model), [self.compile(experiment)], True, should_stop, draft
-        )[0]
+        return next(self.run_many([self.compile(experiment)], draft=draft, should_stop=should_stop))
 
     def compare(
         self,
@@ -282,19 +243,19 @@ class Translator:
         Raises:
             What `run` raises.
         """
+
+        def result_of(experiment: Experiment, known: Translation | None) -> Translation:
+            if known and known.experiment == experiment and known.model_digest == self.digest:
+                return known
+            return self.run(experiment, draft=draft, should_stop=should_stop)
+
         dropped: tuple[Intervention, ...] = ()
         if drops_misfits:
             dropped = _misfits(self, experiment)
             experiment = experiment.without(*dropped)
-        baseline = experiment.baseline
-        if not self._is_own(original, baseline):
-            original = self.run(baseline, draft=draft, should_stop=should_stop)
-        if isinstance(experiment.output, GivenTarget):
-            greedy = Experiment(experiment.source_text)
-            if not self._is_own(own, greedy):
-                own = self.run(greedy, draft=draft, should_stop=should_stop)
-        else:
-            own = None
+        original = result_of(experiment.baseline, original)
+        is_given = isinstance(experiment.output, GivenTarget)
+        own = result_of(Experiment(experiment.source_text), own) if is_given else None
         if not experiment.interventions:
             return ExperimentResult(original, original, original.log_probabilities, own, dropped)
         changed = self.run(experiment, draft=draft or original, should_stop=should_stop)
@@ -302,16 +263,6 @@ class Translator:
         is_same = changed.predicted_ids == original.predicted_ids
         score = changed.log_probabilities if is_same else self.score(original, experiment)
         return ExperimentResult(changed, original, score, own, dropped)
-
-    def _is_own(
-        self, translation: Translation | None, experiment: Experiment
-    ) -> TypeGuard[Translation]:
-        """Whether this is the result of an experiment by the model in its present state."""
-        return (
-            translation is not None
-            and translation.experiment == experiment
-            and translation.model_digest == self.digest
-        )
 
     def run_many(
         self,
@@ -341,20 +292,17 @@ class Translator:
         waiting = iter(experiments)
         model = self.current_model()
         num_done = 0
-        digest = self._digest_of(model)
+        digest = self._present.digest_of(model)
         while window := list(islice(waiting, EXPERIMENT_WINDOW)):
-            compiled = self._compile_many(window, num_done)
+            compiled = _compile_many(self, window, num_done)
             num_done += len(window)
-            results: list[Translation | None] = [None] * len(compiled)
+            results: dict[int, Translation] = {}
             for group in groups_to_run(compiled):
                 batch = [compiled[index] for index in group]
                 translations = self.runner.run(model, digest, batch, need_maps, should_stop, draft)
-                for index, translation in zip(group, translations, strict=True):
-                    results[index] = translation
-            for index, result in enumerate(results):
-                assert result is not None
-                results[index] = None  # nothing is held here once it has been given away
-                yield result
+                results.update(zip(group, translations, strict=True))
+            for index in range(len(compiled)):
+                yield results.pop(index)  # nothing is held here once it has been given away
 
     def compile(self, experiment: Experiment) -> CompiledExperiment:
         """The experiment in this model's ids.
@@ -369,27 +317,6 @@ class Translator:
             experiment, typed, self.checkpoint.codecs, self.run_config, self.rules
         )
         compile_interventions(self.model, [compiled.experiment.changes])  # knows heads and networks
-        return compiled
-
-    def _compile_many(
-        self, experiments: Iterable[Experiment | CompiledExperiment], first: int = 0
-    ) -> list[CompiledExperiment]:
-        """The experiments, those that are not compiled as by `compile`.
-
-        Messages count them from `first`.
-        """
-        compiled = []
-        for index, experiment in enumerate(experiments, start=first):
-            try:
-                compiled.append(
-                    experiment
-                    if isinstance(experiment, CompiledExperiment)
-                    else self.compile(experiment)
-                )
-            except (TextError, ExperimentError, AnalysisError) as error:
-                raise type(error)(
-                    "Experiment {index}: {error}", index=Index(index), error=error
-                ) from error
         return compiled
 
     def try_compile(
@@ -501,7 +428,7 @@ class Translator:
         self.check_vocabularies(translation)
         scores: list[tuple[float, ...]] = []
         read_ids = self.rules.read_ids(translation.predicted_ids)
-        compiled = self._compile_many(experiments)
+        compiled = _compile_many(self, experiments)
         for logits in self.runner.logits_after(
             self.current_model(), read_ids, compiled, should_stop
         ):
@@ -587,12 +514,11 @@ class Translator:
         code = None if into is None else self.code_of_language(into)
         tried = [self.try_compile(Experiment(sentence_with_code(text, code))) for text in texts]
         hypotheses = [Hypothesis("", (), notes) for _, notes in tried]
-        compiled = {
-            index: accepted for index, (accepted, _) in enumerate(tried) if accepted is not None
-        }
+        accepted = [
+            (index, compiled) for index, (compiled, _) in enumerate(tried) if compiled is not None
+        ]
         model = self.current_model()
-        indices = list(compiled)
-        lengths = [len(accepted.source.ids) for accepted in compiled.values()]
+        lengths = [len(compiled.source.ids) for _, compiled in accepted]
         batch_size = batch_size_for(
             model, beam, max_steps(max(lengths, default=1), self.run_config, self.rules)
         )
@@ -600,30 +526,23 @@ class Translator:
         for group in batches_by_length(lengths, batch_size):
             if should_stop():
                 break
+            batch = [accepted[member] for member in group]
             chosen = translate_ids(
                 model,
-                [compiled[indices[member]].source.ids for member in group],
+                [compiled.source.ids for _, compiled in batch],
                 self.run_config,
                 self.rules,
                 beam=beam,
                 length_penalty=length_penalty,
                 changes=changes,
             )
-            for member, ids in zip(group, chosen, strict=True):
-                index = indices[member]
+            for (index, compiled), ids in zip(batch, chosen, strict=True):
                 hypotheses[index] = self.runner.hypothesis(
-                    ids, compiled[index].max_steps, hypotheses[index].notes
+                    ids, compiled.max_steps, hypotheses[index].notes
                 )
             done += len(group)
             on_progress(done)
         return hypotheses
-
-
-def _is_equal(parameter: Tensor, weights: Tensor) -> bool:
-    """Whether a parameter has these weights, in single precision."""
-    return parameter.dtype == torch.float32 and torch.equal(
-        parameter.detach(), weights.to(parameter)
-    )
 
 
 def _for_typed_text(checkpoint: Checkpoint) -> Checkpoint:
@@ -637,6 +556,28 @@ def _for_typed_text(checkpoint: Checkpoint) -> Checkpoint:
         checkpoint,
         codecs=replace(codecs, source=codecs.source.restoring_spelling(checkpoint.word_counts)),
     )
+
+
+def _compile_many(
+    translator: Translator,
+    experiments: Iterable[Experiment | CompiledExperiment],
+    first: int = 0,
+) -> list[CompiledExperiment]:
+    """The experiments, those that are not compiled as by `compile`.
+
+    Messages count them from `first`.
+    """
+    compiled = []
+    for index, experiment in enumerate(experiments, start=first):
+        try:
+            if not isinstance(experiment, CompiledExperiment):
+                experiment = translator.compile(experiment)
+            compiled.append(experiment)
+        except (TextError, ExperimentError, AnalysisError) as error:
+            raise type(error)(
+                "Experiment {index}: {error}", index=Index(index), error=error
+            ) from error
+    return compiled
 
 
 def _misfits(translator: Translator, experiment: Experiment) -> tuple[Intervention, ...]:
