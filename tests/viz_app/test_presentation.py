@@ -885,7 +885,7 @@ def test_panels_stacked_for_large_letters_are_side_by_side_again_afterwards(
     make_window: MakeWindow,
 ) -> None:
     """A splitter's restored state contains its direction, but not the order of its parts."""
-    parts = make_window().translate_page._arrangement
+    parts = make_window().translate_page.arrangement
     splitters = parts, parts.maps
     states = [splitter.saveState() for splitter in splitters]
     before = [parts.maps.widget(index) for index in range(2)]

@@ -178,20 +178,8 @@ class RunCurves:
         self.validations = [point for point in self.validations if point.step <= step]
         self.last_step = min(self.last_step, step)
 
-    @property
-    def has_batch_means(self) -> bool:
-        """Whether the mean of batch means is known for each validation."""
-        return all(
-            math.isfinite(point.validation_loss_batch_mean)
-            or not math.isfinite(point.validation_loss)
-            for point in self.validations
-        )
-
     def validation_losses(self, *, as_batch_means: bool = False) -> list[tuple[EpochRecord, float]]:
-        """The validations and their finite losses: token-weighted, or means of batch means where
-        they are known.
-        """
-        as_batch_means = as_batch_means and self.has_batch_means
+        """The validations and their finite losses: token-weighted, or means of batch means."""
         losses = [
             (point, point.validation_loss_batch_mean if as_batch_means else point.validation_loss)
             for point in self.validations

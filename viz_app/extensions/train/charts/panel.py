@@ -290,7 +290,7 @@ def legend_entries(
 ) -> list[LegendEntry]:
     """The legend of a chart of this quantity."""
     if quantity in VALIDATED:
-        name = validation_name(curves, any(run.is_batch_mean for run in compared))
+        name = validation_name(as_batch_means=any(run.is_batch_mean for run in compared))
         entries = [
             LegendEntry("training", "accent", False, tip=TRAINING_TIP),
             LegendEntry(name, "warm", True, tip=VALIDATION_TIP),

@@ -198,11 +198,9 @@ def _why_empty(quantity: Quantity, is_live: bool) -> str:
     return f"{what} after the first step."
 
 
-def validation_name(curves: RunCurves, as_batch_means: bool) -> str:
-    """The name of the validation line of `curves`."""
-    return (
-        "validation, mean of batches" if as_batch_means and curves.has_batch_means else "validation"
-    )
+def validation_name(*, as_batch_means: bool) -> str:
+    """The name of the validation line of the run on the page."""
+    return "validation, mean of batches" if as_batch_means else "validation"
 
 
 def _lines(
@@ -232,7 +230,7 @@ def _lines(
     elif len(xs) and not (quantity in VALIDATED and len(xs) <= len(curves.validations)):
         yield ChartLine(f"{key}curve", f"{compared.name}, training", color, "reference", xs, ys)
     if quantity in VALIDATED:
-        name = compared.name if compared is not None else validation_name(curves, as_batch_means)
+        name = validation_name(as_batch_means=as_batch_means) if compared is None else compared.name
         points = _validation_points(curves, quantity, as_batch_means)
         yield ChartLine(f"{key}validation", name, color or "warm", "points", *points)
 

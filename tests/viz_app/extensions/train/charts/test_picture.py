@@ -20,7 +20,7 @@ from augenmerk.viz_app.extensions.train.charts.picture import (
     picture_of,
 )
 from augenmerk.viz_app.extensions.train.curves import RunCurves
-from augenmerk.viz_app.extensions.train.run_files import Comparison, read_run
+from augenmerk.viz_app.extensions.train.run_files import Comparison
 from augenmerk.viz_app.extensions.train.state import TrainState
 from tests.viz_app.extensions.train.scripted import epoch_done, request, started, step_done
 
@@ -197,22 +197,6 @@ def test_legend_says_which_mean_the_validation_line_is(notebook: RunCurves) -> N
     comparison.add_published()
     names = [entry.name for entry in legend_entries("loss", notebook, comparison.runs)]
     assert names == ["training", "validation, mean of batches", "published notebook"]
-
-
-def test_run_without_batch_means_keeps_its_own_mean_and_its_name(tmp_path: Path) -> None:
-    path = tmp_path / "history.csv"
-    path.write_text(
-        "epoch,step,training_loss,validation_loss,learning_rate\n1,5,3.0,2.0,0.001\n",
-        encoding="utf-8",
-    )
-    comparison = Comparison()
-    comparison.add_published()
-    shown = line(
-        picture_of(read_run(tmp_path).curves, ChartSettings("loss"), 5, comparison.runs),
-        "validation",
-    )
-    assert shown.ys.tolist() == [2.0]
-    assert shown.name == "validation"
 
 
 def test_bleu_is_drawn_at_its_steps(state: TrainState) -> None:
