@@ -111,6 +111,7 @@ class Setting:
         Raises `ConfigError` that begins with “is” and says what to enter.
         """
         text = text.strip()
+        text = self.earlier_values.get(text, text)
         # any word is a text
         for kind in sorted(self.kinds, key=lambda kind: kind is not type(None)):
             value = _read(text, kind)

@@ -89,6 +89,7 @@ def test_an_unknown_choice_is_refused_with_the_known_ones(name: str) -> None:
 
 def test_a_norm_named_after_an_architecture_is_read_from_earlier_files() -> None:
     assert ModelConfig.from_dict({"norm_kind": "joeynmt"}).norm_kind == "torch-1e-6"
+    assert ModelConfig.described()["norm_kind"].read("joeynmt") == "torch-1e-6"
     with pytest.raises(ConfigError, match="Use one of"):
         ModelConfig(norm_kind="joeynmt")  # type: ignore[arg-type]  # as named earlier
 

@@ -330,11 +330,11 @@ def read_for_window(state: ExperimentState, path: Path) -> SavedExperiment | Les
         ) from error
     if isinstance(read, Lesson):
         return replace(read, scenes=tuple(map(_with_all_options, read.scenes)))
-    return read
+    return replace(read, view=with_current_names(read.view))
 
 
 def _with_all_options(scene: Scene) -> Scene:
-    """The scene with the defaults of the options that its view omits."""
+    """The scene with current names, and the defaults of the options that its view omits."""
     defaults: dict[str, Any] = {
         field.name: field.default
         for field in fields(MapViewSettings)
@@ -342,7 +342,8 @@ def _with_all_options(scene: Scene) -> Scene:
     }
     if scene.saved.view.get("several"):
         defaults["scope"] = "chosen"
-    return replace(scene, saved=replace(scene.saved, view=defaults | dict(scene.saved.view)))
+    view = defaults | dict(with_current_names(scene.saved.view))
+    return replace(scene, saved=replace(scene.saved, view=view))
 
 
 def _check(state: ExperimentState, read: SavedExperiment | Lesson) -> None:

@@ -410,13 +410,19 @@ def test_a_scene_keeps_the_content_that_another_package_declares_for_its_tab(
 def test_a_foil_is_read_from_files_of_earlier_versions(
     qtbot: QtBot, window: MainWindow, tmp_path: Path
 ) -> None:
-    path = open_lesson(qtbot, window, tmp_path)
+    path = open_lesson(qtbot, window, tmp_path, {"page": "word"})
     values = json.loads(path.read_text(encoding="utf-8"))
     values["scenes"][0]["view"]["word_rival"] = "dog"
     path.write_text(json.dumps(values), encoding="utf-8")
     documents_of(window).open(path)
     settle(qtbot, window)
     assert window.state.tabs["word_foil"] == "dog"
+    assert not lessons_of(window).bar.shows_changes
+    lessons_of(window).editing.update_scene()
+    lessons_of(window).save()
+    view = read_lesson_file(path).scenes[0].saved.view
+    assert view["word_foil"] == "dog"
+    assert "word_rival" not in view
 
 
 @pytest.mark.parametrize(

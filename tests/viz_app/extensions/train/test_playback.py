@@ -40,7 +40,7 @@ def test_chosen_step_stays_when_newer_ones_come(playback: Playback) -> None:
     assert playback.follows
 
 
-def test_step_before_the_first_step_has_a_frame_and_no_sample(playback: Playback) -> None:
+def test_the_untrained_model_has_a_frame_and_no_sample(playback: Playback) -> None:
     playback.show_step(-100)
     assert shown(playback) == (0, None)
 

@@ -10,8 +10,9 @@ encoder layer."""
 MEANINGS: Mapping[WordView, str] = {
     "parts": (
         "Direct logit attribution: the parts sum to the word's lead. Orange parts favour the "
-        "word, blue ones its foil. A part counts the direct effect alone; later layers may "
-        "react when it is switched off. Measure shows both effects together."
+        "word, blue ones its foil, with which it is compared. A part counts the direct effect "
+        "alone; later layers may react when it is switched off. Measure shows both effects "
+        "together."
     ),
     "lens": (
         "Logit lens: the vector after each sublayer (self-attention, cross-attention, "
