@@ -125,7 +125,7 @@ class Attempt:
 
 
 @dataclasses.dataclass(frozen=True)
-class Moment:
+class KillTime:
     """When to kill: so many seconds after the first event of a process, or after its first step."""
 
     seconds: float
@@ -137,7 +137,7 @@ def attempt(
     config: Path,
     folder: Path,
     told: Path,
-    kill_at: Moment | None = None,
+    kill_at: KillTime | None = None,
     *,
     with_signal: int = signal.SIGKILL,
 ) -> Attempt:
@@ -200,9 +200,9 @@ def losses_in(told: Path) -> dict[int, str]:
 
 
 def survive(
-    processes: Processes, config: Path, folder: Path, whole: Attempt, moments: list[Moment]
+    processes: Processes, config: Path, folder: Path, whole: Attempt, kill_times: list[KillTime]
 ) -> list[Attempt]:
-    """Kills a run at each of the `moments`, resuming it in between, then lets it come to its end.
+    """Kills a run at each of these times, resuming it in between, then lets it come to its end.
 
     After each kill, what stands in the folder is checked: complete, and no older than before.
 
@@ -212,10 +212,14 @@ def survive(
     """
     attempts: list[Attempt] = []
     known, num_done = set[int](), 0
-    for number, moment in enumerate([*moments, None]):
+    for number, kill_time in enumerate([*kill_times, None]):
         attempts.append(
             attempt(
-                processes, config, folder, folder.with_name(f"{folder.name}-{number}.out"), moment
+                processes,
+                config,
+                folder,
+                folder.with_name(f"{folder.name}-{number}.out"),
+                kill_time,
             )
         )
         done = attempts[-1].losses
@@ -317,12 +321,12 @@ def without_seconds(values: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in values.items() if "seconds" not in name}
 
 
-def random_moments(rng: random.Random, whole: Attempt, number: int) -> list[Moment]:
+def random_kill_times(rng: random.Random, whole: Attempt, number: int) -> list[KillTime]:
     """Anywhere: one in five before the first step, the others so that the run gets through all of
     them."""
-    moments = []
+    kill_times = []
     for _ in range(number):
         early = rng.random() < 0.2
         longest = whole.seconds_before if early else whole.seconds / (number + 1)
-        moments.append(Moment(rng.uniform(0, longest), after_first_step=not early))
-    return moments
+        kill_times.append(KillTime(rng.uniform(0, longest), after_first_step=not early))
+    return kill_times

@@ -29,14 +29,14 @@ from augenmerk.core.extensions.training.folder import summarize
 from augenmerk.core.folder_lock import LOCK
 from augenmerk.core.run_files import BEST, ENVIRONMENT, LAST
 from tests.core.extensions.training.crashes import (
-    Moment,
+    KillTime,
     Processes,
     arguments_of,
     assert_same_run,
     attempt,
     half_written,
     losses_in,
-    random_moments,
+    random_kill_times,
     step_of_last_checkpoint,
     survive,
     wait_for_event,
@@ -73,8 +73,10 @@ def test_a_run_killed_at_random_moments_ends_as_if_nothing_had_been(
     num_kills = num_within_a_save = num_lost = 0
     for number in range(10 * NUM_KILLS):
         folder = tmp_path / f"run-{number}"
-        moments = random_moments(rng, uninterrupted, min(KILLS_OF_A_RUN, NUM_KILLS - num_kills))
-        attempts = survive(processes, config, folder, uninterrupted, moments)
+        kill_times = random_kill_times(
+            rng, uninterrupted, min(KILLS_OF_A_RUN, NUM_KILLS - num_kills)
+        )
+        attempts = survive(processes, config, folder, uninterrupted, kill_times)
         num_kills += sum(one.was_killed for one in attempts)
         num_within_a_save += sum(bool(one.half_written) for one in attempts)
         num_lost += sum(len(one.losses) for one in attempts) - len(uninterrupted.losses)
@@ -115,9 +117,9 @@ def test_a_run_told_to_end_at_random_moments_does_no_step_twice(
         folder = tmp_path / f"run-{round_number}"
         done: dict[int, str] = {}
         for index in range(3):
-            moment = Moment(rng.uniform(0, uninterrupted.seconds / 4), after_first_step=True)
+            kill_time = KillTime(rng.uniform(0, uninterrupted.seconds / 4), after_first_step=True)
             told = tmp_path / f"run-{round_number}-{index}.out"
-            one = attempt(processes, config, folder, told, moment, with_signal=number)
+            one = attempt(processes, config, folder, told, kill_time, with_signal=number)
             assert not one.was_killed
             assert done.keys().isdisjoint(one.losses), "a step was done again"
             done |= one.losses
