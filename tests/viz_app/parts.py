@@ -26,7 +26,7 @@ from augenmerk.viz_app.extensions.train.part import NAME as TRAIN
 from augenmerk.viz_app.extensions.train.part import TrainPart
 from augenmerk.viz_app.main_window import MainWindow
 from augenmerk.viz_app.pages import TRANSLATE
-from augenmerk.viz_app.views.head import HeadPanel
+from augenmerk.viz_app.views.large_map_panel import HeadPanel
 from augenmerk.viz_app.window_part import PartT
 
 __all__ = ["LEARN", "TRAIN", "TRANSLATE"]

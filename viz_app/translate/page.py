@@ -17,8 +17,8 @@ from ..state.number_table import NumberTable
 from ..theme import GAP, current_theme, scaled
 from ..views.commands import HEAD_COMMANDS, MAPS, TOGGLE_ANALYSIS
 from ..views.export_source import ExportSource
-from ..views.head import HeadPanel
 from ..views.heads import HeadsPanel
+from ..views.large_map_panel import HeadPanel
 from ..views.sentence import SentencePanel, typing_hint
 from ..widgets.buttons import flat_button
 from ..widgets.commands import BoundCommand, Command, run_by_key

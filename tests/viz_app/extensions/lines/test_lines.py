@@ -15,7 +15,7 @@ from augenmerk.viz_app.extensions.lines.view import LinesPainter, LinesView
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.map_view import Band
 from augenmerk.viz_app.theme import Theme
-from augenmerk.viz_app.views.head import HeadPanel
+from augenmerk.viz_app.views.large_map_panel import HeadPanel
 from augenmerk.viz_app.worker.inference import ExperimentController, InferenceWorker
 from tests.viz_app.parts import lines_of
 from tests.viz_app.synthetic import FakeTranslator, make_translation

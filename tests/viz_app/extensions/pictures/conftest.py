@@ -14,8 +14,8 @@ from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.theme import Theme
 from augenmerk.viz_app.views.export_source import ExportSource
-from augenmerk.viz_app.views.head import HeadPanel
 from augenmerk.viz_app.views.heads import HeadsPanel
+from augenmerk.viz_app.views.large_map_panel import HeadPanel
 from augenmerk.viz_app.worker.inference import ExperimentController, InferenceWorker
 from tests.viz_app.extensions.pictures.browser import Browser, chromium
 from tests.viz_app.synthetic import FakeTranslator, make_translation

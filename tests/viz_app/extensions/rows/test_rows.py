@@ -15,10 +15,10 @@ from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.map_view import Pair
 from augenmerk.viz_app.state.map_view_settings import ShownMaps
 from augenmerk.viz_app.theme import Theme
-from augenmerk.viz_app.views.head import HeadPanel
+from augenmerk.viz_app.views.large_map_panel import HeadPanel
 from augenmerk.viz_app.worker.inference import ExperimentController, InferenceWorker
 from tests.viz_app.synthetic import FakeTranslator, make_translation
-from tests.viz_app.views.test_head import changed_result, choose, open_menu
+from tests.viz_app.views.test_large_map_panel import changed_result, choose, open_menu
 
 
 @pytest.fixture

@@ -30,7 +30,7 @@ from augenmerk.viz_app.state.map_drawings import DRAWINGS, MapDrawing
 from augenmerk.viz_app.state.map_view import Pair
 from augenmerk.viz_app.theme import Theme
 from augenmerk.viz_app.views.chips import ShownMapsSwitch
-from augenmerk.viz_app.views.head import HeadPanel
+from augenmerk.viz_app.views.large_map_panel import HeadPanel
 from augenmerk.viz_app.views.map_options import MAP_OPTIONS
 from augenmerk.viz_app.worker.inference import ExperimentController, InferenceWorker
 from tests.checkpoints import write_untrained_checkpoint
