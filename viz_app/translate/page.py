@@ -15,9 +15,9 @@ from ..state.experiment_state import RequestState
 from ..state.map_view_settings import MapViewSettings
 from ..state.number_table import NumberTable
 from ..theme import GAP, current_theme, scaled
+from ..views.all_heads_panel import AllHeadsPanel
 from ..views.commands import HEAD_COMMANDS, MAPS, TOGGLE_ANALYSIS
 from ..views.export_source import ExportSource
-from ..views.heads import HeadsPanel
 from ..views.large_map_panel import HeadPanel
 from ..views.sentence import SentencePanel, typing_hint
 from ..widgets.buttons import flat_button
@@ -65,7 +65,7 @@ class TranslatePage(QWidget):
         self.controller, self.analysis = controller, analysis
         self.state = controller.state
         self.sentence = SentencePanel(self.state)
-        self.heads = HeadsPanel(self.state)
+        self.heads = AllHeadsPanel(self.state)
         self.head = HeadPanel(self.state, self.controller)
         self.arrangement = Arrangement(self.heads, self.head, self.analysis, preferences)
         self.analysis_button = self.arrangement.analysis_button

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QMenu
 from augenmerk.core.errors import MissingExtensionError
 
 from ...pages import TRANSLATE
-from ...views.heads import KEYS
+from ...views.all_heads_panel import KEYS
 from ...widgets.commands import BoundCommand
 from ...widgets.dialogs import show_failure
 from ...window_part import WindowPart

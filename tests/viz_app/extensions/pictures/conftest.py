@@ -13,8 +13,8 @@ from augenmerk.viz_app.extensions.pictures.saving import Saving
 from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.theme import Theme
+from augenmerk.viz_app.views.all_heads_panel import AllHeadsPanel
 from augenmerk.viz_app.views.export_source import ExportSource
-from augenmerk.viz_app.views.heads import HeadsPanel
 from augenmerk.viz_app.views.large_map_panel import HeadPanel
 from augenmerk.viz_app.worker.inference import ExperimentController, InferenceWorker
 from tests.viz_app.extensions.pictures.browser import Browser, chromium
@@ -37,7 +37,7 @@ class MapsPage(QWidget):
         self.state = ExperimentState()
         self.worker = InferenceWorker(FakeTranslator)
         self.controller = ExperimentController(self.state, self.worker, self)
-        self.heads, self.head = HeadsPanel(self.state), HeadPanel(self.state, self.controller)
+        self.heads, self.head = AllHeadsPanel(self.state), HeadPanel(self.state, self.controller)
         row = QHBoxLayout(self)
         row.addWidget(self.heads, 4)
         row.addWidget(self.head, 5)

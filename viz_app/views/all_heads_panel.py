@@ -36,7 +36,7 @@ ORDERS: dict[str, tuple[str, str]] = {
 }
 
 
-class HeadsPanel(QFrame):
+class AllHeadsPanel(QFrame):
     """All heads as thumbnails.
 
     Attributes:
