@@ -38,7 +38,7 @@ from ..documents.reading import (
     with_contents,
 )
 from ..pictures.html_page import save_lesson_page
-from ..pictures.menu import PageJob, WritingDialog
+from ..pictures.menu import WebPageJob, WritingDialog
 from ..pictures.page_lesson import PageLesson, check_model
 from ..pictures.sheet_pdf import save_sheet_pdf
 from ..pictures.worksheet import Sheet, save_sheet
@@ -49,9 +49,9 @@ from .lesson_bar import COMPUTING, LessonBar, LessonTextDialog
 from .lesson_export import (
     LessonResultsJob,
     SceneResult,
-    page_scenes,
     scene_parts,
     sheet_scenes,
+    web_page_scenes,
 )
 from .scene_answers import answer_now
 from .scene_on_screen import SceneOnScreen
@@ -59,7 +59,7 @@ from .scene_on_screen import SceneOnScreen
 FORMATS = {SUFFIX.removeprefix("."): f"Lessons (*{SUFFIX})", "": "All files (*)"}
 PREFIX = "Lesson: "
 """Prefix of titles in the palette."""
-PAGES = {"html": "Page for the browser (*.html)", "pdf": "PDF (*.pdf)"}
+LESSON_FILES = {"html": "Page for the browser (*.html)", "pdf": "PDF (*.pdf)"}
 RUNNING_PAGES = {"html": "Page that runs the model (*.html)"}
 SCENE_TEXTS = "title", "text", "question", "answer", "check", "page"
 """The fields of a scene that its dialog asks for."""
@@ -166,11 +166,11 @@ class LessonExport:
     def __init__(self, documents: "LessonDocuments", worker: InferenceWorker) -> None:
         self._documents, self._worker = documents, worker
 
-    def ask_for_page(self) -> None:
+    def ask_for_web_page(self) -> None:
         """Asks for the path of the page."""
-        self._documents.ask_for_file("Export the lesson", PAGES, self.save_page)
+        self._documents.ask_for_file("Export the lesson", LESSON_FILES, self.save_web_page)
 
-    def save_page(self, path: Path) -> None:
+    def save_web_page(self, path: Path) -> None:
         """Writes a page with all scenes; as PDF, without a script."""
         if path.suffix.lower() == ".pdf":
             self.save_sheet("scenes", path)
@@ -223,9 +223,10 @@ class LessonExport:
         def write(
             lesson: Lesson, results: Sequence[SceneResult], model: ModelInfo
         ) -> WritingDialog:
-            scenes = page_scenes(lesson, results, model)
+            scenes = web_page_scenes(lesson, results, model)
             return WritingDialog(
-                PageJob(model, "", path, PageLesson(lesson.title, scenes)), self._documents.window
+                WebPageJob(model, "", path, PageLesson(lesson.title, scenes)),
+                self._documents.window,
             )
 
         self._compute_then("page", path, write, rounds=True)
@@ -672,7 +673,8 @@ LESSON_MENU = (
         "Save lesson as…", lambda documents: documents.ask_where_to_save(), is_offered=_is_open
     ),
     _command(
-        "Export lesson as a page (HTML, PDF)…", lambda documents: documents.export.ask_for_page()
+        "Export lesson as a page (HTML, PDF)…",
+        lambda documents: documents.export.ask_for_web_page(),
     ),
     _command(
         "Export lesson as a page that runs…",

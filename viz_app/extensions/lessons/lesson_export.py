@@ -226,7 +226,7 @@ def _state_of(scene: Scene, computed: SceneResult, model: ModelInfo) -> Experime
     return state
 
 
-def page_scenes(
+def web_page_scenes(
     lesson: Lesson, results: Sequence[SceneResult], model: ModelInfo
 ) -> list[PageScene]:
     """The scenes of a page that runs the model.
@@ -236,12 +236,12 @@ def page_scenes(
     """
     check_model(lesson, model.title, model.digest)
     return [
-        _page_scene(scene, result, model)
+        _web_page_scene(scene, result, model)
         for scene, result in zip(lesson.scenes, results, strict=True)
     ]
 
 
-def _page_scene(scene: Scene, computed: SceneResult, model: ModelInfo) -> PageScene:
+def _web_page_scene(scene: Scene, computed: SceneResult, model: ModelInfo) -> PageScene:
     state = _state_of(scene, computed, model)
     reason = why_recorded(scene)
     answer = computed.answer

@@ -8,7 +8,7 @@ from ...state.experiment_state import ExperimentState
 from ...worker.jobs import describe
 from ..documents.reading import read_lesson
 from ..pictures.page_lesson import PageLesson, check_model
-from .lesson_export import LessonResultsJob, page_scenes
+from .lesson_export import LessonResultsJob, web_page_scenes
 from .scene_answers import answer_now
 
 
@@ -25,5 +25,6 @@ def lesson_for_page(path: Path, checkpoint: Path, rounds: bool) -> PageLesson:
     check_model(lesson, model.title, model.digest)
     job = LessonResultsJob(lesson.scenes, model, answer_now, rounds)
     return PageLesson(
-        lesson.title, page_scenes(lesson, job.run(translator, lambda _: None, lambda: False), model)
+        lesson.title,
+        web_page_scenes(lesson, job.run(translator, lambda _: None, lambda: False), model),
     )

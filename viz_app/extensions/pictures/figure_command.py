@@ -283,7 +283,7 @@ def save_html(
     measurement: Measured, heads: Sequence[tuple[int, int]], options: argparse.Namespace
 ) -> None:
     """Saves the page with every head, opened at the first one. Raises `AugenmerkError`."""
-    from .html_page import PageContent, save_page
+    from .html_page import PageContent, save_web_page
 
     for kind, maps in measurement.maps.items():
         _view(maps, measurement, kind, options)
@@ -298,7 +298,7 @@ def save_html(
         shown,
         languages=measurement.languages,
     )
-    save_page(content, options.out)
+    save_web_page(content, options.out)
 
 
 def title_of(

@@ -124,7 +124,7 @@ class PageContent:
         )
 
 
-def save_page(content: PageContent, target: Path) -> None:
+def save_web_page(content: PageContent, target: Path) -> None:
     """Writes the page. Raises `StorageError`."""
     write_text(target, page_html(content))
 

@@ -35,7 +35,7 @@ PICTURES = {
     "pdf": "PDF, shapes and text (*.pdf)",
 }
 NUMBERS = {"csv": "CSV table (*.csv)", "json": "JSON (*.json)", "npz": "NPZ, for NumPy (*.npz)"}
-PAGES = {"html": "Page for the browser (*.html)"}
+WEB_PAGES = {"html": "Page for the browser (*.html)"}
 TABLES = {"csv": "CSV table (*.csv)"}
 ROWS = {"csv": "CSV table (*.csv)", "json": "JSON (*.json)"}
 FILMS = {"gif": "GIF, for any browser (*.gif)", "mp4": "MP4 video (*.mp4)"}
@@ -45,7 +45,7 @@ ANALYSIS_TIP = (
     "layer"
 )
 NUMBERS_TIP = "CSV, JSON: the large map with its labels. NPZ: also the weights of every head"
-PAGE_TIP = (
+WEB_PAGE_TIP = (
     "One file with every map, for any browser without a network: choose heads and point at cells "
     "there"
 )
@@ -136,10 +136,14 @@ EXPORT_GROUPS: tuple[dict[str, Export], ...] = (
             "table",
         ),
         "html": Export(
-            "All maps as a page for the browser (HTML)…", PAGE_TIP, Saving.save_html, PAGES, "map"
+            "All maps as a page for the browser (HTML)…",
+            WEB_PAGE_TIP,
+            Saving.save_html,
+            WEB_PAGES,
+            "map",
         ),
         "running page": Export(
-            "Page that runs the model (HTML)…", RUNNING_TIP, "model", PAGES, "model"
+            "Page that runs the model (HTML)…", RUNNING_TIP, "model", WEB_PAGES, "model"
         ),
     },
     {
@@ -176,7 +180,7 @@ class FilmJob(ModelFreeJob):
 
 
 @dataclass(frozen=True, eq=False)
-class PageJob(ModelFreeJob):
+class WebPageJob(ModelFreeJob):
     """Writes a page that runs a model; the result is a note on its size."""
 
     model: ModelInfo
@@ -213,7 +217,7 @@ class WritingDialog(QProgressDialog):
     saved = Signal(str)
     failed = Signal(object)
 
-    def __init__(self, job: FilmJob | PageJob, parent: QWidget) -> None:
+    def __init__(self, job: FilmJob | WebPageJob, parent: QWidget) -> None:
         super().__init__(f"Preparing {job.target.name}…", "Cancel", 0, 0, parent)
         self._job = job
         self._worker = InferenceWorker(parent=self)
@@ -490,13 +494,13 @@ class ExportMenu(QMenu):
 
 def _job(
     kind: FilmHeads | Literal["model"], saving: Saving, target: Path
-) -> FilmJob | PageJob | None:
+) -> FilmJob | WebPageJob | None:
     """The job that writes a file; None without its content."""
     if kind == "model":
         state = saving.source.state
         if state is None or state.model is None:
             return None
-        return PageJob(state.model, state.experiment.source_text, target)
+        return WebPageJob(state.model, state.experiment.source_text, target)
     film = saving.film(kind)
     return None if film is None else FilmJob(film, target)
 

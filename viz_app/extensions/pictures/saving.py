@@ -1,6 +1,4 @@
-"""Saves the contents of a page: pictures of maps and pages, numbers with captions, pages for the
-browser.
-"""
+"""Saves the contents of a page: pictures of maps and of the page, numbers, web pages."""
 
 import csv
 import html
@@ -50,7 +48,7 @@ from ...state.number_table import NumberTable
 from ...theme import Theme
 from ...views.export_source import ExportSource
 from .film import Film, FilmHeads
-from .html_page import save_page
+from .html_page import save_web_page
 from .page_content import facts_of, page_content
 from .printed_maps import small_maps
 from .qt_pdf import pdf_file
@@ -392,7 +390,7 @@ class Saving:
         state = self.source.state
         content = page_content(state, self.source.model) if state is not None else None
         if content is not None:
-            save_page(content, target)
+            save_web_page(content, target)
 
     def save_charts(self, target: Path) -> None:
         """The charts of a run as a picture. Raises `StorageError`."""
@@ -513,6 +511,6 @@ def _of_size(writer: QPdfWriter, size: QSize) -> QPdfWriter:
     """The writer, with a page of this size in pixels."""
     writer.setResolution(PIXELS_PER_INCH)
     points = QSizeF(size.width() * POINTS_PER_PIXEL, size.height() * POINTS_PER_PIXEL)
-    page = QPageSize(points, QPageSize.Unit.Point, "", QPageSize.SizeMatchPolicy.ExactMatch)
-    writer.setPageLayout(QPageLayout(page, QPageLayout.Orientation.Portrait, QMarginsF()))
+    sheet = QPageSize(points, QPageSize.Unit.Point, "", QPageSize.SizeMatchPolicy.ExactMatch)
+    writer.setPageLayout(QPageLayout(sheet, QPageLayout.Orientation.Portrait, QMarginsF()))
     return writer

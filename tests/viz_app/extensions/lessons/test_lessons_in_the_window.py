@@ -650,7 +650,7 @@ def test_a_lesson_is_exported_as_a_page_with_every_scene_as_the_window_shows_it(
     documents_of(window).open(path)
     settle(qtbot, window)
     target = path.with_suffix(".html")
-    lessons_of(window).export.save_page(target)
+    lessons_of(window).export.save_web_page(target)
     qtbot.waitUntil(target.exists, timeout=20_000)
     scripts = Parts(target.read_text(encoding="utf-8")).scripts
     first, second, third = (json.loads(script) for script in scripts[:-2])
@@ -659,7 +659,7 @@ def test_a_lesson_is_exported_as_a_page_with_every_scene_as_the_window_shows_it(
     assert second["facts"]["experiment"] == display_text(OFF)
     assert third["shown"] == ["cross", 0, 0]
     assert lessons_of(window).lesson.place == 0, "the screen stays"
-    lessons_of(window).export.save_page(path.parent)
+    lessons_of(window).export.save_web_page(path.parent)
     qtbot.waitUntil(
         lambda: any(box.isVisible() for box in window.findChildren(QMessageBox)), timeout=20_000
     )

@@ -22,7 +22,7 @@ from augenmerk.viz_app.extensions.pictures.html_page import (
     MODULES,
     PageContent,
     page_html,
-    save_page,
+    save_web_page,
 )
 from augenmerk.viz_app.extensions.pictures.legend import MARK_MEANINGS, marks_note
 from augenmerk.viz_app.extensions.pictures.page_parts import page_script
@@ -345,10 +345,10 @@ def test_one_hundred_tokens_stay_small() -> None:
 
 
 def test_a_page_is_saved_whole_or_not_at_all(tmp_path: Path) -> None:
-    save_page(content(), tmp_path / "page.html")
+    save_web_page(content(), tmp_path / "page.html")
     assert (tmp_path / "page.html").read_text(encoding="utf-8") == page_html(content())
     with pytest.raises(StorageError, match="Cannot write"):
-        save_page(content(), tmp_path / "page.html" / "inside.html")
+        save_web_page(content(), tmp_path / "page.html" / "inside.html")
 
 
 @pytest.mark.subprocess

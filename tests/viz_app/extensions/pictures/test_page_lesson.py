@@ -29,7 +29,7 @@ from augenmerk.core.translation.experiment_file import (
 )
 from augenmerk.core.translation.translator import Translator
 from augenmerk.viz_app.extensions.lessons.lesson_documents import shipped_lessons
-from augenmerk.viz_app.extensions.lessons.lesson_export import LessonResultsJob, page_scenes
+from augenmerk.viz_app.extensions.lessons.lesson_export import LessonResultsJob, web_page_scenes
 from augenmerk.viz_app.extensions.lessons.scene_answers import answer_now
 from augenmerk.viz_app.extensions.pictures.page_lesson import (
     PageLesson,
@@ -75,7 +75,7 @@ def computed(lesson: Lesson, translator: Translator) -> list[PageScene]:
     results = LessonResultsJob(lesson.scenes, model, answer_now).run(
         translator, lambda _: None, lambda: False
     )
-    return page_scenes(lesson, results, model)
+    return web_page_scenes(lesson, results, model)
 
 
 @pytest.mark.parametrize(
