@@ -16,14 +16,14 @@ from augenmerk.viz_app.extensions.train.charts.picture import (
     picture_of,
 )
 from augenmerk.viz_app.extensions.train.curves import RunCurves
-from augenmerk.viz_app.extensions.train.run_files import Comparison
+from augenmerk.viz_app.extensions.train.run_files import RunComparison
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 
 
 def published_picture(history: Path) -> ChartPicture:
     """The chart of both curves, as means of batch means like the published one."""
-    curves, comparison = RunCurves(), Comparison()
+    curves, comparison = RunCurves(), RunComparison()
     curves.add_run(read_history(history))
     comparison.add_published()
     return picture_of(

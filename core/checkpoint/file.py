@@ -39,7 +39,7 @@ _STATE_TYPES = _WEIGHT_TYPES | {"U8", "I32", "I64"}
 
 
 @dataclass(frozen=True)
-class Origin:
+class ModelOrigin:
     """The origin of an imported model.
 
     Attributes:
@@ -56,7 +56,7 @@ class Origin:
     licence: str = ""
 
     @classmethod
-    def from_dict(cls, values: dict[str, Any]) -> "Origin":
+    def from_dict(cls, values: dict[str, Any]) -> "ModelOrigin":
         """The origin that `asdict` gave. Raises `TypeError` if `values` are damaged."""
         names = {field.name for field in fields(cls)}
         if not isinstance(values, dict) or not all(
@@ -98,7 +98,7 @@ class Checkpoint:
     written_by: str = __version__
     corpus_digest: str = ""
     decoding: DecodingConfig = field(default_factory=DecodingConfig)
-    origin: Origin | None = None
+    origin: ModelOrigin | None = None
     word_counts: WordCounts | None = None
     path: Path | None = None
 
@@ -353,7 +353,9 @@ def _described(path: Path, description: dict[str, Any]) -> Checkpoint:
             written_by=description.get("written_by", "?"),
             corpus_digest=description.get("corpus_digest", ""),
             decoding=decoding,
-            origin=Origin.from_dict(description["origin"]) if "origin" in description else None,
+            origin=ModelOrigin.from_dict(description["origin"])
+            if "origin" in description
+            else None,
         )
     except MissingExtensionError as error:
         raise CheckpointError(

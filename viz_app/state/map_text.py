@@ -315,14 +315,14 @@ CHANGES = {
 }
 
 
-class Part(NamedTuple):
-    """A paragraph: a heading of a word or two, and whole sentences."""
+class HeadedText(NamedTuple):
+    """A paragraph of whole sentences with a heading of a word or two."""
 
     about: str
     text: str
 
 
-def explain(state: ExperimentState) -> tuple[Part, ...]:
+def explain(state: ExperimentState) -> tuple[HeadedText, ...]:
     """The current map explained in a few paragraphs; empty while no map is shown."""
     view = state.maps.view()
     settings = state.settings
@@ -333,38 +333,38 @@ def explain(state: ExperimentState) -> tuple[Part, ...]:
     keys = f"{view.key_band_name.capitalize()}s"
     headings = (heading.format(queries=queries, keys=keys) for heading in drawing.headings)
     parts = _of_experiment(state)
-    parts.append(Part("For example:", _example(state, view)))
+    parts.append(HeadedText("For example:", _example(state, view)))
     values = " ".join(filter(None, (drawing.explain(state), _cells(state))))
     texts = _queries(state), _keys(state), values
-    parts += map(Part, headings, texts)
+    parts += map(HeadedText, headings, texts)
     if settings.scope == "head":
-        parts.append(Part("This head:", _head(state)))
+        parts.append(HeadedText("This head:", _head(state)))
     if settings.merges_words and splits_words(state):
         merged = (
             "A word of several pieces has the sum of its pieces as a key, and their mean as a "
             "query."
         )
-        parts.append(Part("Words:", merged))
+        parts.append(HeadedText("Words:", merged))
     if settings.selection.hide and hides_nothing(state.maps):
-        parts.append(Part("Hidden:", hiding_note(state)))
+        parts.append(HeadedText("Hidden:", hiding_note(state)))
     elif settings.selection.hide:
         share = percent_in_words(view.labelled.hidden_share)
         hidden = (
             f"The hidden tokens received {share} of the attention. The rest is scaled up to its "
             "full sum."
         )
-        parts.append(Part("Hidden:", hidden))
-    parts.append(Part("Beware:", BEWARE))
+        parts.append(HeadedText("Hidden:", hidden))
+    parts.append(HeadedText("Beware:", BEWARE))
     return tuple(parts)
 
 
-def _of_experiment(state: ExperimentState) -> list[Part]:
+def _of_experiment(state: ExperimentState) -> list[HeadedText]:
     """The changes, and the translation whose maps are shown; empty without changes."""
     if state.result is None or not state.result.is_changed:
         return []
     changes = ", ".join(map(display_text, state.result.experiment.interventions))
     shown = difference_note(state) or SHOWN_NOTES[state.maps.shown]
-    return [Part("Changed:", f"{changes}. {shown}")]
+    return [HeadedText("Changed:", f"{changes}. {shown}")]
 
 
 def _example(state: ExperimentState, view: MapView) -> str:

@@ -14,7 +14,7 @@ from typing import ClassVar
 from torch import Tensor
 
 from ...arguments import CheckedFields
-from ...checkpoint.file import Checkpoint, Origin, first_of, save_checkpoint, shape_problems
+from ...checkpoint.file import Checkpoint, ModelOrigin, first_of, save_checkpoint, shape_problems
 from ...config import DataConfig, DecodingConfig, ModelConfig, RunConfig, TrainingConfig
 from ...errors import ImportStoppedError, ModelImportError, StorageError
 from ...plain_text import name_of
@@ -334,7 +334,9 @@ class FolderModel:
             codecs=self.codecs,
             weights=converted,
             decoding=self.decoding,
-            origin=Origin(self.kind, summary.name, self.options.revision, self.folder.licence()),
+            origin=ModelOrigin(
+                self.kind, summary.name, self.options.revision, self.folder.licence()
+            ),
         )
         return ImportedModel(checkpoint, summary)
 

@@ -16,7 +16,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from ...checkpoint.file import Checkpoint, Origin
+from ...checkpoint.file import Checkpoint, ModelOrigin
 from ...config import ModelConfig, RunConfig
 from ...errors import CorpusError, ModelImportError
 from ...model.layers import sinusoidal_table
@@ -347,7 +347,9 @@ def _imported(
         codecs,
         dict(converted),
         "multi30k",
-        origin=Origin("notebook" if edition == "notebook" else "annotated", name, options.revision),
+        origin=ModelOrigin(
+            "notebook" if edition == "notebook" else "annotated", name, options.revision
+        ),
         word_counts=word_counts,
     )
     return imported_from_file(path, weights, options, format_name, checkpoint)

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from ...checkpoint.file import Checkpoint, Origin, fill_parameters, model_digest
+from ...checkpoint.file import Checkpoint, ModelOrigin, fill_parameters, model_digest
 from ...checkpoint.history import EpochRecord
 from ...config import DataConfig, DecodingConfig, RunConfig, TrainingConfig
 from ...config.settings import Settings
@@ -73,7 +73,7 @@ _LARGEST_COUNT = 2**53
 
 
 @dataclass
-class Progress:
+class RunProgress:
     """The progress of a run.
 
     Attributes:
@@ -156,7 +156,7 @@ class TrainingSession:
         self.padding_id = corpus.codecs.target.vocabulary.padding_id
         self._word_counts = corpus.word_counts
         self._decoding = DecodingConfig()
-        self._origin: Origin | None = None
+        self._origin: ModelOrigin | None = None
         torch.manual_seed(run.training.seed)
         num_source, num_target = (
             len(corpus.codecs.source.vocabulary),
@@ -170,7 +170,7 @@ class TrainingSession:
             if run.training.subword_dropout
             else None
         )
-        self.progress = Progress()
+        self.progress = RunProgress()
         self._teachers: list[Transformer] = []
         self.compiled = choose_compiled(
             run.training.compile, self.model, self.device, self.precision
@@ -610,8 +610,8 @@ def _threads() -> str:
     return f"Computing on {number} {noun}: the number of cores available to this process"
 
 
-def progress_of(values: Mapping[str, Any], history: Sequence[EpochRecord]) -> Progress:
-    """The inverse of `Progress.to_dict`.
+def progress_of(values: Mapping[str, Any], history: Sequence[EpochRecord]) -> RunProgress:
+    """The inverse of `RunProgress.to_dict`.
 
     Raises `TypeError`, `ValueError` or `KeyError` if the values are damaged.
     """
@@ -619,7 +619,7 @@ def progress_of(values: Mapping[str, Any], history: Sequence[EpochRecord]) -> Pr
     if values["best_validation_loss"] is None:
         values["best_validation_loss"] = math.inf
     for name, value in values.items():
-        is_count = isinstance(getattr(Progress, name, None), int)
+        is_count = isinstance(getattr(RunProgress, name, None), int)
         if isinstance(value, bool) or not isinstance(value, int if is_count else int | float):
             raise TypeError(
                 f"{name} is {shown(value)}, which is not a {'whole ' if is_count else ''}number"
@@ -629,7 +629,7 @@ def progress_of(values: Mapping[str, Any], history: Sequence[EpochRecord]) -> Pr
             and name != "best_validation_loss"
         ):
             raise ValueError(f"{name} is {shown(value)}, which is out of range")
-    return Progress(**values, history=list(history))
+    return RunProgress(**values, history=list(history))
 
 
 def require_same_run(
@@ -794,7 +794,7 @@ def _differences(theirs: Settings, ours: Settings, free: Collection[str]) -> str
 
 
 def _fit_progress(
-    progress: Progress, now: TrainingConfig, then: TrainingConfig, has_changed_data: bool
+    progress: RunProgress, now: TrainingConfig, then: TrainingConfig, has_changed_data: bool
 ) -> list[str]:
     """Adapts `progress`, made with settings `then`, to those of `now`; returns notes.
 

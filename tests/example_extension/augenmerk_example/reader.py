@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from augenmerk.core.checkpoint.file import Checkpoint, Origin
+from augenmerk.core.checkpoint.file import Checkpoint, ModelOrigin
 from augenmerk.core.config import DataConfig, ModelConfig, RunConfig, TrainingConfig
 from augenmerk.core.errors import ConfigError, ModelImportError
 from augenmerk.core.extensions.readers.folder import ModelFolder
@@ -55,7 +55,7 @@ def read_example(path: Path, weights: dict[str, Any], options: ImportOptions) ->
         ),
         codecs=codecs,
         weights={name.removeprefix(PREFIX): weight for name, weight in weights.items()},
-        origin=Origin("example", path.stem),
+        origin=ModelOrigin("example", path.stem),
     )
     return imported_from_file(path, weights, options, FORMAT, checkpoint)
 

@@ -25,7 +25,7 @@ from augenmerk.viz_app.state.head_roles import (
     role_name,
 )
 from augenmerk.viz_app.state.map_source import top_value, top_values
-from augenmerk.viz_app.state.map_text import Part, explain
+from augenmerk.viz_app.state.map_text import HeadedText, explain
 from augenmerk.viz_app.state.map_view import Pair
 from augenmerk.viz_app.state.map_view_settings import Scale
 from augenmerk.viz_app.state.model_info import ModelInfo
@@ -249,7 +249,7 @@ def test_where_a_sample_was_measured_its_roles_count_and_the_sentence_stands_bes
         "Its role is usually “previous”, but not here: over 9 pairs, it gives at least 30% of "
         "its weight to the token before the one it reads; in this sentence, only 0 of 6 rows fit."
     )
-    assert Part("This head:", expected) in explain(state)
+    assert HeadedText("This head:", expected) in explain(state)
     state.take_roles(_all_of("self", translation))
     assert role_in_words(state.roles, head) == (
         "Its role is “self”: over 9 pairs, as in this sentence, it gives at least 30% of its "

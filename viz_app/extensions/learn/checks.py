@@ -120,7 +120,7 @@ class Check:
     about: frozenset[str] = frozenset()
 
 
-class Answers:
+class GivenAnswers:
     """The questions answered so far; figures that would reveal an answer wait for it.
 
     Signals (psygnal):

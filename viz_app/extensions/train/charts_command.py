@@ -28,7 +28,7 @@ from .charts.picture import (
     picture_of,
 )
 from .run_export import RunExport
-from .run_files import Comparison, RunOnDisk, read_run
+from .run_files import RunComparison, RunOnDisk, read_run
 
 PICTURE_ENDINGS = ("png", "svg", "pdf")
 ENDINGS = (*PICTURE_ENDINGS, "csv", *FILM_FORMATS)
@@ -128,7 +128,7 @@ def _chart(run_on_disk: RunOnDisk, quantity: Quantity, options: argparse.Namespa
     settings = ChartSettings(quantity, smoothing=cast(Smoothing, options.smoothing))
     if options.log:
         settings.scale = "log"
-    compared = Comparison()
+    compared = RunComparison()
     for folder in options.compare:
         compared.add_folder(folder)
     return picture_of(

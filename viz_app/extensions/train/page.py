@@ -45,7 +45,7 @@ from .run.form import AllSettings, RunForm
 from .run.panel import NoticeBar, RunPanel
 from .run.status_text import activity, status_line
 from .run_export import RunExport
-from .run_files import Comparison, runs_in
+from .run_files import RunComparison, runs_in
 from .state import Run, Status, TrainState
 from .worker import TrainingBody
 
@@ -93,7 +93,7 @@ class TrainPage(QWidget):
         self._settings = settings
         self._status_line = ""
         self.state = TrainState()
-        self.comparison = Comparison()
+        self.comparison = RunComparison()
         self.controller = RunController(self.state, settings, self, body)
         self.controller.offer_unfinished_run()
         self.form = RunForm(run_settings.load_choices(settings))

@@ -169,7 +169,7 @@ class ComparedRun:
     is_batch_mean: bool = False
 
 
-class Comparison:
+class RunComparison:
     """The runs shown for comparison, `NUM_RUNS` at most.
 
     Attributes:

@@ -13,7 +13,7 @@ from ...theme import GAP, scaled, scales
 from ...widgets.layouts import VerticalScrollArea, column_of, row_of
 from .charts.panel import ChartPair
 from .film import FilmPanel, LowerPanel, SamplesPanel
-from .run_files import Comparison
+from .run_files import RunComparison
 from .state import TrainState
 
 WIDE_PX = 1180
@@ -41,7 +41,7 @@ class RunView(QWidget):
     def __init__(
         self,
         state: TrainState,
-        comparison: Comparison,
+        comparison: RunComparison,
         runs_folder: Callable[[], Path],
         parent: QWidget | None = None,
     ) -> None:

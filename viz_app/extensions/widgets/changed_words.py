@@ -16,14 +16,14 @@ Mark = Literal["same", "new", "gone"]
 
 
 @dataclass(frozen=True)
-class Piece:
+class MarkedPiece:
     """A stretch of a sentence: kept, new, or (a word that is no longer there) gone."""
 
     text: str
     mark: Mark
 
 
-def changed_pieces(before: Translation, after: Translation) -> tuple[Piece, ...]:
+def changed_pieces(before: Translation, after: Translation) -> tuple[MarkedPiece, ...]:
     """The sentence of `after`, with new words marked and lost words restored.
 
     Of a replaced word, only its replacement is shown.
@@ -33,35 +33,37 @@ def changed_pieces(before: Translation, after: Translation) -> tuple[Piece, ...]
     return pieces_of(old, new, after.text)
 
 
-def pieces_of(old: Sequence[str], new: Sequence[str], text: str) -> tuple[Piece, ...]:
+def pieces_of(old: Sequence[str], new: Sequence[str], text: str) -> tuple[MarkedPiece, ...]:
     """The pieces of `text`, which consists of the words `new`, compared with `old`; see
     `changed_pieces`.
     """
-    pieces: list[Piece] = []
+    pieces: list[MarkedPiece] = []
     position = 0
 
     def say(word: str, mark: Mark) -> int:
         start = text.lower().find(word.lower(), position)
         # not in the sentence: the model's form of the word
         if start < 0 or len(text.lower()) != len(text):
-            pieces.append(Piece(f" {word}", mark))
+            pieces.append(MarkedPiece(f" {word}", mark))
             return position
         if start > position:
-            pieces.append(Piece(text[position:start], "same"))
-        pieces.append(Piece(text[start : start + len(word)], mark))
+            pieces.append(MarkedPiece(text[position:start], "same"))
+        pieces.append(MarkedPiece(text[start : start + len(word)], mark))
         return start + len(word)
 
     for tag, old_from, old_to, new_from, new_to in difflib.SequenceMatcher(
         None, old, new, autojunk=False
     ).get_opcodes():
         if tag == "delete":
-            pieces.append(Piece(" " + " ".join(old[old_from:old_to]), "gone"))
+            pieces.append(MarkedPiece(" " + " ".join(old[old_from:old_to]), "gone"))
         for word in new[new_from:new_to]:
             position = say(word, "same" if tag == "equal" else "new")
-    return (*pieces, Piece(text[position:], "same")) if position < len(text) else tuple(pieces)
+    return (
+        (*pieces, MarkedPiece(text[position:], "same")) if position < len(text) else tuple(pieces)
+    )
 
 
-def styled(pieces: Sequence[Piece], colors: Palette) -> str:
+def styled(pieces: Sequence[MarkedPiece], colors: Palette) -> str:
     """Pieces as rich text: new words bold, lost ones struck through."""
     styles = {
         "same": f"color:{colors.text}",

@@ -14,7 +14,7 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from augenmerk.core.checkpoint.file import Origin, load_checkpoint, save_checkpoint
+from augenmerk.core.checkpoint.file import ModelOrigin, load_checkpoint, save_checkpoint
 from augenmerk.core.cli.main import main
 from augenmerk.core.config import Activation
 from augenmerk.core.errors import ImportStoppedError, ModelImportError, StorageError
@@ -94,7 +94,9 @@ def test_the_file_says_all_that_is_known(folder: Path, tmp_path: Path) -> None:
     )
     save_checkpoint(imported.checkpoint, tmp_path / "model.safetensors")
     checkpoint = load_checkpoint(tmp_path / "model.safetensors")
-    assert checkpoint.origin == Origin("marian", "Helsinki-NLP/opus-mt-de-en", "abc", "cc-by-4.0")
+    assert checkpoint.origin == ModelOrigin(
+        "marian", "Helsinki-NLP/opus-mt-de-en", "abc", "cc-by-4.0"
+    )
     assert checkpoint.decoding == imported.checkpoint.decoding
     assert checkpoint.decoding.beam == 4
     assert (checkpoint.run.data.source_language, checkpoint.run.data.target_language) == (

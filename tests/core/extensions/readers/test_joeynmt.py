@@ -16,7 +16,7 @@ import torch
 import yaml
 from safetensors.torch import load_file
 
-from augenmerk.core.checkpoint.file import Origin, load_checkpoint
+from augenmerk.core.checkpoint.file import ModelOrigin, load_checkpoint
 from augenmerk.core.cli.main import main
 from augenmerk.core.config import DecodingConfig
 from augenmerk.core.errors import ImportStoppedError, ModelImportError
@@ -266,7 +266,7 @@ def test_a_model_is_imported_and_used(
     assert "no_repeat_ngram_size = 4 is not applied" in said.err
     assert "beam_alpha" not in said.err
     checkpoint = load_checkpoint(tmp_path / "out.safetensors")
-    assert checkpoint.origin == Origin("joeynmt", "tiny-de-en", "", "cc-by-4.0")
+    assert checkpoint.origin == ModelOrigin("joeynmt", "tiny-de-en", "", "cc-by-4.0")
     assert checkpoint.decoding == DecodingConfig(
         forbidden_ids=(2,), steps_per_source_token=1.5, min_steps=1, beam=5, length_penalty=1.0
     )

@@ -11,7 +11,7 @@ from augenmerk.core.model.shapes import NoRandomNumbers
 from augenmerk.core.model.transformer import Transformer
 from augenmerk.viz_app.extensions.learn.checks import part_sizes
 from augenmerk.viz_app.extensions.learn.figures.sizes import GROUPS
-from augenmerk.viz_app.extensions.learn.figures.stack import NORM, Box, Side, about, boxes_of
+from augenmerk.viz_app.extensions.learn.figures.stack import NORM, ModuleBox, Side, about, boxes_of
 
 CONFIG = ModelConfig(num_decoder_heads=4, decoder_feed_forward_width=1024, final_norm=True)
 NAMES = {
@@ -39,7 +39,7 @@ def called(config: ModelConfig, side: Side) -> list[str]:
     return order
 
 
-def kind_of(box: Box) -> str:
+def kind_of(box: ModuleBox) -> str:
     (kind,) = [kind for kind, modules in NAMES.items() if box.module in modules]
     return kind
 

@@ -19,7 +19,7 @@ from ....views.live_panel import LivePanel
 from ....widgets.labels import label
 from ....worker.inference import ExperimentController
 from ....worker.jobs import Job
-from ..checks import Answers
+from ..checks import GivenAnswers
 from ..sentence import OwnSentence
 
 WAITING_DELAY_MS = 250
@@ -43,7 +43,7 @@ class LearnContext:
     controller: ExperimentController
     own: OwnSentence
     window_state: ExperimentState | None = None
-    answers: Answers = field(default_factory=Answers)
+    answers: GivenAnswers = field(default_factory=GivenAnswers)
     request: RequestState = field(default_factory=RequestState)
     open_part: Callable[[Module], object] = bool
 

@@ -32,7 +32,7 @@ NORM: Final = "norm"
 
 
 @dataclass(frozen=True)
-class Box:
+class ModuleBox:
     """A module at one place of a stack.
 
     Attributes:
@@ -50,7 +50,7 @@ class Box:
     ends_residual: bool = False
 
 
-def boxes_of(config: ModelConfig, side: Side, num_tokens: int) -> tuple[Box, ...]:
+def boxes_of(config: ModelConfig, side: Side, num_tokens: int) -> tuple[ModuleBox, ...]:
     """The boxes of one stack, from its input up, a layer once.
 
     Args:
@@ -78,22 +78,22 @@ def boxes_of(config: ModelConfig, side: Side, num_tokens: int) -> tuple[Box, ...
     sublayers = [(module, f"{name} · {counted(heads, 'head')}") for module, name in attentions]
     sublayers.append((feed_forward, f"feed-forward · {inner_width:,}"))
     boxes = [
-        Box(embedding, f"embedding · {num_tokens:,} tokens"),
-        Box(positions, f"positions · {config.positions}"),
+        ModuleBox(embedding, f"embedding · {num_tokens:,} tokens"),
+        ModuleBox(positions, f"positions · {config.positions}"),
     ]
     for module, text in sublayers:
         if config.norm_position == "pre":
-            boxes.append(Box(norms, NORM, is_in_layer=True, begins_residual=True))
-            boxes.append(Box(module, text, is_in_layer=True, ends_residual=True))
+            boxes.append(ModuleBox(norms, NORM, is_in_layer=True, begins_residual=True))
+            boxes.append(ModuleBox(module, text, is_in_layer=True, ends_residual=True))
         else:
             boxes.append(
-                Box(module, text, is_in_layer=True, begins_residual=True, ends_residual=True)
+                ModuleBox(module, text, is_in_layer=True, begins_residual=True, ends_residual=True)
             )
-            boxes.append(Box(norms, NORM, is_in_layer=True))
+            boxes.append(ModuleBox(norms, NORM, is_in_layer=True))
     if config.final_norm:
-        boxes.append(Box(norms, NORM))
+        boxes.append(ModuleBox(norms, NORM))
     if side == "decoder":
-        boxes.append(Box("output", f"output · {num_tokens:,} tokens"))
+        boxes.append(ModuleBox("output", f"output · {num_tokens:,} tokens"))
     return tuple(boxes)
 
 
@@ -236,7 +236,7 @@ class StackLengths:
         )
 
     def height_of(
-        self, boxes: tuple[Box, ...], box_height: float, number: int | None = None
+        self, boxes: tuple[ModuleBox, ...], box_height: float, number: int | None = None
     ) -> float:
         """Height of the lowest boxes of a stack with the gaps above them; of all if there is no
         `number`.
@@ -277,7 +277,7 @@ class StackPicture:
     under: Module | None = None
 
     @cached_property
-    def boxes(self) -> dict[Side, tuple[Box, ...]]:
+    def boxes(self) -> dict[Side, tuple[ModuleBox, ...]]:
         """The boxes of both sides."""
         sizes = self.measured.vocabulary_sizes
         return {
@@ -352,7 +352,7 @@ class StackPicture:
             self._paint_ends(painter)
 
     def _paint_box(
-        self, painter: QPainter, area: QRectF, box: Box, size: Size, whole: Size
+        self, painter: QPainter, area: QRectF, box: ModuleBox, size: Size, whole: Size
     ) -> None:
         theme = current_theme()
         is_chosen = box.module == self.chosen
@@ -565,7 +565,7 @@ class StackDrawing(QWidget):
         )
 
     @property
-    def boxes(self) -> dict[Side, tuple[Box, ...]]:
+    def boxes(self) -> dict[Side, tuple[ModuleBox, ...]]:
         """The boxes of both sides."""
         return self.picture.boxes if self.picture is not None else {}
 

@@ -19,7 +19,7 @@ from ....widgets.buttons import ChoiceMenu, MenuButton
 from ....widgets.labels import label
 from ....widgets.layouts import Part, column_of, replace_widgets, row_of
 from ..curves import RunCurves
-from ..run_files import ComparedRun, Comparison
+from ..run_files import ComparedRun, RunComparison
 from ..state import Run, TrainState
 from .live_chart import LiveChart
 from .picture import (
@@ -318,7 +318,7 @@ class ChartPair(QFrame):
     """
 
     def __init__(
-        self, state: TrainState, comparison: Comparison, runs_folder: Callable[[], Path]
+        self, state: TrainState, comparison: RunComparison, runs_folder: Callable[[], Path]
     ) -> None:
         super().__init__()
         set_role(self, "panel")

@@ -18,7 +18,7 @@ from ....worker.inference import Failure
 from ..run_files import (
     PUBLISHED,
     PUBLISHED_STEPS_PER_EPOCH,
-    Comparison,
+    RunComparison,
     RunOnDisk,
     runs_in,
 )
@@ -90,12 +90,12 @@ class RunMenu(MenuButton):
 
 
 class CompareMenu(RunMenu):
-    """Adds runs to a `Comparison`: runs next to the one on the page, and the published curve for
+    """Adds runs to a `RunComparison`: runs next to the one on the page, and the published curve for
     its preset.
     """
 
     def __init__(
-        self, state: TrainState, comparison: Comparison, runs_folder: Callable[[], Path]
+        self, state: TrainState, comparison: RunComparison, runs_folder: Callable[[], Path]
     ) -> None:
         super().__init__(
             "Compare with… ▾",

@@ -112,7 +112,7 @@ class RunForm(QWidget):
         self._description = label("small", wraps=True)
         self.note = label("warm", wraps=True)
         self._languages = QWidget()
-        self._settings = NumberTable("small")
+        self._settings = NamedValues("small")
         self._data_path = ElidingLabel("small", elide=Qt.TextElideMode.ElideMiddle)
         self._folder_path = ElidingLabel("small", elide=Qt.TextElideMode.ElideMiddle)
         for path in (self._data_path, self._folder_path):
@@ -319,7 +319,7 @@ class RunForm(QWidget):
             self._change(parent_folder=Path(path))
 
 
-class NumberTable(QWidget):
+class NamedValues(QWidget):
     """Names at the left, values at the right."""
 
     def __init__(self, role: str) -> None:

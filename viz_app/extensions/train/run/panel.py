@@ -20,7 +20,7 @@ from ..state import Run, Status, TrainState
 from .choices import run_summary_rows
 from .form import (
     DEFAULT_DEVICES,
-    NumberTable,
+    NamedValues,
     RunForm,
     entries_of,
     form_row,
@@ -101,8 +101,8 @@ class RunPanel(QFrame):
         self._progress = ProgressLine()
         self._patience = ProgressLine()
         self._patience_text = label("small")
-        self._numbers = NumberTable("number")
-        self._settings = NumberTable("small")
+        self._numbers = NamedValues("number")
+        self._settings = NamedValues("small")
         self._lay_out()
         self.set_devices(DEFAULT_DEVICES)
         self.switch_button.clicked.connect(self._on_switch)

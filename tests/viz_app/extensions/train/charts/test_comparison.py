@@ -14,7 +14,7 @@ from augenmerk.viz_app.extensions.train.run_files import (
     NUM_RUNS,
     PUBLISHED,
     PUBLISHED_LOSSES,
-    Comparison,
+    RunComparison,
     read_run,
     runs_in,
 )
@@ -84,7 +84,7 @@ def test_runs_of_a_folder_are_listed_newest_first_without_the_unreadable(tmp_pat
 
 
 def test_runs_come_in_colours_of_their_own_and_go(tmp_path: Path) -> None:
-    comparison = Comparison()
+    comparison = RunComparison()
     changes: list[int] = []
     comparison.changed.connect(lambda: changes.append(len(comparison.runs)))
     first, second = write_run(tmp_path, "first"), write_run(tmp_path, "second")
@@ -100,14 +100,14 @@ def test_runs_come_in_colours_of_their_own_and_go(tmp_path: Path) -> None:
 
 
 def test_run_that_is_there_already_is_read_anew(tmp_path: Path) -> None:
-    comparison = Comparison()
+    comparison = RunComparison()
     comparison.add_folder(write_run(tmp_path, "run", 1))
     comparison.add_folder(write_run(tmp_path, "run", 2))
     assert [len(run.curves.validations) for run in comparison.runs] == [2]
 
 
 def test_more_runs_than_colours_are_refused(tmp_path: Path) -> None:
-    comparison = Comparison()
+    comparison = RunComparison()
     for number in range(NUM_RUNS):
         comparison.add_folder(write_run(tmp_path, str(number)))
     with pytest.raises(TrainingError, match="At most 4 runs"):
@@ -116,7 +116,7 @@ def test_more_runs_than_colours_are_refused(tmp_path: Path) -> None:
 
 
 def test_published_curve_has_ten_epochs() -> None:
-    comparison = Comparison()
+    comparison = RunComparison()
     comparison.add_published(steps_per_epoch=100)
     assert comparison.contains(PUBLISHED)
     points = comparison.runs[0].curves.validations
@@ -128,7 +128,7 @@ def test_neither_the_current_run_nor_one_that_is_there_is_offered(
     qtbot: QtBot, tmp_path: Path
 ) -> None:
     folders = [write_run(tmp_path, name) for name in ("current", "there", "other")]
-    state, comparison = TrainState(), Comparison()
+    state, comparison = TrainState(), RunComparison()
     state.show_run(Run(folder=folders[0]))
     comparison.add_folder(folders[1])
     menu = CompareMenu(state, comparison, lambda: tmp_path)

@@ -9,7 +9,7 @@ from pytestqt.qtbot import QtBot
 from augenmerk.viz_app.extensions.train.charts.live_chart import LiveChart
 from augenmerk.viz_app.extensions.train.charts.panel import ChartPair, ChartPanel
 from augenmerk.viz_app.extensions.train.charts.picture import Quantity
-from augenmerk.viz_app.extensions.train.run_files import Comparison
+from augenmerk.viz_app.extensions.train.run_files import RunComparison
 from augenmerk.viz_app.extensions.train.state import TrainState
 from augenmerk.viz_app.theme import Theme
 from tests.viz_app.extensions.train.scripted import epoch_done, request, started, step_done
@@ -30,7 +30,7 @@ def state() -> TrainState:
 
 @pytest.fixture
 def pair(qtbot: QtBot, theme: Theme, state: TrainState) -> ChartPair:
-    pair = ChartPair(state, Comparison(), Path)
+    pair = ChartPair(state, RunComparison(), Path)
     qtbot.addWidget(pair)
     pair.resize(740, 330)
     with qtbot.waitExposed(pair):

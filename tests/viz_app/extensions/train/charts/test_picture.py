@@ -20,7 +20,7 @@ from augenmerk.viz_app.extensions.train.charts.picture import (
     picture_of,
 )
 from augenmerk.viz_app.extensions.train.curves import RunCurves
-from augenmerk.viz_app.extensions.train.run_files import Comparison
+from augenmerk.viz_app.extensions.train.run_files import RunComparison
 from augenmerk.viz_app.extensions.train.state import TrainState
 from tests.viz_app.extensions.train.scripted import epoch_done, request, started, step_done
 
@@ -131,7 +131,7 @@ def test_zoom_shows_what_was_chosen_and_fits_the_values_to_it(state: TrainState)
 
 
 def test_compared_runs_make_the_step_axis_long_enough(state: TrainState) -> None:
-    comparison = Comparison()
+    comparison = RunComparison()
     comparison.add_published(steps_per_epoch=227)
     picture = picture_of(state.run.curves, ChartSettings("loss"), 512, comparison.runs)
     assert picture.x_limits == (0, 2270)
@@ -171,7 +171,7 @@ def test_beside_the_published_curve_every_run_is_drawn_as_means_of_batch_means(
     write_history(
         tmp_path / "other" / "history.csv", [EpochRecord(1, 227, 2.5, 2.2, 2.1, 5e-4, 9.0)]
     )
-    comparison = Comparison()
+    comparison = RunComparison()
     comparison.add_folder(tmp_path / "other")
     alone = picture_of(notebook, ChartSettings("loss"), 1000, comparison.runs)
     assert line(alone, "validation").ys.tolist() == [2.0, 1.7, 1.72]
@@ -189,7 +189,7 @@ def test_beside_the_published_curve_every_run_is_drawn_as_means_of_batch_means(
 
 
 def test_legend_says_which_mean_the_validation_line_is(notebook: RunCurves) -> None:
-    comparison = Comparison()
+    comparison = RunComparison()
     assert [entry.name for entry in legend_entries("loss", notebook, comparison.runs)] == [
         "training",
         "validation",

@@ -6,10 +6,10 @@ from pytestqt.qtbot import QtBot
 
 from augenmerk.core.extensions.run_settings.presets import preset
 from augenmerk.viz_app.extensions.train.run.choices import run_summary_rows
-from augenmerk.viz_app.extensions.train.run.form import NumberTable
+from augenmerk.viz_app.extensions.train.run.form import NamedValues
 
 
-def shown_rows(table: NumberTable) -> list[tuple[str, ...]]:
+def shown_rows(table: NamedValues) -> list[tuple[str, ...]]:
     """What can be read, from top to bottom; each row's labels from left to right."""
     labels = [label for label in table.findChildren(QLabel) if label.isVisibleTo(table)]
     tops = sorted({label.y() for label in labels})
@@ -26,7 +26,7 @@ def shown_rows(table: NumberTable) -> list[tuple[str, ...]]:
 def test_rows_stay_apart_and_in_order_when_one_comes_and_goes(qtbot: QtBot) -> None:
     run = preset("notebook")
     patient = replace(run, training=replace(run.training, patience=1))
-    table = NumberTable("small")
+    table = NamedValues("small")
     qtbot.addWidget(table)
     table.resize(300, 250)
     with qtbot.waitExposed(table):
