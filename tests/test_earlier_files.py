@@ -40,6 +40,7 @@ from augenmerk.viz_app.extensions.train.run.settings import load_choices, load_u
 from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.map_view_settings import MapViewSettings
+from tests.builders import command_line
 
 EARLIER = Path(__file__).parent / "earlier"
 BEAM = Experiment(
@@ -77,16 +78,9 @@ def table(path: Path) -> list[dict[str, str]]:
 @pytest.mark.training
 @pytest.mark.heavy
 def test_a_run_resumes_with_the_losses_of_then(run: Path) -> None:
-    arguments = [
-        "train",
-        "--data",
-        str(EARLIER / "corpus"),
-        "--out",
-        str(run),
-        "--resume",
-        "--change",
-        "max_steps=none",
-    ]
+    arguments = command_line(
+        "train --data {} --out {} --resume --change max_steps=none", EARLIER / "corpus", run
+    )
     assert main([*arguments, "--device", "cpu"]) == 0
     rows = table(run / HISTORY)
     assert [int(row["step"]) for row in rows] == [5, 10, 15]
@@ -114,14 +108,9 @@ def test_the_film_of_a_run_is_read(run: Path, tmp_path: Path) -> None:
 def test_a_checkpoint_translates(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert (
         main(
-            [
-                "translate",
-                "Hunde .",
-                "--checkpoint",
-                str(run / "best.safetensors"),
-                "--device",
-                "cpu",
-            ]
+            command_line(
+                "translate {} --checkpoint {} --device cpu", "Hunde .", run / "best.safetensors"
+            )
         )
         == 0
     )

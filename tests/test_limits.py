@@ -27,8 +27,8 @@ def test_importing_under_a_limit_fails_and_works_again_afterwards(
     assert len(importlib.import_module("imported_late").VALUES) == 500
 
 
-@posix_only
 @pytest.mark.slow
+@posix_only
 @pytest.mark.subprocess
 def test_a_run_of_tests_on_a_full_disk_leaves_only_whole_bytecode(tmp_path: Path) -> None:
     """The first tests of a fresh checkout, which import everything for the first time."""

@@ -16,6 +16,8 @@ from typing import Any
 
 import pytest
 
+from tests.builders import command_line
+
 REPOSITORY = Path(__file__).resolve().parent.parent
 HAS_DRIVER = any(
     Path(path).exists() for path in ("/proc/driver/nvidia", "/dev/nvidia0")
@@ -213,15 +215,9 @@ def test_an_older_torch_gives_way_to_the_cpu_build(
     set_up: SetUp, checkout: Path, tmp_path: Path
 ) -> None:
     older = tmp_path / write_wheel(tmp_path, "torch", "2.12.0")
-    install = [
-        checkout / ".venv" / "bin" / "python",
-        "-m",
-        "pip",
-        "install",
-        "-q",
-        "--no-index",
-        older,
-    ]
+    install = command_line(
+        "{} -m pip install -q --no-index {}", checkout / ".venv" / "bin" / "python", older
+    )
     subprocess.run(install, check=True)
     assert set_up()[0] == "2.13.0+cpu"
 

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.builders import command_line
+
 pytestmark = pytest.mark.subprocess
 
 REPOSITORY = Path(__file__).resolve().parent.parent
@@ -17,16 +19,9 @@ def unpacked_wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder like the site-packages into which the wheel was installed."""
     pytest.importorskip("hatchling", reason="needs the set-up of `make test`")
     folder = tmp_path_factory.mktemp("wheel")
-    build = [
-        sys.executable,
-        "-m",
-        "build",
-        "--wheel",
-        "--no-isolation",
-        "--outdir",
-        str(folder),
-        str(REPOSITORY),
-    ]
+    build = command_line(
+        "{} -m build --wheel --no-isolation --outdir {} {}", sys.executable, folder, REPOSITORY
+    )
     result = subprocess.run(build, capture_output=True, text=True, timeout=120, check=False)
     assert result.returncode == 0, result.stdout + result.stderr
     (wheel,) = folder.glob("augenmerk-*-py3-none-any.whl")

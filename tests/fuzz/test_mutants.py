@@ -8,6 +8,7 @@ from random import Random
 import pytest
 
 from augenmerk.core.resources import bundled_model_path
+from tests.builders import command_line
 from tests.fuzz.mutants import MUTATIONS, Parts, mutant
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -17,19 +18,9 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 @pytest.mark.subprocess
 @pytest.mark.skipif(sys.platform != "linux", reason="limits and watches are those of Linux")
 def test_some_five_hundred_damaged_files_are_refused_or_of_use() -> None:
-    command = [
-        sys.executable,
-        "-m",
-        "tests.fuzz",
-        "--checkpoints",
-        "400",
-        "--bundled",
-        "20",
-        "--others",
-        "80",
-        "--folders",
-        "60",
-    ]
+    command = command_line(
+        "{} -m tests.fuzz --checkpoints 400 --bundled 20 --others 80 --folders 60", sys.executable
+    )
     ended = subprocess.run(
         [*command, "--seed", "12", "--jobs", "2"],
         cwd=REPOSITORY,

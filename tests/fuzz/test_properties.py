@@ -76,10 +76,10 @@ def runs(draw: st.DrawFn) -> dict[str, Any]:
     return values
 
 
+@pytest.mark.slow
 @pytest.mark.heavy
 @pytest.mark.parametrize("kind", ["word", "subword"])
 @given(text=TEXTS, given_text=st.one_of(st.none(), TEXTS), word=TEXTS, step=st.integers(0, 3))
-@pytest.mark.slow
 def test_any_text_is_translated_or_refused(
     request: pytest.FixtureRequest,
     kind: str,

@@ -27,6 +27,7 @@ from augenmerk.core.translation.experiment_file import (
     write_experiment_file,
 )
 from augenmerk.core.translation.translator import Translator
+from tests.builders import command_line
 from tests.core.extensions.analyses.test_alignment_ranking import TEXTS
 
 SENTENCE = "Ein Mann steht auf einer Leiter."
@@ -93,16 +94,13 @@ def test_ibm_1_is_trained_on_what_is_given_and_written(
             "".join(f"{pair[side]}\n" for pair in TEXTS), encoding="utf-8"
         )
     out = tmp_path / "ibm.tsv"
-    arguments = [
-        "--gold",
+    arguments = command_line(
+        "--gold {} --ibm-1 {} {} --write-ibm-1 {} --json",
         gold,
-        "--ibm-1",
         tmp_path / "some.de",
         tmp_path / "some.en",
-        "--write-ibm-1",
         out,
-        "--json",
-    ]
+    )
     fields = json.loads(told(capsys, untrained_checkpoint, *arguments))
     assert [baseline["name"] for baseline in fields["baselines"]] == ["diagonal", "IBM model 1"]
     links = read_ibm_1(out)
@@ -123,18 +121,9 @@ def test_ibm_1_is_trained_on_one_file_of_pairs(
 def test_a_sentences_links_by_a_head_are_those_of_the_library(
     untrained_checkpoint: Path, capsys
 ) -> None:
-    arguments = [
-        "--text",
-        SENTENCE,
-        "--target",
-        TARGET,
-        "--head",
-        "cross:2:1",
-        "--rows",
-        "read",
-        "--measure",
-        "norm",
-    ]
+    arguments = command_line(
+        "--text {} --target {} --head cross:2:1 --rows read --measure norm", SENTENCE, TARGET
+    )
     fields = json.loads(told(capsys, untrained_checkpoint, *arguments, "--json"))
     translator = Translator.load(untrained_checkpoint, "cpu")
     links = align(

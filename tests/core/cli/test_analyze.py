@@ -15,6 +15,7 @@ from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment import Experiment, GivenTarget
 from augenmerk.core.translation.experiment_file import part_to_json
 from augenmerk.core.translation.translator import Translator
+from tests.builders import command_line
 from tests.interventions import heads_switched_off
 
 SENTENCE = "Ein Mann steht auf einer Leiter."
@@ -116,11 +117,7 @@ def test_json_and_npz_hold_the_same(
     for name in ("numbers.npz", "numbers.json"):
         arguments = [
             *sample,
-            "--importance",
-            "--checkpoint",
-            str(untrained_checkpoint),
-            "--device",
-            "cpu",
+            *command_line("--importance --checkpoint {} --device cpu", untrained_checkpoint),
         ]
         assert main(["analyze", SENTENCE, *arguments, "--out", str(tmp_path / name)]) == 0
     assert json.loads((tmp_path / "numbers.json").read_text(encoding="utf-8")) == fields
@@ -187,10 +184,7 @@ def test_hiding_every_token_is_refused_and_nothing_is_written(
     untrained_checkpoint: Path, tmp_path: Path, capsys, text: str, more: list[str]
 ) -> None:
     arguments = [
-        "--checkpoint",
-        str(untrained_checkpoint),
-        "--out",
-        str(tmp_path / "numbers.npz"),
+        *command_line("--checkpoint {} --out {}", untrained_checkpoint, tmp_path / "numbers.npz"),
         *more,
     ]
     assert main(["analyze", text, *arguments, "--hide", "start", "end", "punctuation"]) == 2

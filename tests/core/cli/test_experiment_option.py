@@ -32,6 +32,7 @@ from augenmerk.core.translation.experiment_file import (
     write_experiment_file,
 )
 from augenmerk.core.translation.translator import Translator
+from tests.builders import command_line
 
 SENTENCE = "Ein Mann steht auf einer Leiter."
 GENERAL = (
@@ -113,16 +114,7 @@ def test_options_override_what_they_change_and_no_more(
     untrained_checkpoint: Path, translator: Translator, saved, capsys
 ) -> None:
     path = saved(*GENERAL, *OWN, output=Beam(3, 0.5))
-    options = [
-        "--scale-head",
-        "cross:2:1=2",
-        "--force",
-        "2=man",
-        "--remove-word",
-        "1",
-        "--beam",
-        "2",
-    ]
+    options = command_line("--scale-head cross:2:1=2 --force 2=man --remove-word 1 --beam 2")
     fields = printed(
         capsys,
         untrained_checkpoint,
@@ -212,15 +204,9 @@ def test_another_sentence_takes_changes_that_fit_every_sentence(
     monkeypatch.setattr("sys.stdin", io.StringIO("Leiter\n"))
     assert (
         main(
-            [
-                "translate",
-                "-",
-                "--jsonl",
-                "--checkpoint",
-                str(untrained_checkpoint),
-                "--experiment",
-                path,
-            ]
+            command_line(
+                "translate - --jsonl --checkpoint {} --experiment {}", untrained_checkpoint, path
+            )
         )
         == 0
     )
@@ -265,20 +251,12 @@ def test_evaluate_scores_the_model_with_heads_networks_and_temperatures_changed(
     german, english = ["Ein Mann steht.", "Leiter."], ["A man stands.", "Ladder."]
     for name, lines in (("some.de", german), ("some.en", english)):
         (tmp_path / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
-    evaluate = [
-        "evaluate",
-        "--source",
-        str(tmp_path / "some.de"),
-        "--reference",
-        str(tmp_path / "some.en"),
-        "--json",
-    ]
-    evaluate += [
-        "--hypotheses",
-        str(tmp_path / "h"),
-        "--experiment",
-        saved(*GENERAL, output=Beam(2, 0.7)),
-    ]
+    evaluate = command_line(
+        "evaluate --source {} --reference {} --json", tmp_path / "some.de", tmp_path / "some.en"
+    )
+    evaluate += command_line(
+        "--hypotheses {} --experiment {}", tmp_path / "h", saved(*GENERAL, output=Beam(2, 0.7))
+    )
     fields = printed(capsys, untrained_checkpoint, *evaluate)
     assert (fields["beam"], fields["length_penalty"]) == (2, 0.7)
     assert fields["interventions"] == [part_to_json(intervention) for intervention in GENERAL]

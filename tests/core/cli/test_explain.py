@@ -20,6 +20,7 @@ from augenmerk.core.quantities import percent
 from augenmerk.core.resources import example_sentences
 from augenmerk.core.translation.experiment import Experiment, GivenTarget, HeadScaled
 from augenmerk.core.translation.translator import Translator
+from tests.builders import command_line
 
 SENTENCE = "Ein Mann steht auf einer Leiter."
 TARGET = "A man stands on a ladder."
@@ -136,14 +137,9 @@ def test_a_given_translation_stands_beside_the_models_own(
         translator.translate(SENTENCE),
         translator.run(Experiment(SENTENCE, GivenTarget(TARGET))),
     )
-    arguments = [
-        "translate",
-        SENTENCE,
-        "--target",
-        TARGET,
-        "--checkpoint",
-        str(untrained_checkpoint),
-    ]
+    arguments = command_line(
+        "translate {} --target {} --checkpoint {}", SENTENCE, TARGET, untrained_checkpoint
+    )
     assert main(arguments) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[:2] == [own.text, TARGET]

@@ -23,6 +23,7 @@ from augenmerk.core.extensions.training.cli.stopping import (
 from augenmerk.core.extensions.training.cli.train import TerminalProgress
 from augenmerk.core.extensions.training.events import SaveFailed, StepDone, TrainingEvent
 from augenmerk.core.run_files import LAST
+from tests.builders import command_line
 from tests.core.extensions.training.crashes import REPOSITORY, assert_same_run, half_written
 from tests.core.extensions.training.runs import copy_run
 from tests.core.extensions.training.test_checkpoint_manager import Filling
@@ -120,15 +121,7 @@ def test_a_person_who_says_stop_can_go_on_later(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    arguments = [
-        "train",
-        "--config",
-        str(config),
-        "--device",
-        "cpu",
-        "--out",
-        str(tmp_path / "run"),
-    ]
+    arguments = command_line("train --config {} --device cpu --out {}", config, tmp_path / "run")
     with monkeypatch.context() as patch:
         sit_down(patch, "stop\n")
         Filling(patch, full=range(2, 99))
@@ -177,15 +170,7 @@ def test_without_a_person_it_ends_says_what_to_do_and_keeps_the_older_file(
     config: Path, tmp_path: Path
 ) -> None:
     """A real refusal of the system, in a process of its own, as in a job on a server."""
-    arguments = [
-        "train",
-        "--config",
-        str(config),
-        "--out",
-        str(tmp_path / "run"),
-        "--device",
-        "cpu",
-    ]
+    arguments = command_line("train --config {} --out {} --device cpu", config, tmp_path / "run")
     script = f"""
 import sys
 from augenmerk.core.extensions.training.cli import train

@@ -24,6 +24,7 @@ from augenmerk.core.translation.experiment import (
 )
 from augenmerk.core.translation.experiment_file import experiment_from_json, part_to_json
 from augenmerk.core.translation.translator import Translator
+from tests.builders import command_line
 
 SENTENCE = "Ein Mann steht auf einer Leiter."
 TARGET = "A man stands on a ladder."
@@ -68,12 +69,7 @@ def run(
     assert (
         main(
             [
-                command,
-                SENTENCE,
-                "--checkpoint",
-                str(checkpoint),
-                "--device",
-                "cpu",
+                *command_line("{} {} --checkpoint {} --device cpu", command, SENTENCE, checkpoint),
                 *more,
                 *arguments,
             ]
@@ -219,14 +215,9 @@ def test_what_lies_beyond_the_end_is_listed_and_noted(untrained_checkpoint: Path
     assert (
         fields["notes"][-1] == "Beyond the end of the translation, so without effect: step 8: man."
     )
-    arguments = [
-        "translate",
-        SENTENCE,
-        "--checkpoint",
-        str(untrained_checkpoint),
-        "--force",
-        "2=<eos>",
-    ]
+    arguments = command_line(
+        "translate {} --checkpoint {} --force 2=<eos>", SENTENCE, untrained_checkpoint
+    )
     assert main([*arguments, "--force", "9=man"]) == 0
     assert (
         "note: Beyond the end of the translation, so without effect: step 9: man."
@@ -398,15 +389,9 @@ def test_scores_are_those_of_the_changed_model(
     german, english = tmp_path / "some.de", tmp_path / "some.en"
     german.write_text("Ein Mann steht.\nLeiter.\nEin Hund .\n", encoding="utf-8")
     english.write_text("A man stands.\nLadder.\nA dog .\n", encoding="utf-8")
-    evaluate = [
-        "evaluate",
-        "--source",
-        str(german),
-        "--reference",
-        str(english),
-        "--hypotheses",
-        str(tmp_path / "h"),
-    ]
+    evaluate = command_line(
+        "evaluate --source {} --reference {} --hypotheses {}", german, english, tmp_path / "h"
+    )
     evaluate += ["--checkpoint", str(untrained_checkpoint)]
     heads = (HeadScaled(Head("encoder", 0, 0)), HeadScaled(Head("cross", 1, 1), -2.0))
     scalings = (*heads, FeedForwardScaled(Network("decoder", 0)))
@@ -417,11 +402,7 @@ def test_scores_are_those_of_the_changed_model(
             main(
                 [
                     *evaluate,
-                    "--json",
-                    option,
-                    "encoder:1:1",
-                    "--scale-head",
-                    "cross:2:2=-2",
+                    *command_line("--json {} encoder:1:1 --scale-head cross:2:2=-2", option),
                     *network_off,
                 ]
             )

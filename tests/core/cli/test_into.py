@@ -31,6 +31,7 @@ from augenmerk.core.translation.experiment_file import (
     write_experiment_file,
 )
 from augenmerk.core.translation.translator import Translator
+from tests.builders import command_line
 from tests.core.extensions.readers.marian_models import CODES, make_folder
 
 SENTENCE = "Ein Mann sieht viele Kinder."
@@ -227,15 +228,12 @@ class TestAModelOfSeveralLanguages:
         assert (numbers["notes"]["no_target_language"], numbers["notes"]["refused"]) == ([0], [2])
         assert (
             main(
-                [
-                    "figure",
-                    "--text",
+                command_line(
+                    "figure --text {} --checkpoint {} --out {}",
                     SENTENCE,
-                    "--checkpoint",
-                    str(model),
-                    "--out",
-                    str(tmp_path / "map.html"),
-                ]
+                    model,
+                    tmp_path / "map.html",
+                )
             )
             == 0
         )
@@ -361,17 +359,9 @@ class TestAModelOfSeveralLanguages:
         page = tmp_path / "map.html"
         assert (
             main(
-                [
-                    "figure",
-                    "--text",
-                    SENTENCE,
-                    "--into",
-                    "fr",
-                    "--checkpoint",
-                    str(model),
-                    "--out",
-                    str(page),
-                ]
+                command_line(
+                    "figure --text {} --into fr --checkpoint {} --out {}", SENTENCE, model, page
+                )
             )
             == 0
         )

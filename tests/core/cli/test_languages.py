@@ -17,6 +17,7 @@ from augenmerk.core.text.languages import (
     language_name,
     two_letter_code,
 )
+from tests.builders import command_line
 
 FRENCH = ("un homme dort .", "une femme dort .", "un chien court .", "l'homme court .") * 4
 ITALIAN = ("un uomo dorme .", "una donna dorme .", "un cane corre .", "l'uomo corre .") * 4
@@ -73,14 +74,12 @@ def test_a_run_is_stored_and_shown_in_its_languages(
     assert "Enter a German sentence" in capsys.readouterr().err
     assert (
         main(
-            [
-                "translate",
+            command_line(
+                "translate {} --target {} --checkpoint {}",
                 "ein mann",
-                "--target",
                 " ",
-                "--checkpoint",
-                str(out / "last.safetensors"),
-            ]
+                out / "last.safetensors",
+            )
         )
         == 2
     )
@@ -103,15 +102,9 @@ def _with_model(text: str, model: ModelConfig) -> str:
 
 
 def test_the_copy_task_has_no_languages(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    copy = [
-        "train",
-        "--preset",
-        "copy-task-small",
-        "--out",
-        str(tmp_path / "run"),
-        "--target-language",
-        "fr",
-    ]
+    copy = command_line(
+        "train --preset copy-task-small --out {} --target-language fr", tmp_path / "run"
+    )
     assert main(copy) == 2
     assert "copies symbols and has no languages" in capsys.readouterr().err
     assert not (tmp_path / "run").exists()
@@ -123,16 +116,9 @@ def test_a_language_that_spacy_does_not_know_is_refused(
 ) -> None:
     (folder / "train.qq").write_text("\n".join(GERMAN) + "\n", encoding="utf-8")
     (folder / "val.qq").write_text("\n".join(GERMAN) + "\n", encoding="utf-8")
-    prepare = [
-        "data",
-        "prepare",
-        "--data",
-        str(folder),
-        "--out",
-        str(folder / "x"),
-        "--target-language",
-        "qq",
-    ]
+    prepare = command_line(
+        "data prepare --data {} --out {} --target-language qq", folder, folder / "x"
+    )
     assert main(prepare) == 2
     assert (
         "target_language is 'qq'. Use a language code such as de or en" in capsys.readouterr().err

@@ -22,6 +22,7 @@ from augenmerk.core.extensions.training.corpora.parallel import read_lines
 from augenmerk.core.plain_text import MAX_LINE_CHARACTERS
 from augenmerk.core.translation.experiment import Experiment
 from augenmerk.core.translation.translator import Translator
+from tests.builders import command_line
 
 REPOSITORY = Path(__file__).resolve().parents[3]
 SENTENCES = ["Ein Mann steht auf einer Leiter.", "ein hund .", "Leiter", "Ein Mann steht."]
@@ -250,15 +251,9 @@ def test_a_folder_holds_the_maps_of_one_run(
     folder = tmp_path / "maps"
     folder.mkdir()
     (folder / "notes.txt").write_bytes(b"of the user")
-    command = [
-        "translate",
-        "-",
-        "--jsonl",
-        "--attention",
-        str(folder),
-        "--checkpoint",
-        str(untrained_checkpoint),
-    ]
+    command = command_line(
+        "translate - --jsonl --attention {} --checkpoint {}", folder, untrained_checkpoint
+    )
     set_input("\n".join(SENTENCES))
     assert main(command) == 0
     before = {path: path.read_bytes() for path in folder.iterdir()}
@@ -282,10 +277,9 @@ def test_a_folder_with_maps_under_any_name_is_refused(
     assert (
         main(
             [
-                "translate",
-                SENTENCES[0],
-                "--attention",
-                str(tmp_path / "maps" / "two.npz"),
+                *command_line(
+                    "translate {} --attention {}", SENTENCES[0], tmp_path / "maps" / "two.npz"
+                ),
                 *checkpoint,
             ]
         )
@@ -311,15 +305,9 @@ def test_of_two_runs_into_an_empty_folder_one_is_refused(
     untrained_checkpoint: Path, tmp_path: Path, set_input, capsys
 ) -> None:
     folder = tmp_path / "maps"
-    command = [
-        "translate",
-        "-",
-        "--jsonl",
-        "--attention",
-        str(folder),
-        "--checkpoint",
-        str(untrained_checkpoint),
-    ]
+    command = command_line(
+        "translate - --jsonl --attention {} --checkpoint {}", folder, untrained_checkpoint
+    )
     first = subprocess.Popen(
         [sys.executable, "-m", "augenmerk", *command],
         stdin=subprocess.PIPE,
@@ -369,15 +357,9 @@ def test_an_intervention_that_does_not_fit_one_line_refuses_that_line(
     untrained_checkpoint: Path, set_input, capsys
 ) -> None:
     set_input("Ein Mann steht.\nMann\n")
-    arguments = [
-        "translate",
-        "-",
-        "--jsonl",
-        "--remove-word",
-        "3",
-        "--checkpoint",
-        str(untrained_checkpoint),
-    ]
+    arguments = command_line(
+        "translate - --jsonl --remove-word 3 --checkpoint {}", untrained_checkpoint
+    )
     assert main(arguments) == 2
     first, second = (json.loads(line) for line in capsys.readouterr().out.splitlines())
     assert first["source_tokens"] == ["<sos>", "ein", "mann", ".", "<eos>"]
@@ -473,15 +455,11 @@ def test_one_line_of_standard_input_can_be_a_dash(
         set_input(text)
         assert (
             main(
-                [
-                    "translate",
-                    "-",
-                    "--target",
+                command_line(
+                    "translate - --target {} --json --checkpoint {}",
                     "a man .",
-                    "--json",
-                    "--checkpoint",
-                    str(untrained_checkpoint),
-                ]
+                    untrained_checkpoint,
+                )
             )
             == 0
         )
@@ -514,16 +492,9 @@ def test_numbers_of_each_line(untrained_checkpoint: Path, set_input, capsys) -> 
 @pytest.mark.subprocess
 @pytest.mark.slow
 def test_a_slow_writer_gets_each_answer_before_it_writes_on(untrained_checkpoint: Path) -> None:
-    command = [
-        sys.executable,
-        "-m",
-        "augenmerk",
-        "translate",
-        "-",
-        "--jsonl",
-        "--checkpoint",
-        str(untrained_checkpoint),
-    ]
+    command = command_line(
+        "{} -m augenmerk translate - --jsonl --checkpoint {}", sys.executable, untrained_checkpoint
+    )
     with subprocess.Popen(
         command,
         cwd=REPOSITORY,

@@ -31,6 +31,7 @@ from augenmerk.core.extensions.training.cli.stopping import (
 )
 from augenmerk.core.extensions.training.corpora.prepared import load_prepared
 from augenmerk.core.extensions.training.folder import read_starts
+from tests.builders import command_line
 from tests.signals import use_default_signals
 from tests.test_import_rules import modules_imported_by
 
@@ -70,16 +71,9 @@ def test_translate_prints_one_line(
 @pytest.mark.subprocess
 @pytest.mark.slow
 def test_translate_reads_standard_input(untrained_checkpoint: Path) -> None:
-    command = [
-        sys.executable,
-        "-m",
-        "augenmerk",
-        "translate",
-        "-",
-        "--json",
-        "--checkpoint",
-        str(untrained_checkpoint),
-    ]
+    command = command_line(
+        "{} -m augenmerk translate - --json --checkpoint {}", sys.executable, untrained_checkpoint
+    )
     done = subprocess.run(
         command, input=SENTENCE, capture_output=True, encoding="utf-8", cwd=REPOSITORY, check=True
     )
@@ -90,15 +84,9 @@ def test_json_and_attention_agree(
     untrained_checkpoint: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     target = tmp_path / "maps.npz"
-    arguments = [
-        "translate",
-        SENTENCE,
-        "--checkpoint",
-        str(untrained_checkpoint),
-        "--json",
-        "--attention",
-        str(target),
-    ]
+    arguments = command_line(
+        "translate {} --checkpoint {} --json --attention {}", SENTENCE, untrained_checkpoint, target
+    )
     assert main(arguments) == 0
     told = json.loads(capsys.readouterr().out)
     with np.load(target, allow_pickle=False) as arrays:
@@ -178,11 +166,7 @@ def test_evaluate_gives_the_promised_keys(
     arguments = [
         "evaluate",
         *files,
-        "--json",
-        "--hypotheses",
-        str(hypotheses),
-        "--checkpoint",
-        str(untrained_checkpoint),
+        *command_line("--json --hypotheses {} --checkpoint {}", hypotheses, untrained_checkpoint),
     ]
     assert main(arguments) == 0
     scores = json.loads(capsys.readouterr().out)
@@ -420,32 +404,11 @@ def test_prepare_then_train_then_resume_then_translate(
 ) -> None:
     prepared, run = folder / "data.safetensors", folder / "run"
     assert (
-        main(
-            [
-                "data",
-                "prepare",
-                "--data",
-                str(folder),
-                "--preset",
-                "notebook",
-                "--out",
-                str(prepared),
-            ]
-        )
+        main(command_line("data prepare --data {} --preset notebook --out {}", folder, prepared))
         == 0
     )
     assert len(load_prepared(prepared).train) == 32
-    train = [
-        "train",
-        "--preset",
-        "notebook",
-        "--data",
-        str(prepared),
-        "--out",
-        str(run),
-        "--device",
-        "cpu",
-    ]
+    train = command_line("train --preset notebook --data {} --out {} --device cpu", prepared, run)
     assert "batch_size is 128 sentence pairs, but the training split" in refused(capsys, *train)
     assert not run.exists()
     train += ["--batch-size", "8"]
@@ -463,17 +426,9 @@ def test_prepare_then_train_then_resume_then_translate(
 
 @pytest.mark.training
 def test_training_says_how_it_goes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    arguments = [
-        "train",
-        "--preset",
-        "copy-task-small",
-        "--data",
-        "copy",
-        "--max-steps",
-        "3",
-        "--out",
-        str(tmp_path / "r"),
-    ]
+    arguments = command_line(
+        "train --preset copy-task-small --data copy --max-steps 3 --out {}", tmp_path / "r"
+    )
     assert main(arguments) == 0
     told = capsys.readouterr().err
     for word in ("loss", "rate", "tokens/s", "left", "validation", "best.safetensors"):
@@ -520,16 +475,9 @@ def test_train_refuses_before_it_writes(
 def test_a_polite_kill_stops_and_keeps(tmp_path: Path, numbers: list[signal.Signals]) -> None:
     """A terminal, make and a wrapper may each forward one SIGINT; SIGXCPU comes every second."""
     run = tmp_path / "run"
-    command = [
-        sys.executable,
-        "-m",
-        "augenmerk",
-        "train",
-        "--preset",
-        "copy-task-small",
-        "--out",
-        str(run),
-    ]
+    command = command_line(
+        "{} -m augenmerk train --preset copy-task-small --out {}", sys.executable, run
+    )
     preexec = None if sys.platform == "win32" else use_default_signals
     process = subprocess.Popen(
         command, stderr=subprocess.PIPE, cwd=REPOSITORY, encoding="utf-8", preexec_fn=preexec
@@ -572,16 +520,9 @@ print(os.waitstatus_to_exitcode(status))
 def test_a_terminal_that_is_closed_stops_and_keeps(tmp_path: Path) -> None:
     """The bar cannot be drawn any more, either: writing to the terminal fails from then on."""
     run = tmp_path / "run"
-    train = [
-        sys.executable,
-        "-m",
-        "augenmerk",
-        "train",
-        "--preset",
-        "copy-task-small",
-        "--out",
-        str(run),
-    ]
+    train = command_line(
+        "{} -m augenmerk train --preset copy-task-small --out {}", sys.executable, run
+    )
     command = [sys.executable, "-c", TERMINAL, str(run), *train]
     done = subprocess.run(
         command,

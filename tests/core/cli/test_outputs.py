@@ -21,6 +21,7 @@ from augenmerk.core.cli.outputs import (
 )
 from augenmerk.core.errors import StorageError
 from augenmerk.viz_app.launch import run_command
+from tests.builders import command_line
 
 SENTENCE = "Ein Mann steht."
 NAMES: dict[str, Callable[[Path, Path], None]] = {
@@ -59,16 +60,12 @@ def test_an_input_is_not_overwritten_under_any_name(
     for path, command in (
         (
             text,
-            [
-                "evaluate",
-                "--source",
+            command_line(
+                "evaluate --source {} --reference {} --checkpoint {} --hypotheses",
                 text,
-                "--reference",
                 text,
-                "--checkpoint",
                 model,
-                "--hypotheses",
-            ],
+            ),
         ),
         (model, ["average", model, "--out"]),
         (model, ["import", model, "--out"]),
@@ -156,15 +153,12 @@ def test_own_results_are_overwritten(model: Path, text: Path, tmp_path: Path) ->
         ["translate", SENTENCE, "--attention", tmp_path / "maps.npz"],
         ["analyze", SENTENCE, "--out", tmp_path / "numbers.npz"],
         ["analyze", SENTENCE, "--out", tmp_path / "numbers.json"],
-        [
-            "evaluate",
-            "--source",
+        command_line(
+            "evaluate --source {} --reference {} --hypotheses {}",
             text,
-            "--reference",
             reference,
-            "--hypotheses",
             tmp_path / "text.en",
-        ],
+        ),
     ]
     for command in commands * 2:
         assert main([*map(str, command), "--checkpoint", str(model)]) == 0

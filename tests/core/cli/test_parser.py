@@ -7,6 +7,7 @@ import pytest
 
 from augenmerk.core.cli.main import main, make_parser
 from augenmerk.viz_app.launch import window_parser
+from tests.builders import command_line
 
 
 @pytest.mark.parametrize(
@@ -54,19 +55,7 @@ def test_an_empty_folder_name_is_not_the_folder_of_the_terminal(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     with pytest.raises(SystemExit):
-        main(
-            [
-                "train",
-                "--preset",
-                "copy-task-small",
-                "--data",
-                "copy",
-                "--max-steps",
-                "1",
-                "--out",
-                "",
-            ]
-        )
+        main(command_line("train --preset copy-task-small --data copy --max-steps 1 --out {}", ""))
     assert list(tmp_path.iterdir()) == []
 
 

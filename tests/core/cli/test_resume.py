@@ -21,6 +21,7 @@ from augenmerk.core.extensions.training.events import StepDone, TrainingEvent
 from augenmerk.core.extensions.training.folder import read_run_inputs
 from augenmerk.core.extensions.training.inputs import load_models, read_corpus, settings_of_run
 from augenmerk.core.run_files import BEST, LAST, RUN_SETTINGS
+from tests.builders import command_line
 from tests.core.extensions.training.runs import copy_run, record, sentences, text_run
 
 pytestmark = pytest.mark.training
@@ -169,16 +170,9 @@ def test_a_file_of_some_settings_changes_only_those(tmp_path: Path, run: Path) -
 
 
 def test_the_command_that_started_it_may_be_repeated(tmp_path: Path, run: Path, data: Path) -> None:
-    command = [
-        "--preset",
-        "notebook",
-        "--data",
-        data,
-        "--batch-size",
-        8,
-        "--set",
-        "model.dropout=0.2",
-    ]
+    command = command_line(
+        "--preset notebook --data {} --batch-size 8 --set model.dropout=0.2", data
+    )
     further = [*command, "--initial-model", run / BEST, "--device", "cpu"]
     assert train(tmp_path / "further", *further, "--max-steps", 2) == 0
     assert resume(tmp_path / "further", *further, "--max-steps", 4) == 0

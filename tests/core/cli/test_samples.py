@@ -15,6 +15,7 @@ from augenmerk.core.model.heads import Head, Network
 from augenmerk.core.translation.experiment import FeedForwardScaled, HeadScaled, SoftmaxTemperature
 from augenmerk.core.translation.experiment_file import part_to_json
 from augenmerk.core.translation.translator import Translator
+from tests.builders import command_line
 
 GERMAN, ENGLISH = ["Ein Mann steht.", "Leiter."], ["A man stands.", "Ladder."]
 CHANGES = (
@@ -22,14 +23,9 @@ CHANGES = (
     FeedForwardScaled(Network("decoder", 1)),
     SoftmaxTemperature(Head("cross", 1, 0), 3.0),
 )
-OPTIONS = [
-    "--head-off",
-    "encoder:1:1",
-    "--feed-forward-off",
-    "decoder:2",
-    "--temperature",
-    "cross:2:1=3",
-]
+OPTIONS = command_line(
+    "--head-off encoder:1:1 --feed-forward-off decoder:2 --temperature cross:2:1=3"
+)
 
 
 @pytest.fixture(scope="module")
@@ -230,14 +226,9 @@ def test_a_wrong_line_of_pairs_is_named(untrained_checkpoint: Path, pairs: Path,
     pairs.write_text("Leiter\t\tladder\tman\nLeiter\t\tqqqq\tman\n", encoding="utf-8")
     assert (
         main(
-            [
-                "analyze",
-                str(pairs),
-                "--metric",
-                "difference",
-                "--checkpoint",
-                str(untrained_checkpoint),
-            ]
+            command_line(
+                "analyze {} --metric difference --checkpoint {}", pairs, untrained_checkpoint
+            )
         )
         == 2
     )

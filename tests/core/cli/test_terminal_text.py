@@ -14,6 +14,7 @@ import pytest
 from augenmerk.core.cli.command import run_guarded
 from augenmerk.core.cli.main import main
 from augenmerk.core.extensions.readers.pickled import how_to_convert
+from tests.builders import command_line
 from tests.core.extensions.training.runs import copy_run, record
 
 HOSTILE = "\x1b]0;owned\x07\x1b[2J\x9b31m\x08\x7f\u202e"
@@ -141,15 +142,10 @@ def test_names_of_files_show_control_characters_as_escapes(
         ["info", str(tmp_path / f"mean{HOSTILE}\nforged.safetensors")],
         ["info", checkpoint],
         ["runs", str(tmp_path)],
-        [
-            "train",
-            "--preset",
-            "copy-task-small",
-            "--max-steps",
-            "1",
-            "--out",
-            str(tmp_path / f"other{HOSTILE}\nforged"),
-        ],
+        command_line(
+            "train --preset copy-task-small --max-steps 1 --out {}",
+            tmp_path / f"other{HOSTILE}\nforged",
+        ),
     ):
         assert main(arguments) == 0
         told = capsys.readouterr()

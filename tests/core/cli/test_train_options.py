@@ -18,6 +18,7 @@ from augenmerk.core.extensions.training.film import read_film
 from augenmerk.core.extensions.training.folder import remember_run_folder
 from augenmerk.core.extensions.training.inputs import RunModels
 from augenmerk.viz_app.extensions.train.run.choices import RunChoices
+from tests.builders import command_line
 from tests.core.extensions.training.runs import copy_run
 
 
@@ -99,15 +100,9 @@ def test_files_and_folders_may_have_names_that_are_not_utf8(
     capsys.readouterr()
     assert main(["runs", str(tmp_path)]) == 0
     assert "l\\udce4uf" in capsys.readouterr().out
-    text = [
-        "translate",
-        "1 2 3",
-        "--checkpoint",
-        str(out / "last.safetensors"),
-        "--device",
-        "cpu",
-        "--json",
-    ]
+    text = command_line(
+        "translate {} --checkpoint {} --device cpu --json", "1 2 3", out / "last.safetensors"
+    )
     assert main(text) == 0
 
 
@@ -240,14 +235,9 @@ def test_runs_are_listed_with_their_scores(
 @pytest.mark.training
 def test_any_setting_is_set_by_its_dotted_name(config: Path, tmp_path: Path) -> None:
     out = tmp_path / "run"
-    more = [
-        "--set",
-        "model.width=8",
-        "--set",
-        "model.num_heads=1",
-        "--set",
-        "training.learning_rate=2e-3",
-    ]
+    more = command_line(
+        "--set model.width=8 --set model.num_heads=1 --set training.learning_rate=2e-3"
+    )
     assert train(config, out, *more, "--max-steps", "2") == 0
     run = load_checkpoint(out / "last.safetensors").run
     assert (run.model.width, run.model.num_heads, run.training.learning_rate) == (8, 1, 0.002)

@@ -14,6 +14,7 @@ from augenmerk.core.extensions.training.corpora.word_counting import count_words
 from augenmerk.core.resources import bundled_model_path
 from augenmerk.core.text.word_counts import WordCounts
 from augenmerk.core.translation.translator import Translator
+from tests.builders import command_line
 
 KNOWN = ["ein", "mann", "steht", "auf", "einer", "leiter", "."]
 
@@ -79,15 +80,9 @@ def test_left_out_words_are_noted_and_stand_in_json(capsys: pytest.CaptureFixtur
     assert note in output.err
     assert (
         main(
-            [
-                "align",
-                "--text",
-                text,
-                "--head",
-                "cross:2:5",
-                "--checkpoint",
-                str(bundled_model_path()),
-            ]
+            command_line(
+                "align --text {} --head cross:2:5 --checkpoint {}", text, bundled_model_path()
+            )
         )
         == 0
     )
@@ -202,14 +197,9 @@ def test_a_mean_of_checkpoints_knows_what_the_last_knows(
 ) -> None:
     assert (
         main(
-            [
-                "average",
-                str(untrained_checkpoint),
-                str(file),
-                "--half",
-                "--out",
-                str(tmp_path / "mean"),
-            ]
+            command_line(
+                "average {} {} --half --out {}", untrained_checkpoint, file, tmp_path / "mean"
+            )
         )
         == 0
     )

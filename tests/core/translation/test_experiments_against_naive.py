@@ -59,7 +59,7 @@ class Case:
     expected: NaiveResult
 
 
-@pytest.fixture(scope="module", params=list(MODELS))
+@pytest.fixture(scope="module", params=MODELS)
 def model_name(request: pytest.FixtureRequest) -> str:
     return request.param
 

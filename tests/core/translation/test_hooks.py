@@ -47,7 +47,7 @@ MAX_NEAR_TIES = 1
 Ways = tuple[list[Translation], list[list[Hypothesis]]]
 
 
-@pytest.fixture(scope="module", params=list(MODEL_NAMES))
+@pytest.fixture(scope="module", params=MODEL_NAMES)
 def translator(request: pytest.FixtureRequest) -> Translator:
     return make_translator(MODEL_NAMES[request.param])
 

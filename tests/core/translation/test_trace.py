@@ -34,7 +34,7 @@ CHANGES: tuple[Intervention, ...] = (
 )
 
 
-@pytest.fixture(params=list(MODELS))
+@pytest.fixture(params=MODELS)
 def translator(request: pytest.FixtureRequest) -> Translator:
     return make_translator(request.param)
 

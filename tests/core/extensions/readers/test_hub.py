@@ -21,6 +21,7 @@ from augenmerk.core.errors import ImportStoppedError, ModelImportError
 from augenmerk.core.extensions.readers.hub import fetch
 from augenmerk.core.extensions.readers.importing import import_model
 from tests.bad_server import BAD_ANSWERS, PAGE, answer, answering
+from tests.builders import command_line
 from tests.conftest import REPOSITORY
 from tests.core.extensions.readers.marian_models import make_folder
 
@@ -283,15 +284,9 @@ def test_without_a_connection_the_message_says_what_to_do(
 
 @pytest.mark.subprocess
 def test_variables_that_the_library_cannot_read_are_told(tmp_path: Path) -> None:
-    command = [
-        sys.executable,
-        "-m",
-        "augenmerk",
-        "import",
-        NAME,
-        "--out",
-        str(tmp_path / "model.safetensors"),
-    ]
+    command = command_line(
+        "{} -m augenmerk import {} --out {}", sys.executable, NAME, tmp_path / "model.safetensors"
+    )
     done = subprocess.run(
         command,
         env={**os.environ, "HF_ENDPOINT": "http://[::1", "XDG_CACHE_HOME": str(tmp_path)},

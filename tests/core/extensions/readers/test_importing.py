@@ -40,6 +40,7 @@ from augenmerk.core.translation.experiment import (
     SourceWordRemoved,
 )
 from augenmerk.core.translation.translator import Translator
+from tests.builders import command_line
 from tests.core.extensions.readers.marian_models import (
     add_tokens,
     as_the_library_reads,
@@ -113,16 +114,9 @@ def test_a_folder_whose_name_is_not_utf8_is_imported(folder: Path, tmp_path: Pat
     target = tmp_path / os.fsdecode(b"m\xf6dell.safetensors")
     assert (
         main(
-            [
-                "import",
-                str(renamed),
-                "--out",
-                str(target),
-                "--source-language",
-                "de",
-                "--target-language",
-                "en",
-            ]
+            command_line(
+                "import {} --out {} --source-language de --target-language en", renamed, target
+            )
         )
         == 0
     )
@@ -998,14 +992,9 @@ def test_an_imported_model_is_scored(folder: Path, capsys: pytest.CaptureFixture
         ("a.en", ("A man runs, and a dog plays.", "A dog.")),
     ):
         (folder / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
-    command = [
-        "evaluate",
-        "--source",
-        str(folder / "a.de"),
-        "--reference",
-        str(folder / "a.en"),
-        "--json",
-    ]
+    command = command_line(
+        "evaluate --source {} --reference {} --json", folder / "a.de", folder / "a.en"
+    )
     capsys.readouterr()
     assert main([*command, "--checkpoint", str(out)]) == 0
     scores = json.loads(capsys.readouterr().out)

@@ -18,6 +18,7 @@ from augenmerk.core.extensions.training.corpora.parallel import read_lines
 from augenmerk.core.extensions.training.folder import read_starts, summarize
 from augenmerk.core.extensions.training.inputs import RunModels
 from augenmerk.core.run_files import LAST
+from tests.builders import command_line
 from tools.train_bundled_model import RECIPE, RESULT, Stage, main, read_recipe
 
 ROOT = RECIPE.parent.parent
@@ -99,15 +100,9 @@ def test_one_percent_of_the_recipe_survives_a_kill_and_a_stop(
     )
 
     def begin() -> "subprocess.Popen[bytes]":
-        words = [
-            "--dry-run",
-            "--recipe",
-            str(recipe),
-            "--data",
-            str(multi30k_folder),
-            "--out",
-            str(out),
-        ]
+        words = command_line(
+            "--dry-run --recipe {} --data {} --out {}", recipe, multi30k_folder, out
+        )
         command = [sys.executable, "-m", "tools.train_bundled_model", *words]
         with (tmp_path / "log").open("ab") as log:
             return subprocess.Popen(

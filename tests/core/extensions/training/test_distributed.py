@@ -22,6 +22,7 @@ from augenmerk.core.extensions.training.events import StepDone
 from augenmerk.core.extensions.training.folder import read_starts
 from augenmerk.core.folder_lock import LOCK
 from augenmerk.core.run_files import LAST
+from tests.builders import command_line
 from tests.conftest import REPOSITORY
 from tests.core.extensions.training.runs import record
 from tests.core.extensions.training.two_processes import corpus_for, with_dropout, without_dropout
@@ -197,14 +198,9 @@ def test_one_signal_ends_all_and_keeps_what_was_learned(
     )
     command = [
         *LAUNCH,
-        "--master-port",
-        str(free_port()),
-        "-m",
-        "augenmerk",
-        "train",
+        *command_line("--master-port {} -m augenmerk train", free_port()),
         *options,
-        "--out",
-        str(folder),
+        *command_line("--out {}", folder),
     ]
     with (
         said.open("w") as stream,

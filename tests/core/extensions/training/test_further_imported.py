@@ -17,6 +17,7 @@ from augenmerk.core.extensions.training.corpora.loading import load_corpus
 from augenmerk.core.extensions.training.film import read_film
 from augenmerk.core.extensions.training.folder import read_starts
 from augenmerk.core.run_files import BEST, LAST
+from tests.builders import command_line
 from tests.core.extensions.readers import joeynmt_models, marian_models
 from tests.core.extensions.readers.pickles import pickles_read_here
 from tests.core.extensions.readers.published import EncoderDecoder, NotebookSeq2Seq, shaken
@@ -102,15 +103,9 @@ def test_the_loss_falls_and_the_result_opens_translates_and_evaluates(
         )
     before = load_checkpoint(tmp_path / "imported.safetensors")
     out = tmp_path / "run"
-    command = [
-        "train",
-        "--initial-model",
-        tmp_path / "imported.safetensors",
-        "--data",
-        data,
-        "--out",
-        out,
-    ]
+    command = command_line(
+        "train --initial-model {} --data {} --out {}", tmp_path / "imported.safetensors", data, out
+    )
     assert main([*map(str, command), "--device", "cpu", "--epochs", "2", "--batch-size", "30"]) == 0
     first, last = load_checkpoint(out / BEST), load_checkpoint(out / LAST)
     assert last.history[1].training_loss < last.history[0].training_loss
@@ -120,18 +115,7 @@ def test_the_loss_falls_and_the_result_opens_translates_and_evaluates(
     assert last.codecs.to_dict() == before.codecs.to_dict()
     assert len(read_film(out)) == 3
 
-    resumed = [
-        "train",
-        "--data",
-        data,
-        "--out",
-        out,
-        "--resume",
-        "--epochs",
-        "3",
-        "--device",
-        "cpu",
-    ]
+    resumed = command_line("train --data {} --out {} --resume --epochs 3 --device cpu", data, out)
     assert main([*map(str, resumed)]) == 0
     again = load_checkpoint(out / LAST)
     assert (len(again.history), again.decoding, again.origin) == (3, before.decoding, before.origin)
@@ -159,15 +143,7 @@ def imported(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def train(out: Path, *more: object) -> int:
     command = [
-        "train",
-        "--out",
-        out,
-        "--device",
-        "cpu",
-        "--max-steps",
-        2,
-        "--batch-size",
-        30,
+        *command_line("train --out {} --device cpu --max-steps 2 --batch-size 30", out),
         *more,
     ]
     return main([str(word) for word in command])
@@ -270,34 +246,14 @@ def test_an_imported_model_teaches_another_by_its_tokenizer(
 def test_a_small_corpus_gets_batches_that_fit_unless_a_size_is_chosen(
     imported: Path, data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words = [
-        "train",
-        "--initial-model",
-        imported,
-        "--data",
-        data,
-        "--device",
-        "cpu",
-        "--max-steps",
-        "1",
-        "--out",
-    ]
+    words = command_line(
+        "train --initial-model {} --data {} --device cpu --max-steps 1 --out", imported, data
+    )
     assert main([str(word) for word in (*words, tmp_path / "run")]) == 0
     size = load_checkpoint(tmp_path / "run" / LAST).run.training.batch_size
     assert f"each batch has {size:,} tokens" in capsys.readouterr().err
     assert (
-        main(
-            [
-                "train",
-                "--resume",
-                "--out",
-                str(tmp_path / "run"),
-                "--max-steps",
-                "2",
-                "--device",
-                "cpu",
-            ]
-        )
+        main(command_line("train --resume --out {} --max-steps 2 --device cpu", tmp_path / "run"))
         == 0
     )
     assert main([str(word) for word in (*words, tmp_path / "other", "--batch-size", 9000)]) == 2
@@ -332,14 +288,12 @@ def test_into_chooses_the_target_language_of_the_data(
     multilingual: Path, french: Path, tmp_path: Path, into: str, more: list[str]
 ) -> None:
     begun = [
-        "--initial-model",
-        multilingual,
-        "--data",
-        french,
-        "--into",
-        into,
-        "--source-language",
-        "de",
+        *command_line(
+            "--initial-model {} --data {} --into {} --source-language de",
+            multilingual,
+            french,
+            into,
+        ),
         *more,
     ]
     assert train(tmp_path / "run", *begun) == 0
@@ -351,18 +305,7 @@ def test_into_chooses_the_target_language_of_the_data(
     code = last.codecs.source.vocabulary.ids[">>fra<<"]
     assert {ids[0] for ids in (*corpus.train.source, *corpus.validation.source)} == {code}
     assert (
-        main(
-            [
-                "train",
-                "--resume",
-                "--out",
-                str(tmp_path / "run"),
-                "--max-steps",
-                "3",
-                "--device",
-                "cpu",
-            ]
-        )
+        main(command_line("train --resume --out {} --max-steps 3 --device cpu", tmp_path / "run"))
         == 0
     )
     assert (
@@ -376,16 +319,9 @@ def test_into_chooses_the_target_language_of_the_data(
 def test_a_sentence_of_the_film_gets_the_code_too(
     multilingual: Path, french: Path, tmp_path: Path
 ) -> None:
-    begun = [
-        "--initial-model",
-        multilingual,
-        "--data",
-        french,
-        "--into",
-        "fr",
-        "--source-language",
-        "de",
-    ]
+    begun = command_line(
+        "--initial-model {} --data {} --into fr --source-language de", multilingual, french
+    )
     assert train(tmp_path / "run", *begun, "--probe", "Ein Hund.") == 0
     assert read_film(tmp_path / "run")[-1].translation.source_text == ">>fra<< Ein Hund."
 
@@ -393,16 +329,9 @@ def test_a_sentence_of_the_film_gets_the_code_too(
 def test_a_target_language_that_is_the_source_is_refused(
     multilingual: Path, french: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    begun = [
-        "--initial-model",
-        multilingual,
-        "--data",
-        french,
-        "--into",
-        "deu",
-        "--source-language",
-        "de",
-    ]
+    begun = command_line(
+        "--initial-model {} --data {} --into deu --source-language de", multilingual, french
+    )
     assert train(tmp_path / "run", *begun) == 2
     assert (
         "The source and the target are both German: source_language is de"
@@ -418,16 +347,11 @@ def test_data_without_a_target_language_or_with_an_unknown_one_are_refused_with_
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    begun = [
-        "--initial-model",
+    begun = command_line(
+        "--initial-model {} --data {} --source-language de --target-language fr",
         multilingual,
-        "--data",
         french,
-        "--source-language",
-        "de",
-        "--target-language",
-        "fr",
-    ]
+    )
     for more, said in (
         ([], "line 1 of the data does not say into which. Add --into CODE"),
         (
@@ -462,16 +386,11 @@ def test_lines_that_begin_with_codes_need_no_option(
         lines = (french / f"{split}.de").read_text(encoding="utf-8").splitlines()
         coded = (f">>{('fra', 'nld')[number % 2]}<< {line}\n" for number, line in enumerate(lines))
         (french / f"{split}.de").write_text("".join(coded), encoding="utf-8")
-    begun = [
-        "--initial-model",
+    begun = command_line(
+        "--initial-model {} --data {} --source-language de --target-language fr",
         multilingual,
-        "--data",
         french,
-        "--source-language",
-        "de",
-        "--target-language",
-        "fr",
-    ]
+    )
     assert train(tmp_path / "run", *begun) == 0
     assert load_checkpoint(tmp_path / "run" / LAST).run.data.target_code is None
 
@@ -481,17 +400,9 @@ def test_another_target_language_contradicts_a_resumed_run(
 ) -> None:
     begun = ["--initial-model", multilingual, "--data", french, "--source-language", "de"]
     assert train(tmp_path / "run", *begun, "--into", "fra") == 0
-    resumed = [
-        "train",
-        "--resume",
-        "--out",
-        str(tmp_path / "run"),
-        "--max-steps",
-        "3",
-        "--device",
-        "cpu",
-        "--into",
-    ]
+    resumed = command_line(
+        "train --resume --out {} --max-steps 3 --device cpu --into", tmp_path / "run"
+    )
     assert main([*resumed, "nld"]) == 2
     assert "--into nld contradicts the run" in capsys.readouterr().err
     assert main([*resumed, "French"]) == 0

@@ -15,6 +15,7 @@ from augenmerk.core.extensions.training.events import StepDone, TrainingEvent
 from augenmerk.core.extensions.training.session import TrainingSession
 from augenmerk.core.run_files import BEST, LAST, RUN_SETTINGS
 from augenmerk.core.text.word_counts import WordCounts
+from tests.builders import command_line
 from tests.core.extensions.training.runs import copy_corpus, copy_run, record, text_corpus, text_run
 
 pytestmark = pytest.mark.training
@@ -136,15 +137,9 @@ def test_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     data = ["data.copy_training_pairs=56", "data.copy_validation_pairs=20"]
     settings = [word for setting in (*shape, *data) for word in ("--set", setting)]
     command = [
-        "train",
-        "--preset",
-        "copy-task-small",
+        *command_line("train --preset copy-task-small"),
         *settings,
-        "--max-steps",
-        "2",
-        "--device",
-        "cpu",
-        "--initial-model",
+        *command_line("--max-steps 2 --device cpu --initial-model"),
     ]
     first = tmp_path / "first" / BEST
     assert main([*command, str(first), "--out", str(tmp_path / "run")]) == 0

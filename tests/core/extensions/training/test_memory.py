@@ -17,6 +17,7 @@ from augenmerk.core.extensions.training import checks, loop
 from augenmerk.core.extensions.training.checks import check_address_space, check_memory_for_training
 from augenmerk.core.extensions.training.corpora.prepared import prepare_copy_task
 from augenmerk.core.memory import is_out_of_memory
+from tests.builders import command_line
 
 REPOSITORY = Path(__file__).resolve().parents[4]
 
@@ -44,15 +45,7 @@ def test_a_config_that_cannot_fit_is_refused_with_the_numbers(
     config.write_text('preset = "notebook"\n[model]\n' + "\n".join(lines))
     assert (
         main(
-            [
-                "train",
-                "--config",
-                str(config),
-                "--data",
-                str(tmp_path),
-                "--out",
-                str(tmp_path / "out"),
-            ]
+            command_line("train --config {} --data {} --out {}", config, tmp_path, tmp_path / "out")
         )
         == 2
     )

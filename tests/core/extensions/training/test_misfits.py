@@ -19,6 +19,7 @@ from augenmerk.core.extensions.training.corpora.parallel import SentencePairs
 from augenmerk.core.extensions.training.corpora.prepared import prepare, save_prepared
 from augenmerk.core.extensions.training.events import MisfitError, Proposal
 from augenmerk.core.extensions.training.inputs import read_corpus
+from tests.builders import command_line
 from tests.core.extensions.training.runs import (
     copy_corpus,
     copy_run,
@@ -101,18 +102,9 @@ def test_the_options_of_the_message_start_the_run(
     folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     shape = [word for setting in (*SHAPE, "model.max_positions=40") for word in ("--set", setting)]
-    words = [
-        "--preset",
-        "multi30k",
-        "--data",
-        folder,
-        "--out",
-        tmp_path / "run",
-        "--device",
-        "cpu",
-        "--max-steps",
-        1,
-    ]
+    words = command_line(
+        "--preset multi30k --data {} --out {} --device cpu --max-steps 1", folder, tmp_path / "run"
+    )
     assert main(["train", *map(str, words), *shape]) == 2
     options = shlex.split(capsys.readouterr().err.strip().rpartition(": --set ")[2])
     assert not (tmp_path / "run").exists()
@@ -260,14 +252,9 @@ def test_a_resumed_run_gets_no_other_settings_proposed(tmp_path: Path) -> None:
 def test_preparing_data_says_it_without_a_line_of_c(
     folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    prepare_it = [
-        "data",
-        "prepare",
-        "--data",
-        str(folder),
-        "--out",
-        str(tmp_path / "data.safetensors"),
-    ]
+    prepare_it = command_line(
+        "data prepare --data {} --out {}", folder, tmp_path / "data.safetensors"
+    )
     assert main(prepare_it) == 2
     said = capsys.readouterr().err
     options = re.findall(r"--set (\S+=\w+)", said)

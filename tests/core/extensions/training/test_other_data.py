@@ -20,6 +20,7 @@ from augenmerk.core.extensions.training.corpora.prepared import (
 from augenmerk.core.extensions.training.events import ChangedDataError, StepDone, TrainingEvent
 from augenmerk.core.extensions.training.inputs import codecs_to_keep
 from augenmerk.core.run_files import BEST, LAST, RUN_SETTINGS
+from tests.builders import command_line
 from tests.core.extensions.training.runs import record, sentences, text_run
 
 RUN = text_run({"dropout": 0.1}, num_epochs=2)
@@ -254,14 +255,12 @@ def test_on_the_command_line(
     assert train("student", "--resume", "--teacher", trained, "--max-steps", 4) == 0
     assert load_checkpoint(tmp_path / "student" / LAST).codecs.to_dict() == vocabulary
 
-    pair = [
-        "--source",
+    pair = command_line(
+        "--source {} --target {} --out {}",
         other_data / "train.de",
-        "--target",
         other_data / "train.en",
-        "--out",
         tmp_path / "pair",
-    ]
+    )
     assert (
         main([str(word) for word in ["train", *pair, "--device", "cpu", *begun, "--max-steps", 1]])
         == 0

@@ -15,6 +15,7 @@ from augenmerk.core.extensions.run_settings.toml_file import to_toml
 from augenmerk.core.extensions.training.corpora.loading import load_corpus, load_pair
 from augenmerk.core.extensions.training.corpora.prepared import save_prepared
 from augenmerk.core.extensions.training.folder import read_starts
+from tests.builders import command_line
 from tests.core.extensions.training.runs import text_run
 
 RUN = preset("notebook")
@@ -157,29 +158,20 @@ def test_the_terminal_and_the_record_of_a_run_say_it(
 ) -> None:
     run = replace(text_run(max_steps=1, sample_size=0), data=run_of(20).data)
     (tmp_path / "tiny.toml").write_text(to_toml(run), encoding="utf-8")
-    words = [
-        "--config",
+    words = command_line(
+        "--config {} --data {} --out {} --device cpu",
         tmp_path / "tiny.toml",
-        "--data",
         folder,
-        "--out",
         tmp_path / "run",
-        "--device",
-        "cpu",
-    ]
+    )
     assert main(["train", *map(str, words)]) == 0
     note = "125 of 128 pairs: 2 empty, 1 too long; validation: 9 of 10 pairs: 1 too long"
     assert capsys.readouterr().err.count(note) == 1
     assert read_starts(tmp_path / "run")[0]["pairs"] == note
-    prepared = [
-        "data",
-        "prepare",
-        "--data",
+    prepared = command_line(
+        "data prepare --data {} --preset annotated-2022 --out {}",
         folder,
-        "--preset",
-        "annotated-2022",
-        "--out",
         tmp_path / "d.safetensors",
-    ]
+    )
     assert main([str(word) for word in prepared]) == 0
     assert "126 of 128 pairs: 2 empty\n" in capsys.readouterr().out
