@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-
 pytestmark = [
     pytest.mark.subprocess,
     pytest.mark.skipif(os.name != "posix", reason="descriptors can be closed there"),

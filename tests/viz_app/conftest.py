@@ -15,6 +15,7 @@ from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.theme import Theme, current_theme
 from augenmerk.viz_app.worker.inference import InferenceWorker, Loader
 from tests.limits import files_limited
+from tests.viz_app.builders import settle_layout
 from tests.viz_app.synthetic import FakeTranslator
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ BUSY_MACHINE_MS = 30_000
 longer.
 """
 for wait in (QtBot.waitUntil, QtBot.waitSignal, QtBot.waitSignals, QtBot.waitCallback):
+    assert wait.__kwdefaults__ is not None
     wait.__kwdefaults__["timeout"] = BUSY_MACHINE_MS
 
 
@@ -75,7 +77,7 @@ def make_window(qtbot: QtBot, preferences: Preferences, theme: Theme) -> Iterato
         path: Path | None = Path("model.safetensors"),
         *,
         sentence: str | None = "Ein Mann .",
-        loader: Loader | None = FakeTranslator,
+        loader: Loader | None = FakeTranslator,  # type: ignore[assignment]  # it has what windows use
         wait: bool = True,
     ) -> MainWindow:
         worker = InferenceWorker(loader)
@@ -87,7 +89,7 @@ def make_window(qtbot: QtBot, preferences: Preferences, theme: Theme) -> Iterato
             return window
         with qtbot.waitSignal(window.translation_shown, timeout=30_000):
             window.show()
-        qtbot.wait(20)  # the panels find their places
+        settle_layout()  # the panels find their places
         # and what follows from that, on a machine so busy that 20 ms are over at once
         for _ in range(3):
             QCoreApplication.processEvents()

@@ -49,7 +49,8 @@ def test_the_keys_of_every_command_do_it_from_anywhere_in_the_window(
 
 @pytest.mark.heavy
 @pytest.mark.parametrize(
-    "key", ["Left", "Right", "Up", "Down", "Home", "End", "O", "Space", "Esc", "Shift+Left"]
+    "key",
+    ["Left", "Right", "Up", "Down", "Home", "End", "O", "Space", "Esc", "Shift+Left"],
 )
 def test_local_keys_do_a_command_while_the_maps_have_the_keyboard(
     make_window: MakeWindow, monkeypatch: pytest.MonkeyPatch, key: str

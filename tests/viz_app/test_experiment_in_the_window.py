@@ -44,6 +44,7 @@ from augenmerk.viz_app.state.map_view import Pair
 from augenmerk.viz_app.translate.page import DimmingOverlay, TranslatePage
 from tests.checkpoints import write_untrained_checkpoint
 from tests.conftest import open_once
+from tests.viz_app.builders import click, settle_layout
 from tests.viz_app.conftest import MakeWindow
 from tests.viz_app.parts import lines_of
 from tests.viz_app.synthetic import FakeTranslator
@@ -104,7 +105,7 @@ def _check(window: MainWindow, expected: ExperimentResult) -> None:
     assert window.state.experiment == expected.experiment
     assert panel.input.text == expected.experiment.source_text
     assert panel.sentence.text == changed.text
-    assert [word.text for word, _ in panel.chips._chips] == [
+    assert [word.text for word, _ in panel.chips.boxes] == [
         word.text for word in changed.target_words
     ]
     assert _chips(page) == _expected_chips(expected)
@@ -117,15 +118,9 @@ def _check(window: MainWindow, expected: ExperimentResult) -> None:
         )
 
 
-def _center_of(page: TranslatePage, head: Head) -> QPoint:
-    box = page.heads.grid.place_of(head)
-    assert box is not None
-    return box.center()
-
-
 def _switch_off_by_right_click(qtbot: QtBot, window: MainWindow) -> None:
     page = window.translate_page
-    qtbot.mouseClick(page.heads.grid, Qt.MouseButton.RightButton, pos=_center_of(page, OFF.head))
+    click(qtbot, page.heads.grid, OFF.head, Qt.MouseButton.RightButton)
 
 
 def _force_by_the_link_of_the_card(qtbot: QtBot, window: MainWindow) -> None:
@@ -143,7 +138,7 @@ def _force_by_the_link_of_the_card(qtbot: QtBot, window: MainWindow) -> None:
 
 def _point_at(qtbot: QtBot, window: MainWindow, word: Word) -> None:
     chips = window.translate_page.sentence.chips
-    box = dict(chips._chips)[word]
+    box = dict(chips.boxes)[word]
     # where the mouse stands already it does not move
     for point in (chips.rect().bottomRight(), box.center()):
         qtbot.mouseMove(chips, point)
@@ -264,12 +259,12 @@ def test_the_switch_decides_whose_maps_the_thumbnails_and_the_large_map_are(
     others."""
     page, off, head = window.translate_page, Head("encoder", 0, 0), Head("encoder", 1, 1)
     switch = page.sentence.shown_switch
-    qtbot.mouseClick(page.heads.grid, Qt.MouseButton.LeftButton, pos=_center_of(page, head))
+    click(qtbot, page.heads.grid, head)
     assert not switch.isVisible()
-    qtbot.mouseClick(page.heads.grid, Qt.MouseButton.RightButton, pos=_center_of(page, off))
+    click(qtbot, page.heads.grid, off, Qt.MouseButton.RightButton)
     _settle(qtbot, window)
     assert switch.isVisible()
-    qtbot.wait(50)  # it takes its place above the map
+    settle_layout()  # it takes its place above the map
     result = translator.compare(Experiment(SENTENCE, Greedy(), (HeadScaled(off),)))
     original, changed = result.original.maps.encoder, result.changed.maps.encoder
     expected = {"original": original, "changed": changed, "difference": changed - original}
@@ -442,9 +437,7 @@ def test_a_restart_restores_what_was_on_the_screen(
 ) -> None:
     _change_everything(qtbot, window)
     state, page = window.state, window.translate_page
-    qtbot.mouseClick(
-        page.heads.grid, Qt.MouseButton.LeftButton, pos=_center_of(page, Head("decoder", 1, 1))
-    )
+    click(qtbot, page.heads.grid, Head("decoder", 1, 1))
     qtbot.mouseClick(page.sentence.shown_switch.buttons["difference"], Qt.MouseButton.LeftButton)
     page.heads.scale_menu.actions_by_name["own"].trigger()
     cell = page.head.heatmap.cell_rect(Pair(1, 0))

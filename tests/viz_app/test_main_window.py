@@ -28,6 +28,7 @@ from augenmerk.viz_app.state.map_view_settings import MapViewSettings
 from augenmerk.viz_app.state.sentence_text import MAX_CHARACTERS
 from augenmerk.viz_app.theme import PAGE_MARGIN, Theme, current_theme
 from augenmerk.viz_app.translate.page import TranslatePage
+from tests.viz_app.builders import click, settle_layout
 from tests.viz_app.conftest import MakeWindow
 from tests.viz_app.parts import LEARN, TRAIN, TRANSLATE, examples_of, part, train_page_of
 from tests.viz_app.synthetic import FakeTranslator
@@ -125,9 +126,7 @@ def test_typing_translates_by_itself(make_window: MakeWindow, qtbot: QtBot) -> N
 def test_clicking_a_thumbnail_shows_that_head_large(make_window: MakeWindow, qtbot: QtBot) -> None:
     window = make_window()
     grid = window.translate_page.heads.grid
-    box = grid.place_of(Head("encoder", 2, 5))
-    assert box is not None
-    qtbot.mouseClick(grid, Qt.MouseButton.LeftButton, pos=box.center())
+    click(qtbot, grid, Head("encoder", 2, 5))
     panel = window.translate_page.head
     assert panel.title.whole == "Encoder self-attention · layer 3 · head 6"
     assert not panel.controls.boxes["read"].isEnabled()
@@ -187,7 +186,7 @@ def test_a_hovered_chip_and_a_hovered_row_find_each_other(
     page = make_window(sentence="Ein Mann schläft .").translate_page
     page.state.intents.choose_head(Head("cross", 0, 0))
     chips, heatmap = page.sentence.chips, page.head.heatmap
-    word, box = chips._chips[1]
+    word, box = chips.boxes[1]
     plain = heatmap.grab().toImage()
     qtbot.mouseMove(chips, box.center())
     qtbot.waitUntil(lambda: page.state.selection.hovered_word == word)
@@ -198,7 +197,7 @@ def test_a_hovered_chip_and_a_hovered_row_find_each_other(
     assert cell is not None
     qtbot.mouseMove(heatmap, cell.center().toPoint())
     qtbot.waitUntil(lambda: page.state.selection.hovered == Pair(2, 1))
-    lit, (other, place_of_other) = chips.grab().toImage(), chips._chips[2]
+    lit, (other, place_of_other) = chips.grab().toImage(), chips.boxes[2]
     assert other.text == "schläft"
     assert lit.copy(place_of_other) != unlit.copy(place_of_other)
     assert lit.copy(box) == unlit.copy(box)
@@ -650,7 +649,7 @@ def test_a_small_window_shows_all_rows_of_a_long_sentence(
     window.resize(1100, 700)
     qtbot.waitUntil(lambda: window.width() == 1100 and page.head.controls.menu_button.isVisible())
     qtbot.waitUntil(lambda: _are_in_one_line(page.head.title, page.head.measure_menu))
-    qtbot.wait(50)
+    settle_layout()
     layout, view = page.head.heatmap.layout_now, page.state.maps.view()
     assert layout is not None
     assert view is not None
@@ -663,7 +662,7 @@ def test_a_small_window_shows_all_rows_of_a_long_sentence(
     position = page.head.map.mapTo(window, QPoint())
     page.state.submit(toggle(Head("cross", 0, 1)))
     qtbot.waitUntil(page.sentence.shown_switch.isVisible)
-    qtbot.wait(50)
+    settle_layout()
     assert page.head.map.mapTo(window, QPoint()) == position, "nothing moves"
     assert page.sentence.original_line.isVisible()
     line = page.sentence.original_line
@@ -688,7 +687,7 @@ def test_the_tabs_take_a_third_of_a_wide_window_until_the_user_chooses_a_width(
         assert len({button.y() for button in page.analysis.buttons}) <= 2, "the rest is for the tab"
     page.save()
     assert not preferences.bytes("lab_splitter"), "the width was not chosen"
-    splitter = page._arrangement
+    splitter = page.arrangement
     splitter.moveSplitter(splitter.widget(1).x() - 100, 1)
     chosen = page.analysis.width()
     assert chosen > 500

@@ -15,6 +15,7 @@ from pytestqt.qtbot import QtBot
 from augenmerk.viz_app.main_window import MainWindow
 from augenmerk.viz_app.widgets.dialogs import show_failure
 from augenmerk.viz_app.worker.inference import Failure
+from tests.viz_app.builders import settle_layout
 from tests.viz_app.conftest import MakeWindow
 from tests.viz_app.parts import LEARN, TRAIN, TRANSLATE, exports_of
 
@@ -114,15 +115,13 @@ def stale_items() -> list[QLayoutItem]:
 
 
 @pytest.mark.heavy
-def test_no_wrapper_of_a_layout_item_outlives_the_item(
-    make_window: MakeWindow, qtbot: QtBot
-) -> None:
+def test_no_wrapper_of_a_layout_item_outlives_the_item(make_window: MakeWindow) -> None:
     window = make_window(None)
     for page in (LEARN, TRAIN, TRANSLATE):
         window.pages.show(page)
         for width, height in ((1600, 1000), (960, 600), (1100, 700)):  # folded, stacked, and back
             window.resize(width, height)
-            qtbot.wait(50)
+            settle_layout()
     assert not stale_items()
 
 

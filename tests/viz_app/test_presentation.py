@@ -38,6 +38,7 @@ from augenmerk.viz_app.theme import Theme, current_theme
 from augenmerk.viz_app.views.sentence import BUSY
 from augenmerk.viz_app.widgets.layouts import ContentHeightScrollArea, VerticalScrollArea
 from tests.conftest import open_once
+from tests.viz_app.builders import settle_layout
 from tests.viz_app.conftest import MakeWindow
 from tests.viz_app.extensions.lessons.test_lessons_in_the_window import lesson_for
 from tests.viz_app.extensions.train.scripted import epoch_done, probe, request, started, step_done
@@ -100,13 +101,13 @@ def test_views_are_given_back_unchanged(
     page = window.translate_page
     page.arrangement.show_analysis(is_open)
     page.sentence.input.setFocus()
-    qtbot.wait(50)
+    settle_layout()
     parts = page.head.map, window.analysis, page.heads, page.head, page.head.controls
     before = [(part.geometry(), part.isVisible()) for part in parts]
     size, scale = window.size(), current_theme().scale
     for name in ("map", "word", "map", "steps"):
         present_in(window, name)
-        qtbot.wait(20)
+        settle_layout()
     presentation_of(window).end()
     window.resize(size)
     qtbot.waitUntil(
@@ -136,7 +137,7 @@ def test_every_view_can_be_presented_by_name_and_from_the_palette(
     chapters = [view for view in views if view.name.startswith("chapter ")]
     for view in (*(view for view in views if view not in chapters), *chapters[:2]):
         present_in(window, view.name)
-        qtbot.wait(10)
+        settle_layout()
         shown = presentation_of(window).view
         assert shown is not None
         assert shown.name == view.name
@@ -164,7 +165,7 @@ def test_f5_presents_the_page_in_sight(make_window: MakeWindow, qtbot: QtBot) ->
         lambda: window.pages.show("train"),
     ):
         act()
-        qtbot.wait(20)
+        settle_layout()
         view = presented(window, qtbot).view
         assert view is not None
         seen.append(view.name)
@@ -219,7 +220,7 @@ def test_pages_tabs_and_chapters_opened_meanwhile_are_presented(
         lambda: present_in(window, "map"),
     ):
         act()
-        qtbot.wait(20)
+        settle_layout()
         assert presentation.isVisible()
         assert presentation.view is not None
         seen.append(presentation.view.name)
@@ -242,7 +243,10 @@ def test_closing_a_presented_window_keeps_the_size_of_the_window(
 
 
 @pytest.mark.heavy
-@pytest.mark.parametrize("size", [(1024, 768), (1280, 720), (1280, 800), (1366, 768), (1920, 1080)])
+@pytest.mark.parametrize(
+    "size",
+    [(1024, 768), (1280, 720), (1280, 800), (1366, 768), (1920, 1080)],
+)
 def test_letters_and_map_grow_with_the_screen(
     make_window: MakeWindow, qtbot: QtBot, size: tuple[int, int]
 ) -> None:
@@ -340,7 +344,7 @@ def test_charts_and_film_of_a_run_fit_the_screen_in_letters_for_the_back_row(
     window.resize(*size)
     qtbot.waitUntil(lambda: current_theme().scale == scale_for(size), timeout=3000)
     qtbot.waitUntil(lambda: view.film.heatmap.layout_now is not None, timeout=3000)
-    qtbot.wait(50)
+    settle_layout()
     assert view.parts.verticalScrollBar().maximum() == 0
     assert view.film.height() > 0.6 * size[1]
     texts = [label for label in shown.findChildren(QLabel) if label.isVisible() and label.text()]
@@ -364,7 +368,7 @@ def test_learns_list_is_as_high_as_its_buttons_after_a_presentation(
     window.showNormal()
     window.resize(1280, 800)
     qtbot.waitUntil(lambda: current_theme().scale == scale_for((1280, 800)), timeout=3000)
-    qtbot.wait(50)
+    settle_layout()
     presentation_of(window).end()
     qtbot.waitUntil(lambda: area.verticalScrollBar().maximum() == 0)
     assert lessons
@@ -499,7 +503,7 @@ def test_values_stand_outside_the_presented_map(make_window: MakeWindow, qtbot: 
     geometry = shown.value.geometry()
     window.state.selection.pin(pair)
     assert shown.value.text() == "\n".join(map_text.describe(window.state, pair) or ())
-    qtbot.wait(20)
+    settle_layout()
     assert shown.value.geometry() == geometry
     assert heatmap._painter is not None
     assert not heatmap._painter.shows_value
@@ -511,7 +515,7 @@ def test_values_stand_outside_the_presented_map(make_window: MakeWindow, qtbot: 
 def test_panels_leave_no_marks_in_the_presentation(make_window: MakeWindow, qtbot: QtBot) -> None:
     window = make_window()
     window.analysis.open_tab("steps")
-    qtbot.wait(20)
+    settle_layout()
     assert window.state.selection.step == 0
     presented(window, qtbot)
     assert window.state.selection.step is None
@@ -658,7 +662,7 @@ def test_long_texts_of_a_scene_are_shown_or_scroll(
     window.showNormal()
     window.resize(*size)
     qtbot.waitUntil(lambda: current_theme().scale == scale_for(size), timeout=3000)
-    qtbot.wait(50)
+    settle_layout()
     while (
         unseen := shown.scene.height() - shown.scene.visibleRegion().boundingRect().bottom() - 1
     ) > 0:
@@ -668,7 +672,7 @@ def test_long_texts_of_a_scene_are_shown_or_scroll(
         )
         assert answer not in shown.scene.text(), "first, the rest of text and question"
     qtbot.keyClick(shown, Qt.Key.Key_PageDown)
-    qtbot.wait(50)
+    settle_layout()
     assert shown.scene.height() >= shown.scene.heightForWidth(shown.scene.width())
     seen = shown.scene.visibleRegion().boundingRect()
     assert seen.bottom() == shown.scene.rect().bottom(), "the end of the answer is in sight"
@@ -690,7 +694,7 @@ def test_long_texts_of_a_scene_are_shown_or_scroll(
             is_all_seen = last.visibleRegion().boundingRect().bottom() == last.rect().bottom()
             qtbot.keyClick(shown, Qt.Key.Key_PageDown)
         assert is_all_seen, "before the next scene, the translation and its caption"
-        qtbot.wait(50)
+        settle_layout()
 
 
 @pytest.mark.heavy
@@ -743,7 +747,7 @@ def test_presented_heads_are_measured_without_a_button(
     window.analysis.open_tab("heads")
     tab = window.analysis.tab
     assert isinstance(tab, HeadsTab)
-    qtbot.wait(20)
+    settle_layout()
     assert not tab.request.is_running, "in the window, the user starts a long computation"
     present_in(window, "heads")
     assert tab.request.is_running
@@ -832,7 +836,7 @@ def test_twenty_rows_are_all_in_sight_in_presented_tabs(
     qtbot.waitUntil(lambda: current_theme().scale == scale_for((1280, 800)), timeout=3000)
     areas = [area for area in tab.findChildren(VerticalScrollArea) if area.isVisible()]
     assert areas
-    qtbot.wait(50)
+    settle_layout()
     left = min(area.mapTo(window, QPoint()).x() for area in areas)
     words = presentation_of(window).target
     assert left - words.mapTo(window, words.rect().topRight()).x() > current_theme().base_px, (
@@ -877,7 +881,7 @@ def test_keys_of_heads_are_named_where_a_head_is_shown(make_window: MakeWindow) 
 def test_the_keys_are_named_in_body_text(make_window: MakeWindow, qtbot: QtBot) -> None:
     window = make_window()
     shown = presented(window, qtbot)
-    qtbot.wait(50)
+    settle_layout()
     assert shown.hint.fontInfo().pixelSize() >= current_theme().base_px
 
 

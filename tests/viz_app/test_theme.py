@@ -10,6 +10,7 @@ from pytestqt.qtbot import QtBot
 from augenmerk.viz_app.palette import DARK, LIGHT, Palette
 from augenmerk.viz_app.theme import Theme, scaled, set_role, style_sheet_set_aside
 from augenmerk.viz_app.widgets.buttons import flat_button
+from tests.viz_app.builders import shown
 
 
 def _luminance(color: str) -> float:
@@ -92,9 +93,7 @@ def test_python_collects_no_widget_while_qt_walks_through_all_of_them(
         def changeEvent(self, event: QEvent) -> None:  # noqa: N802
             seen.append(gc.isenabled())
 
-    witness = Witness()
-    qtbot.addWidget(witness)
-    witness.show()
+    shown(qtbot, Witness())
     seen.clear()
     Theme.dark().apply(qapp)
     Theme.light().apply(qapp)

@@ -70,13 +70,17 @@ class WordChips(Canvas):
     Words that the original translation does not have are marked. A first symbol that is given
     rather than predicted (the copy task) comes first, pale and named as given; its tool tip gives
     the reason.
+
+    Attributes:
+        boxes: where each word is.
+        start_box: where the given first symbol is; None without one.
     """
 
     def __init__(self, state: ExperimentState) -> None:
         super().__init__()
         self._state = state
-        self._chips: list[tuple[Word, QRect]] = []
-        self._start: QRect | None = None
+        self.boxes: list[tuple[Word, QRect]] = []
+        self.start_box: QRect | None = None
         self._new: frozenset[Word] = frozenset()
         self._hovered: Word | None = None
         self._is_dense = False
@@ -107,7 +111,7 @@ class WordChips(Canvas):
             if translation is None or original is None
             else new_words(original, translation)
         )
-        self._start, self._chips = self._flow(self.width()) if translation else (None, [])
+        self.start_box, self.boxes = self._flow(self.width()) if translation else (None, [])
         self.setAccessibleDescription(translation.text if translation else "")
         self.updateGeometry()
         self.update()
@@ -142,7 +146,7 @@ class WordChips(Canvas):
         """Shows the alternatives of the word under the mouse."""
         point = event.position().toPoint()
         word, box = next(
-            ((word, box) for word, box in self._chips if box.contains(point)), (None, None)
+            ((word, box) for word, box in self.boxes if box.contains(point)), (None, None)
         )
         if word == self._hovered:
             return
@@ -165,13 +169,13 @@ class WordChips(Canvas):
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """A click picks the word's row; with Ctrl one more, with Shift all up to here."""
         point = event.position().toPoint()
-        word = next((word for word, box in self._chips if box.contains(point)), None)
+        word = next((word for word, box in self.boxes if box.contains(point)), None)
         if word is not None and event.button() == Qt.MouseButton.LeftButton:
             self._state.selection.pick_word(word, selection_mode_of(event))
 
     def tip_at(self, position: QPointF) -> str:
         """Explains the given first symbol."""
-        is_on_start = self._start is not None and self._start.contains(position.toPoint())
+        is_on_start = self.start_box is not None and self.start_box.contains(position.toPoint())
         translation = self._state.translation
         return given_tip(translation) if is_on_start and translation is not None else ""
 
@@ -181,21 +185,21 @@ class WordChips(Canvas):
             return
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        if self._start is not None:
+        if self.start_box is not None:
             painter.setFont(current_theme().font(self._font_size()))
             painter.setPen(current_theme().color("muted"))
-            painter.drawText(self._start, Qt.AlignmentFlag.AlignCenter, _given(translation))
+            painter.drawText(self.start_box, Qt.AlignmentFlag.AlignCenter, _given(translation))
         shares = key_shares(self._state, "target")
         outlined = self._outlined_words()
         pointed = pointed_word(self._state)
         pointer = self._state.selection.pointer if pointed is not None else None
         dims_others = pointer is not None and pointer.style == "dim"
-        for word, box in self._chips:
+        for word, box in self.boxes:
             painter.setOpacity(1 - DIMMED_OPACITY if dims_others and word != pointed else 1)
             self._paint_box(painter, word, box, shares.get(word, 0.0), is_outlined=word in outlined)
             self._paint_word(painter, word, box)
             self._paint_bar(painter, box, math.exp(translation.word_log_probability(word)))
-        pointed_box = next((box for word, box in self._chips if word == pointed), None)
+        pointed_box = next((box for word, box in self.boxes if word == pointed), None)
         if pointer is not None and pointed_box is not None:
             self._paint_pointer(painter, pointer.style, pointed_box)
 

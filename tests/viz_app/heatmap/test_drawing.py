@@ -42,6 +42,7 @@ from augenmerk.viz_app.state.experiment_editor import open_experiment
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.map_view import Band, Marks, Place, Pointed, PointerStyle, Strip
 from augenmerk.viz_app.state.map_view_settings import MapViewSettings
+from tests.viz_app.builders import state_of
 from tests.viz_app.synthetic import make_result, make_translation
 
 ROWS, COLUMNS = 6, 5
@@ -170,8 +171,9 @@ IN_ROWS = [
 def test_the_window_draws_each_mark_where_the_description_has_it(
     qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, marks: Marks
 ) -> None:
-    state = ExperimentState(MapViewSettings(label_mode="read", merges_words=False))
-    state.accept(make_result(make_translation("ein mann schläft .", "a man is sleep|ing .")))
+    state = state_of(
+        "ein mann schläft .", "a man is sleep|ing .", label_mode="read", merges_words=False
+    )
     heatmap = Heatmap(state)
     qtbot.addWidget(heatmap)
     heatmap.resize(600, 500)

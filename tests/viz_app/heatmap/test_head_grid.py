@@ -18,19 +18,16 @@ from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.map_source import top_value
 from augenmerk.viz_app.state.map_view_settings import Scale
 from augenmerk.viz_app.theme import Theme
+from tests.viz_app.builders import click, shown, state_of
 from tests.viz_app.synthetic import make_translation
 
 
 def _grid(
     qtbot: QtBot, theme: Theme, *, num_layers: int = 3
 ) -> tuple[ExperimentState, HeadGrid, HeadGridArea]:
-    state = ExperimentState()
-    state.show_translation(make_translation(num_layers=num_layers))
+    state = state_of(num_layers=num_layers)
     grid = HeadGrid(state)
-    area = HeadGridArea(grid)
-    qtbot.addWidget(area)
-    area.resize(540, 600)
-    area.show()
+    area = shown(qtbot, HeadGridArea(grid), (540, 600))
     grid.rebuild()
     return state, grid, area
 
@@ -108,9 +105,7 @@ def test_what_is_folded_leaves_its_room_to_the_others(qtbot: QtBot, theme: Theme
 
 def test_a_click_chooses_the_head_under_the_mouse(qtbot: QtBot, theme: Theme) -> None:
     state, grid, _ = _grid(qtbot, theme)
-    box = grid.place_of(Head("decoder", 1, 6))
-    assert box is not None
-    qtbot.mouseClick(grid, Qt.MouseButton.LeftButton, pos=box.center())
+    click(qtbot, grid, Head("decoder", 1, 6))
     assert state.selection.head == Head("decoder", 1, 6)
 
 
@@ -162,8 +157,7 @@ def test_a_diagonal_survives_being_made_small(size: int) -> None:
 def test_another_scale_or_sentence_has_other_pictures_and_going_back_to_a_scale_the_same(
     qtbot: QtBot, theme: Theme
 ) -> None:
-    state = ExperimentState()
-    state.show_translation(make_translation())
+    state = state_of()
     grid = HeadGrid(state)
     qtbot.addWidget(grid)
     grid.available = QSize(400, 500)
@@ -182,8 +176,7 @@ def test_another_scale_or_sentence_has_other_pictures_and_going_back_to_a_scale_
 
 def test_the_frame_follows_the_choice_wherever_it_goes(qtbot: QtBot, theme: Theme) -> None:
     """Painting only what changed leaves the same picture as painting all of it."""
-    state = ExperimentState()
-    state.show_translation(make_translation())
+    state = state_of()
     grid = HeadGrid(state)
     qtbot.addWidget(grid)
     grid.available = QSize(400, 500)
@@ -201,8 +194,7 @@ def test_the_frame_follows_the_choice_wherever_it_goes(qtbot: QtBot, theme: Them
 @pytest.mark.parametrize("scale", ["layer", "own"])
 def test_another_scale_is_seen_in_every_head(qtbot: QtBot, theme: Theme, scale: Scale) -> None:
     """The same: only the pictures are painted anew, and nothing around them."""
-    state = ExperimentState()
-    state.show_translation(make_translation())
+    state = state_of()
     grid = HeadGrid(state)
     qtbot.addWidget(grid)
     grid.available = QSize(400, 500)
@@ -233,8 +225,7 @@ def test_another_theme_size_and_translation_leave_nothing_of_the_sheet_before(
         grid.resize(size)
         grid.rebuild()
 
-    state = ExperimentState()
-    state.show_translation(make_translation())
+    state = state_of()
     grid = made(QSize(400, 500))
     pictures = [grid.grab().toImage()]
     fit(grid, QSize(300, 420))
@@ -348,13 +339,9 @@ def test_the_factor_of_a_scaled_head_stands_on_its_map_alone(qtbot: QtBot, theme
 def test_288_heads_have_thumbnails_that_can_be_told_apart_and_none_lies_beside_the_sheet(
     qtbot: QtBot, theme: Theme, width: int
 ) -> None:
-    state = ExperimentState()
-    state.show_translation(make_translation(num_layers=6, num_heads=16))
+    state = state_of(num_layers=6, num_heads=16)
     grid = HeadGrid(state)
-    area = HeadGridArea(grid)
-    qtbot.addWidget(area)
-    area.resize(width, 400)
-    area.show()
+    area = shown(qtbot, HeadGridArea(grid), (width, 400))
     grid.rebuild()
     heads = [
         Head(kind, layer, head)

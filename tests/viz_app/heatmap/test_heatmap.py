@@ -22,24 +22,18 @@ from augenmerk.viz_app.state.map_source import top_value
 from augenmerk.viz_app.state.map_view import Pair, Place, SelectionMode
 from augenmerk.viz_app.state.map_view_settings import FIT
 from augenmerk.viz_app.theme import Theme
+from tests.viz_app.builders import shown, state_of
 from tests.viz_app.synthetic import make_translation
 
 
 @pytest.fixture
 def state() -> ExperimentState:
-    state = ExperimentState()
-    state.settings.label_mode = "read"
-    state.show_translation(make_translation())
-    state.selection.choose(Head("cross", 1, 2))
-    return state
+    return state_of(head=Head("cross", 1, 2), label_mode="read")
 
 
 @pytest.fixture
 def heatmap(qtbot: QtBot, theme: Theme, state: ExperimentState) -> Heatmap:
-    heatmap = Heatmap(state)
-    qtbot.addWidget(heatmap)
-    heatmap.resize(700, 560)
-    heatmap.show()
+    heatmap = shown(qtbot, Heatmap(state), (700, 560))
     heatmap.show_map()
     return heatmap
 
@@ -99,8 +93,7 @@ def test_any_number_of_tokens_fits_any_size(
     theme: Theme, num_tokens: int, size: tuple[int, int]
 ) -> None:
     words = " ".join(f"word{number}" for number in range(num_tokens))
-    state = ExperimentState()
-    state.show_translation(make_translation(words, words, num_layers=1, num_heads=1))
+    state = state_of(words, words, num_layers=1, num_heads=1)
     view = state.maps.view()
     assert view is not None
     layout = lay_out(view, QSize(*size), theme, FIT)
@@ -121,19 +114,14 @@ def test_a_lit_label_silences_its_close_neighbours_only() -> None:
 
 def _long_state(num_tokens: int) -> ExperimentState:
     words = " ".join(f"word{number}" for number in range(num_tokens))
-    state = ExperimentState()
-    state.show_translation(make_translation(words, words, num_layers=1, num_heads=1))
-    return state
+    return state_of(words, words, num_layers=1, num_heads=1)
 
 
 def test_a_long_map_is_all_in_sight_and_zoomed_scrolls_under_labels_that_stay(
     qtbot: QtBot, theme: Theme
 ) -> None:
     state = _long_state(100)
-    heatmap = Heatmap(state)
-    qtbot.addWidget(heatmap)
-    heatmap.resize(700, 560)
-    heatmap.show()
+    heatmap = shown(qtbot, Heatmap(state), (700, 560))
     heatmap.show_map()
     layout = heatmap.layout_now
     assert layout is not None
@@ -160,10 +148,7 @@ def test_a_cell_that_is_pinned_is_scrolled_to_and_stays_in_sight(
 ) -> None:
     state = _long_state(60)
     state.settings.zoom = 13.0
-    heatmap = Heatmap(state)
-    qtbot.addWidget(heatmap)
-    heatmap.resize(500, 400)
-    heatmap.show()
+    heatmap = shown(qtbot, Heatmap(state), (500, 400))
 
     def is_in_sight() -> bool:
         layout, pinned = heatmap.layout_now, state.selection.pinned
@@ -353,8 +338,7 @@ def test_without_a_partner_the_changed_map_is_shown_in_its_usual_colours(
 def test_two_maps_of_two_experiments_live_side_by_side(
     qtbot: QtBot, theme: Theme, state: ExperimentState
 ) -> None:
-    other = ExperimentState()
-    other.show_translation(make_translation("zwei", "two"))
+    other = state_of("zwei", "two")
     first, second = Heatmap(state), Heatmap(other)
     for heatmap in (first, second):
         qtbot.addWidget(heatmap)

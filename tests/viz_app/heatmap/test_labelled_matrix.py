@@ -19,6 +19,7 @@ from augenmerk.viz_app.heatmap.labelled_matrix import (
 )
 from augenmerk.viz_app.theme import Theme
 from augenmerk.viz_app.widgets.layouts import ScrollArea, column_of
+from tests.viz_app.builders import shown
 
 SIGNED = MatrixStyle(
     "signed", (24, 24), 0, has_slanted_columns=False, cell_text=lambda value: f"{value:+.1f}"
@@ -147,9 +148,7 @@ def test_another_theme_has_other_colours(qtbot: QtBot, qapp: QApplication, theme
 
 
 def test_nothing_is_drawn_before_there_is_something(qtbot: QtBot, theme: Theme) -> None:
-    widget = LabelledMatrix("A matrix", WEIGHTS)
-    qtbot.addWidget(widget)
-    widget.show()
+    widget = shown(qtbot, LabelledMatrix("A matrix", WEIGHTS))
     assert widget.sizeHint().height() == 1
     assert widget.cell_at(QPointF(1, 1)) is None
     widget.grab()

@@ -18,6 +18,8 @@ from PySide6.QtWidgets import QMessageBox
 from pytestqt.qtbot import QtBot
 from safetensors.torch import save_file
 
+from tests.viz_app.builders import settle_layout
+
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 
 from augenmerk.core.checkpoint.file import load_checkpoint
@@ -348,7 +350,7 @@ def test_cancel_keeps_its_place_when_an_import_begins(
         goes_on.clear()
         dialog.import_button.click()
         assert dialog.progress.isVisible()
-        qtbot.wait(50)
+        settle_layout()
         assert dialog.cancel_button.mapToGlobal(QPoint()) == position
         goes_on.set()
         qtbot.waitUntil(lambda: not dialog.progress.isVisible(), timeout=LIMIT_MS)

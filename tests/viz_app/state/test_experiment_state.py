@@ -53,6 +53,7 @@ from augenmerk.viz_app.state.languages import languages_of
 from augenmerk.viz_app.state.map_view import MapSelection, Pair
 from augenmerk.viz_app.state.map_view_settings import MapViewSettings
 from augenmerk.viz_app.state.model_info import ModelInfo
+from tests.viz_app.builders import state_of
 from tests.viz_app.synthetic import make_result, make_translation
 
 HEAD = Head("cross", 1, 4)
@@ -77,11 +78,7 @@ class Asked:
 
 @pytest.fixture
 def state() -> ExperimentState:
-    state = ExperimentState()
-    state.begin_model(MODEL)
-    state.prepare_text("ein mann schläft .")
-    state.accept(make_result(make_translation("ein mann schläft .", "a man sleeps .")))
-    return state
+    return state_of("ein mann schläft .", "a man sleeps .", model=MODEL)
 
 
 def test_every_change_asks_once_for_the_new_experiment(state: ExperimentState) -> None:

@@ -29,6 +29,7 @@ from augenmerk.viz_app.state.map_text import HeadedText, explain
 from augenmerk.viz_app.state.map_view import Pair
 from augenmerk.viz_app.state.map_view_settings import Scale
 from augenmerk.viz_app.state.model_info import ModelInfo
+from tests.viz_app.builders import state_of
 from tests.viz_app.synthetic import FakeTranslator, make_translation, measure_by_halves
 
 
@@ -79,8 +80,7 @@ def test_hiding_punctuation_leaves_queries_that_sum_to_one(state: ExperimentStat
 
 
 def test_a_sentence_of_punctuation_alone_is_not_hidden_away() -> None:
-    state = ExperimentState()
-    state.show_translation(make_translation(". !", ". !"))
+    state = state_of(". !", ". !")
     state.settings.hides_punctuation = state.settings.hides_wrapping = True
     assert _weights(state).shape == (3, 4)
     assert map_text.hiding_note(state) == (
@@ -204,8 +204,7 @@ def test_lines_are_explained_as_lines(state: ExperimentState) -> None:
 
 
 def test_a_sentence_of_punctuation_has_an_example_too() -> None:
-    state = ExperimentState()
-    state.show_translation(make_translation(".", ".", num_layers=1, num_heads=1))
+    state = state_of(".", ".", num_layers=1, num_heads=1)
     assert "this head gives" in explain(state)[0].text
 
 

@@ -8,15 +8,13 @@ from augenmerk.viz_app.state.experiment_editor import scale
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.map_text import measure_note, titles
 from augenmerk.viz_app.state.map_view_settings import MapViewSettings
+from tests.viz_app.builders import state_of
 from tests.viz_app.synthetic import make_result, make_translation
 
 
 @pytest.fixture
 def state() -> ExperimentState:
-    state = ExperimentState(MapViewSettings(measure="norm"))
-    state.accept(make_result(make_translation()))
-    state.intents.choose_head(Head("cross", 0, 0))
-    return state
+    return state_of(head=Head("cross", 0, 0), measure="norm")
 
 
 def test_a_failed_measurement_is_told_where_it_was_announced(state: ExperimentState) -> None:

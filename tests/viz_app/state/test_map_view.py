@@ -6,16 +6,14 @@ import pytest
 from augenmerk.core.model.heads import Head
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.map_view import Band, MapView, Pair, Place
-from augenmerk.viz_app.state.map_view_settings import MapViewSettings
-from tests.viz_app.synthetic import make_result, make_translation
+from tests.viz_app.builders import state_of
 
 
 @pytest.fixture
 def state() -> ExperimentState:
-    state = ExperimentState(MapViewSettings(label_mode="read"))
-    state.accept(make_result(make_translation("ein mann schläft .", "a man is sleep|ing .")))
-    state.intents.choose_head(Head("cross", 1, 2))
-    return state
+    return state_of(
+        "ein mann schläft .", "a man is sleep|ing .", head=Head("cross", 1, 2), label_mode="read"
+    )
 
 
 @pytest.fixture

@@ -9,7 +9,6 @@ from augenmerk.core.model.heads import Head
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.map_text import marks_in_words
 from augenmerk.viz_app.state.map_view import Pair, PickedTokens, token_shift_of_queries
-from augenmerk.viz_app.state.map_view_settings import MapViewSettings
 from augenmerk.viz_app.state.marks import (
     key_shares,
     lit_keys,
@@ -19,6 +18,7 @@ from augenmerk.viz_app.state.marks import (
     word_of_query,
 )
 from augenmerk.viz_app.state.sentence_text import elided
+from tests.viz_app.builders import state_of
 from tests.viz_app.synthetic import make_result, make_translation
 
 KINDS = ("encoder", "decoder", "cross")
@@ -26,10 +26,13 @@ KINDS = ("encoder", "decoder", "cross")
 
 @pytest.fixture
 def state() -> ExperimentState:
-    state = ExperimentState(MapViewSettings(label_mode="read", merges_words=False))
-    state.accept(make_result(make_translation("ein mann schläft .", "a man is sleep|ing .")))
-    state.intents.choose_head(Head("cross", 1, 2))
-    return state
+    return state_of(
+        "ein mann schläft .",
+        "a man is sleep|ing .",
+        head=Head("cross", 1, 2),
+        label_mode="read",
+        merges_words=False,
+    )
 
 
 def test_a_click_picks_alone_ctrl_adds_or_takes_away_and_shift_reaches_from_the_last() -> None:

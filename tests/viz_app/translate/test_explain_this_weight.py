@@ -19,6 +19,7 @@ from augenmerk.viz_app.state.map_view import Pair
 from augenmerk.viz_app.translate.page import TranslatePage
 from augenmerk.viz_app.views.weight_card import HEIGHT
 from tests.conftest import open_once
+from tests.viz_app.builders import click
 from tests.viz_app.conftest import MakeWindow
 
 
@@ -109,9 +110,7 @@ def _clear(page: TranslatePage, qtbot: QtBot) -> None:
 
 
 def _look_at_another_kind(page: TranslatePage, qtbot: QtBot) -> None:
-    box = page.heads.grid.place_of(Head("cross", 0, 0))
-    assert box is not None
-    qtbot.mouseClick(page.heads.grid, Qt.MouseButton.LeftButton, pos=box.center())
+    click(qtbot, page.heads.grid, Head("cross", 0, 0))
 
 
 @pytest.mark.heavy

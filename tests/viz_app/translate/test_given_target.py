@@ -7,6 +7,7 @@ from pytestqt.qtbot import QtBot
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment import Experiment, GivenTarget, HeadScaled
 from augenmerk.viz_app.translate.page import TranslatePage
+from tests.viz_app.builders import click
 from tests.viz_app.conftest import MakeWindow
 
 pytestmark = pytest.mark.heavy  # each test makes a window with a model
@@ -113,9 +114,7 @@ def test_a_head_is_switched_off_while_the_given_translation_is_read(
 ) -> None:
     own, head = page.sentence.sentence.text, Head("encoder", 1, 3)
     _give(page, qtbot, "A person sleeps .")
-    box = page.heads.grid.place_of(head)
-    assert box is not None
-    qtbot.mouseClick(page.heads.grid, Qt.MouseButton.RightButton, pos=box.center())
+    click(qtbot, page.heads.grid, head, Qt.MouseButton.RightButton)
     qtbot.waitUntil(lambda: page.state.result is not None and page.state.result.is_changed)
     result = page.state.result
     assert result is not None

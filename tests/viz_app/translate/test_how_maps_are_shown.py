@@ -18,6 +18,7 @@ from augenmerk.viz_app.state.head_roles import clearest_head
 from augenmerk.viz_app.state.map_view import MapView, Pair
 from augenmerk.viz_app.state.map_view_settings import MapViewSettings
 from augenmerk.viz_app.translate.page import TranslatePage
+from tests.viz_app.builders import click, settle_layout
 from tests.viz_app.conftest import MakeWindow
 from tests.viz_app.parts import lines_of, threshold_of
 from tests.viz_app.synthetic import make_result, make_translation
@@ -100,7 +101,7 @@ def test_hiding_says_how_much_is_hidden(
 @pytest.mark.heavy
 def test_ctrl_clicks_put_heads_together(make_window: MakeWindow, qtbot: QtBot) -> None:
     page = _page(make_window)
-    qtbot.wait(50)
+    settle_layout()
     for head in (2, 5):
         box = page.heads.grid.place_of(Head("cross", 1, head))
         assert box is not None
@@ -115,9 +116,7 @@ def test_ctrl_clicks_put_heads_together(make_window: MakeWindow, qtbot: QtBot) -
     assert not page.head.switch_button.isVisible()
     page.head.combination_menu.actions_by_name["max"].trigger()
     assert page.head.title.whole == "Cross-attention · maximum of 3 heads"
-    box = page.heads.grid.place_of(Head("cross", 2, 2))
-    assert box is not None
-    qtbot.mouseClick(page.heads.grid, Qt.MouseButton.LeftButton, pos=box.center())
+    click(qtbot, page.heads.grid, Head("cross", 2, 2))
     assert page.head.title.whole == "Cross-attention · layer 3 · head 3"
 
 
@@ -208,7 +207,7 @@ def test_no_control_of_the_map_is_cut_off_in_a_small_window(
 
 
 def _click_word(qtbot: QtBot, page: TranslatePage, index: int, *, also: bool = False) -> None:
-    _, box = page.sentence.chips._chips[index]
+    _, box = page.sentence.chips.boxes[index]
     keys = Qt.KeyboardModifier.ControlModifier if also else Qt.KeyboardModifier.NoModifier
     qtbot.mouseClick(page.sentence.chips, Qt.MouseButton.LeftButton, keys, box.center())
 

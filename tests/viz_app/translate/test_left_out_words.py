@@ -99,7 +99,7 @@ def test_they_are_computed_once_for_a_result_and_follow_edits(
     wait_until_checked(qtbot, window)
     state = window.translate_page.state
     state.result_changed.emit(state.shown)
-    qtbot.wait(50)
+    qtbot.wait(50)  # a second question would be answered
     assert (asked, pale(window)) == ([SENTENCE], [COZILY, PATIENTLY])
     state.submit(intervene(SourceWordRemoved(3)))
     wait_until_checked(qtbot, window)

@@ -20,6 +20,7 @@ from augenmerk.viz_app.translate.page import TranslatePage
 from augenmerk.viz_app.views.cell_menu import PartEditor
 from augenmerk.viz_app.views.chips import HINT
 from tests.conftest import open_once
+from tests.viz_app.builders import center_of, click, settle_layout
 from tests.viz_app.conftest import MakeWindow
 from tests.viz_app.synthetic import FakeTranslator
 
@@ -27,14 +28,8 @@ HEAD = Head("encoder", 1, 3)
 CHIP = "encoder 2·4 off  ×"
 
 
-def _center(page: TranslatePage, head: Head) -> QPoint:
-    box = page.heads.grid.place_of(head)
-    assert box is not None
-    return box.center()
-
-
 def _right_click(qtbot: QtBot, page: TranslatePage, head: Head) -> None:
-    qtbot.mouseClick(page.heads.grid, Qt.MouseButton.RightButton, pos=_center(page, head))
+    click(qtbot, page.heads.grid, head, Qt.MouseButton.RightButton)
 
 
 def _wait_for_result(qtbot: QtBot, page: TranslatePage) -> None:
@@ -104,18 +99,18 @@ def test_the_small_switch_appears_under_the_mouse_and_switches(
 @pytest.mark.heavy
 def test_a_head_that_is_off_is_struck_through(make_window: MakeWindow, qtbot: QtBot) -> None:
     page = make_window().translate_page
-    qtbot.wait(50)  # the layout settles after the first translation
-    center, position = _center(page, HEAD), _place_in_window(page)
+    settle_layout()
+    center, position = center_of(page.heads.grid, HEAD), _place_in_window(page)
     assert not _has_warm_pixel(page, center)
     _right_click(qtbot, page, HEAD)
     _wait_for_result(qtbot, page)
-    qtbot.wait(50)
+    settle_layout()
     assert _place_in_window(page) == position, "heads must not move from under the mouse"
     assert _has_warm_pixel(page, center)
 
 
 def _place_in_window(page: TranslatePage) -> QPoint:
-    return page.heads.grid.mapTo(page.window(), _center(page, HEAD))
+    return page.heads.grid.mapTo(page.window(), center_of(page.heads.grid, HEAD))
 
 
 def _has_warm_pixel(page: TranslatePage, center: QPoint) -> bool:
@@ -203,10 +198,11 @@ def test_the_next_sentence_is_tried_with_the_same_heads_off(
 class SlowTranslator(FakeTranslator):
     """Waits at a gate before it computes anything with heads off."""
 
-    gate = threading.Event()
+    gate, is_waiting = threading.Event(), threading.Event()
 
     def run(self, experiment: Experiment, *, should_stop=lambda: False) -> Translation:
         if experiment.heads_off:
+            self.is_waiting.set()
             assert self.gate.wait(10)
         return super().run(experiment, should_stop=should_stop)
 
@@ -214,13 +210,14 @@ class SlowTranslator(FakeTranslator):
 @pytest.mark.heavy
 def test_of_many_switches_only_the_last_is_shown(make_window: MakeWindow, qtbot: QtBot) -> None:
     SlowTranslator.gate.clear()
+    SlowTranslator.is_waiting.clear()
     window = make_window(loader=SlowTranslator)
     page, shown = window.translate_page, []
     window.translation_shown.connect(lambda translation: shown.append(translation.text))
     for head in range(5):
         _right_click(qtbot, page, Head("cross", 0, head))
         if head == 0:
-            qtbot.wait(30)  # it is being computed when the others come
+            qtbot.waitUntil(SlowTranslator.is_waiting.is_set)  # when the others come
     assert page.sentence.sentence.text == "Ein mann.", (
         "what is shown stays until there is an answer"
     )
@@ -255,7 +252,7 @@ def test_title_and_explanation_say_whose_maps_these_are_while_anything_is_change
     window = make_window()
     window.resize(*size)
     page = window.translate_page
-    qtbot.wait(50)
+    settle_layout()
     page.head.explain_button.setChecked(True)
     assert "Changed:" not in page.head.explanation_text.text()
     _right_click(qtbot, page, HEAD)
@@ -287,7 +284,7 @@ def _click(qtbot: QtBot, page: TranslatePage, point: QPoint, text: str) -> None:
 
 
 def _layer_name(page: TranslatePage, head: Head) -> QPoint:
-    return QPoint(10, _center(page, head).y())
+    return QPoint(10, center_of(page.heads.grid, head).y())
 
 
 @pytest.mark.heavy
@@ -309,7 +306,7 @@ def test_the_menu_of_a_layer_switches_its_heads_and_its_network(
 @pytest.mark.heavy
 def test_a_layer_whose_network_is_off_is_marked(make_window: MakeWindow, qtbot: QtBot) -> None:
     page = make_window().translate_page
-    qtbot.wait(50)
+    settle_layout()
     before = page.heads.grid.grab().toImage()
     page.state.submit(toggle(Network("encoder", 1)))
     _wait_for_result(qtbot, page)
@@ -332,7 +329,7 @@ def test_the_menus_of_a_title_and_of_a_column_switch_their_heads(
     assert _chips(page) == ["all decoder self-attention off  ×"]
     page.state.submit(reset)
     _wait_for_result(qtbot, page)
-    number = QPoint(_center(page, Head("cross", 0, 1)).x(), 5)
+    number = QPoint(center_of(page.heads.grid, Head("cross", 0, 1)).x(), 5)
     _click(qtbot, page, number, "Switch head 2 of cross-attention in all layers off")
     assert _chips(page) == ["cross head 2 in all layers off  ×"]
 

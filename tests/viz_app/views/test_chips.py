@@ -1,4 +1,5 @@
 import math
+from dataclasses import replace
 
 import pytest
 from PySide6.QtCore import QEvent, Qt
@@ -10,6 +11,7 @@ from augenmerk.core.translation.experiment import Experiment, ForcedToken
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.theme import Theme
 from augenmerk.viz_app.views.chips import WordChips, alternatives_html
+from tests.viz_app.builders import shown, state_of
 from tests.viz_app.synthetic import make_result, make_translation
 
 BLUE = "#0000ff"
@@ -17,23 +19,18 @@ BLUE = "#0000ff"
 
 @pytest.fixture
 def state() -> ExperimentState:
-    state = ExperimentState()
-    state.accept(make_result(make_translation(target="a man is sleep|ing on a bench .")))
-    return state
+    return state_of(target="a man is sleep|ing on a bench .")
 
 
 @pytest.fixture
 def chips(qtbot: QtBot, theme: Theme, state: ExperimentState) -> WordChips:
-    chips = WordChips(state)
-    qtbot.addWidget(chips)
-    chips.resize(300, 120)
-    chips.show()
+    chips = shown(qtbot, WordChips(state), (300, 120))
     chips.rebuild()
     return chips
 
 
 def test_chips_wrap_within_the_width(chips: WordChips) -> None:
-    places = [box for _, box in chips._chips]
+    places = [box for _, box in chips.boxes]
     assert len(places) == 8
     assert all(box.right() <= 300 for box in places)
     assert len({box.top() for box in places}) > 1
@@ -44,7 +41,7 @@ def test_chips_wrap_within_the_width(chips: WordChips) -> None:
 def test_pointing_at_a_word_shows_probability_and_five_alternatives_of_every_piece(
     qtbot: QtBot, chips: WordChips, state: ExperimentState
 ) -> None:
-    word, box = chips._chips[3]
+    word, box = chips.boxes[3]
     assert word.text == "sleeping"
     qtbot.mouseMove(chips, box.center())
     assert state.selection.hovered_word == word
@@ -59,7 +56,7 @@ def test_pointing_at_a_word_shows_probability_and_five_alternatives_of_every_pie
 
 @pytest.mark.heavy
 def test_the_card_stays_while_the_mouse_comes_to_it(qtbot: QtBot, chips: WordChips) -> None:
-    qtbot.mouseMove(chips, chips._chips[1][1].center())
+    qtbot.mouseMove(chips, chips.boxes[1][1].center())
     qtbot.mouseMove(chips, chips.rect().bottomRight())
     assert chips.card.isVisible()
     chips.card.enterEvent(None)  # type: ignore[arg-type]
@@ -68,7 +65,7 @@ def test_the_card_stays_while_the_mouse_comes_to_it(qtbot: QtBot, chips: WordChi
 
 
 def test_a_click_on_an_alternative_forces_it(chips: WordChips, state: ExperimentState) -> None:
-    word, box = chips._chips[1]
+    word, box = chips.boxes[1]
     chips.card.show_word(state.translation, word, box.bottomLeft(), BLUE)  # type: ignore[arg-type]
     chips.card.label.linkActivated.emit("1:2")
     assert state.experiment.forced == (ForcedToken(1, "other1"),)
@@ -78,7 +75,7 @@ def test_a_click_on_an_alternative_forces_it(chips: WordChips, state: Experiment
 def test_the_card_asks_why_a_word_was_chosen_and_why_an_alternative_was_not(
     qtbot: QtBot, chips: WordChips, state: ExperimentState
 ) -> None:
-    word, box = chips._chips[3]
+    word, box = chips.boxes[3]
     chips.card.show_word(state.translation, word, box.bottomLeft(), BLUE)  # type: ignore[arg-type]
     assert "hy this word" not in chips.card.label.text(), "only where the analysis tabs are"
     chips.card.explains_words = True
@@ -106,17 +103,17 @@ def test_tokens_are_shown_as_text_never_as_markup() -> None:
 
 
 def test_a_click_picks_the_word(qtbot: QtBot, chips: WordChips, state: ExperimentState) -> None:
-    word, box = chips._chips[1]
+    word, box = chips.boxes[1]
     qtbot.mouseClick(chips, Qt.MouseButton.LeftButton, pos=box.center())
     assert state.selection.is_picked(word)
     qtbot.mouseClick(
         chips,
         Qt.MouseButton.LeftButton,
         Qt.KeyboardModifier.ControlModifier,
-        chips._chips[2][1].center(),
+        chips.boxes[2][1].center(),
     )
     assert state.selection.is_picked(word)
-    assert state.selection.is_picked(chips._chips[2][0])
+    assert state.selection.is_picked(chips.boxes[2][0])
 
 
 def test_words_that_the_original_does_not_have_are_marked(
@@ -130,32 +127,32 @@ def test_words_that_the_original_does_not_have_are_marked(
 
 @pytest.mark.heavy
 def test_the_given_first_symbol_of_the_copy_task_stands_before_the_words(
-    chips: WordChips, qtbot: QtBot
+    chips: WordChips, state: ExperimentState, qtbot: QtBot
 ) -> None:
-    from dataclasses import replace
-
-    assert chips._start is None
+    assert chips.start_box is None
     made = make_translation("1 5 3", "5 3")
-    chips._state.accept(make_result(replace(made, read_tokens=("1", "5", "3"))))
-    assert chips._start is not None
-    assert chips._start.right() < chips._chips[0][1].left()
-    point = chips._start.center()
+    state.accept(make_result(replace(made, read_tokens=("1", "5", "3"))))
+    assert chips.start_box is not None
+    assert chips.start_box.right() < chips.boxes[0][1].left()
+    point = chips.start_box.center()
     QApplication.sendEvent(chips, QHelpEvent(QEvent.Type.ToolTip, point, chips.mapToGlobal(point)))
     assert QToolTip.text().startswith(
         "Given, not predicted: every sequence of the copy task starts with 1"
     )
-    on_word = chips._chips[0][1].center()
+    on_word = chips.boxes[0][1].center()
     QApplication.sendEvent(
         chips, QHelpEvent(QEvent.Type.ToolTip, on_word, chips.mapToGlobal(on_word))
     )
     qtbot.waitUntil(lambda: not QToolTip.isVisible())
 
 
-def test_a_word_that_cannot_be_seen_is_named_by_its_code_point(chips: WordChips) -> None:
-    chips._state.accept(make_result(make_translation(target="a \u200b man")))
-    translation = chips._state.translation
+def test_a_word_that_cannot_be_seen_is_named_by_its_code_point(
+    chips: WordChips, state: ExperimentState
+) -> None:
+    state.accept(make_result(make_translation(target="a \u200b man")))
+    translation = state.translation
     assert translation is not None
     word = translation.target_words[1]
-    places = dict(chips._chips)
+    places = dict(chips.boxes)
     assert places[word].width() > places[translation.target_words[0]].width() + 20
     assert "<b>U+200B</b>" in alternatives_html(translation, word, BLUE)

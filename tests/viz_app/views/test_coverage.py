@@ -20,6 +20,7 @@ from augenmerk.viz_app.state.sentence_text import Span, rare_spans, respelled_sp
 from augenmerk.viz_app.theme import Theme
 from augenmerk.viz_app.views.sentence import SentencePanel
 from augenmerk.viz_app.views.sentence_input import SentenceInput, SentenceMarks
+from tests.viz_app.builders import settle_layout, shown
 from tests.viz_app.conftest import MakeWindow
 from tests.viz_app.parts import imports_of
 from tests.viz_app.synthetic import FakeTranslator, make_result, make_translation
@@ -38,21 +39,14 @@ def covered(
 
 @pytest.fixture
 def field(qtbot: QtBot, theme: Theme) -> SentenceInput:
-    field = SentenceInput()
-    qtbot.addWidget(field)
-    field.resize(500, 40)
-    field.show()
+    field = shown(qtbot, SentenceInput(), (500, 40))
     field.show_text("Er hat gestern 🙂 gelesen")
     return field
 
 
 @pytest.fixture
 def panel(qtbot: QtBot, theme: Theme) -> SentencePanel:
-    panel = SentencePanel(ExperimentState())
-    qtbot.addWidget(panel)
-    panel.resize(900, 260)
-    panel.show()
-    return panel
+    return shown(qtbot, SentencePanel(ExperimentState()), (900, 260))
 
 
 def show(panel: SentencePanel, translation: Translation) -> None:
@@ -217,7 +211,7 @@ def test_the_reason_stands_under_the_mouse_on_the_word_and_nowhere_else(
     point_at(field, middle_of(field, Span(0, 2)))
     qtbot.waitUntil(lambda: not QToolTip.isVisible())
     point_at(field, QPoint(field.width() - 4, 5))
-    qtbot.wait(20)
+    settle_layout()
     assert not QToolTip.isVisible()
 
 

@@ -23,26 +23,20 @@ from augenmerk.viz_app.state.experiment_editor import (
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.theme import Theme
 from augenmerk.viz_app.views.chips import InterventionChips
-from tests.viz_app.synthetic import FakeTranslator, make_result, make_translation
+from tests.viz_app.builders import settle_layout, shown, state_of
+from tests.viz_app.synthetic import FakeTranslator
 
 OFF = HeadScaled(Head("cross", 1, 4))
 
 
 @pytest.fixture
 def state() -> ExperimentState:
-    state = ExperimentState()
-    state.prepare_text("ein mann steht auf einer leiter .")
-    state.accept(make_result(make_translation()))
-    return state
+    return state_of()
 
 
 @pytest.fixture
 def chips(qtbot: QtBot, theme: Theme, state: ExperimentState) -> InterventionChips:
-    chips = InterventionChips(state)
-    qtbot.addWidget(chips)
-    chips.resize(700, 60)
-    chips.show()
-    return chips
+    return shown(qtbot, InterventionChips(state), (700, 60))
 
 
 def texts(chips: InterventionChips) -> list[str]:
@@ -85,7 +79,7 @@ def test_without_changes_there_is_one_hint(chips: InterventionChips) -> None:
 
 @pytest.mark.parametrize("is_folded", [False, True])
 def test_undo_and_redo_stay_where_they_are_without_a_result(
-    qtbot: QtBot, chips: InterventionChips, state: ExperimentState, is_folded: bool
+    chips: InterventionChips, state: ExperimentState, is_folded: bool
 ) -> None:
     if is_folded:
         hidden = QWidget(chips)
@@ -94,10 +88,10 @@ def test_undo_and_redo_stay_where_they_are_without_a_result(
     state.submit(toggle(OFF.head))
     state.submit(undo)
     buttons = chips.undo_button, chips.redo_button
-    qtbot.wait(20)
+    settle_layout()
     places = [button.x() for button in buttons]
     state.clear()
-    qtbot.wait(20)
+    settle_layout()
     assert [button.x() for button in buttons] == places
 
 

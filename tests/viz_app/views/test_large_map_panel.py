@@ -34,26 +34,20 @@ from augenmerk.viz_app.views.large_map_panel import HeadPanel
 from augenmerk.viz_app.views.map_options import MAP_OPTIONS
 from augenmerk.viz_app.worker.inference import ExperimentController, InferenceWorker
 from tests.checkpoints import write_untrained_checkpoint
+from tests.viz_app.builders import settle_layout, shown, state_of
 from tests.viz_app.parts import lines_of, threshold_of
 from tests.viz_app.synthetic import FakeTranslator, make_translation
 
 
 @pytest.fixture
 def state() -> ExperimentState:
-    state = ExperimentState()
-    state.show_translation(make_translation("ein mann schläft .", "a man is sleep|ing ."))
-    state.selection.choose(Head("cross", 0, 0))
-    return state
+    return state_of("ein mann schläft .", "a man is sleep|ing .", head=Head("cross", 0, 0))
 
 
 @pytest.fixture
 def panel(qtbot: QtBot, theme: Theme, state: ExperimentState) -> Iterator[HeadPanel]:
     worker = InferenceWorker(FakeTranslator)
-    panel = HeadPanel(state, ExperimentController(state, worker))
-    qtbot.addWidget(panel)
-    panel.resize(760, 620)
-    with qtbot.waitExposed(panel):
-        panel.show()
+    panel = shown(qtbot, HeadPanel(state, ExperimentController(state, worker)), (760, 620))
     yield panel
     worker.close()
 
@@ -159,13 +153,13 @@ def test_every_option_of_the_table_is_a_box_and_an_entry_of_the_menu(
 
 @pytest.mark.heavy
 def test_a_low_panel_has_a_menu_in_place_of_the_controls(
-    panel: HeadPanel, state: ExperimentState, qtbot: QtBot
+    panel: HeadPanel, state: ExperimentState
 ) -> None:
     assert panel.controls.isVisible()
     assert not panel.controls.menu_button.isVisible()
     high = panel.map.height(), panel.height()
     panel.resize(760, 480)
-    qtbot.wait(20)
+    settle_layout()
     assert not panel.controls.isVisible()
     assert panel.controls.menu_button.isVisible()
     assert high[1] - panel.height() > high[0] - panel.map.height() + 25, (
@@ -187,36 +181,36 @@ def test_a_low_panel_has_a_menu_in_place_of_the_controls(
 
 @pytest.mark.parametrize(("width", "height"), [(632, 495), (760, 620), (460, 480)])
 def test_the_map_stays_where_it_is_when_a_head_is_switched_off(
-    panel: HeadPanel, state: ExperimentState, qtbot: QtBot, width: int, height: int
+    panel: HeadPanel, state: ExperimentState, width: int, height: int
 ) -> None:
     panel.resize(width, height)
-    qtbot.wait(20)
+    settle_layout()
     geometry = panel.map.geometry()
     changed_result(state)
-    for shown in ("original", "changed"):
-        state.settings.shown = shown
-        qtbot.wait(20)
+    for whose in ("original", "changed"):
+        state.settings.shown = whose
+        settle_layout()
         assert panel.map.geometry() == geometry
     state.settings.shown = "difference"
-    qtbot.wait(20)
+    settle_layout()
     assert panel.map.geometry().bottom() == geometry.bottom()
 
 
 def test_in_a_low_panel_the_tools_stand_beside_a_short_name(
-    panel: HeadPanel, state: ExperimentState, qtbot: QtBot
+    panel: HeadPanel, state: ExperimentState
 ) -> None:
     panel.resize(632, 495)
-    qtbot.wait(20)
+    settle_layout()
     assert panel.title.shown_text() == "Cross 1·1"
     assert (
         abs(panel.measure_menu.mapTo(panel, QPoint()).y() - panel.title.mapTo(panel, QPoint()).y())
         < 10
     )
     changed_result(state)
-    qtbot.wait(20)
+    settle_layout()
     assert panel.title.shown_text().endswith("off")
     state.settings.shown = "difference"
-    qtbot.wait(20)
+    settle_layout()
     assert panel.title.shown_text().replace(" · ", " ").startswith("Cross 1·1 off"), (
         "that it is a difference, the switch says"
     )
@@ -224,7 +218,7 @@ def test_in_a_low_panel_the_tools_stand_beside_a_short_name(
 
 
 def test_the_title_has_the_role_in_its_tool_tip_where_there_is_no_room_beside_it(
-    panel: HeadPanel, state: ExperimentState, qtbot: QtBot
+    panel: HeadPanel, state: ExperimentState
 ) -> None:
     shapes = {kind: state.maps.shape(kind) for kind in ATTENTION_KINDS}
     roles = {kind: (("self",) * heads,) * layers for kind, (layers, heads) in shapes.items()}
@@ -232,7 +226,7 @@ def test_the_title_has_the_role_in_its_tool_tip_where_there_is_no_room_beside_it
     assert panel.role.isVisible()
     assert "self" not in panel.title.text()
     panel.resize(632, 495)
-    qtbot.wait(20)
+    settle_layout()
     assert not panel.role.isVisible()
     assert panel.title.shown_text() == "Cross 1·1"
     assert panel.title.toolTip() == "Cross-attention · layer 1 · head 1 · self"
@@ -534,10 +528,7 @@ def real_panel(
 ) -> Iterator[tuple[HeadPanel, ExperimentState]]:
     """A panel of a real model; an experiment with a head off is shown."""
     state, worker = ExperimentState(), InferenceWorker(lambda *_: translator)
-    panel = HeadPanel(state, ExperimentController(state, worker))
-    qtbot.addWidget(panel)
-    panel.resize(760, 620)
-    panel.show()
+    panel = shown(qtbot, HeadPanel(state, ExperimentController(state, worker)), (760, 620))
     output = GivenTarget("A man stands.")
     experiment = Experiment("Ein Mann steht.", output, (HeadScaled(Head("encoder", 0, 0)),))
     state.submit(show_experiment(experiment))
@@ -666,10 +657,7 @@ def test_a_drawing_of_another_package_is_chosen_like_the_heatmap(
     monkeypatch.setitem(DRAWINGS, "dots", declared(f"{__name__}:Dots"))
     monkeypatch.setitem(sys.modules, __name__, sys.modules[Dots.__module__])
     worker = InferenceWorker(FakeTranslator)
-    panel = HeadPanel(state, ExperimentController(state, worker))
-    qtbot.addWidget(panel)
-    with qtbot.waitExposed(panel):
-        panel.show()
+    panel = shown(qtbot, HeadPanel(state, ExperimentController(state, worker)))
     dots = panel.drawings["dots"]
     assert isinstance(dots, Dots)
     assert list(panel.picture_menu.actions_by_name) == ["heatmap", "dots", "lines"]

@@ -30,6 +30,7 @@ from augenmerk.viz_app.theme import Theme
 from augenmerk.viz_app.views.sentence import SentencePanel, original_text
 from augenmerk.viz_app.views.sentence_input import TargetLine
 from augenmerk.viz_app.widgets.labels import ElidingLabel
+from tests.viz_app.builders import settle_layout, shown
 from tests.viz_app.synthetic import FakeTranslator, make_result, make_translation
 
 MODEL = ModelInfo(
@@ -48,10 +49,7 @@ def state() -> ExperimentState:
 
 @pytest.fixture
 def panel(qtbot: QtBot, theme: Theme, state: ExperimentState) -> SentencePanel:
-    panel = SentencePanel(state)
-    qtbot.addWidget(panel)
-    panel.resize(900, 260)
-    panel.show()
+    panel = shown(qtbot, SentencePanel(state), (900, 260))
     panel.input.show_text("ein mann .")
     panel.input.text_committed.connect(lambda text, _: state.submit(edit_text(text)))
     answer(state)
@@ -177,7 +175,7 @@ def test_the_stated_change_is_the_difference_of_the_shown_log_probabilities(
 ) -> None:
     state.submit(toggle(Head("cross", 0, 0)))
     result = answer(state)
-    for before, now, shown, by in (
+    for before, now, change, by in (
         (-1.4949, -1.4651, "−1.49 → −1.47", "higher by 0.02"),  # the change is 0.0298
         (-1.4851, -1.7551, "−1.49 → −1.76", "lower by 0.27"),
         (-1.4949, -1.4951, "−1.49 → −1.50", "lower by 0.01"),
@@ -185,7 +183,7 @@ def test_the_stated_change_is_the_difference_of_the_shown_log_probabilities(
     ):
         original = replace(result.original, log_probabilities=(before,))
         state.accept(replace(result, original=original, original_log_probabilities=(now,)))
-        assert panel.facts.text().endswith(f"of the original: {shown}")
+        assert panel.facts.text().endswith(f"of the original: {change}")
         assert panel.original_line.whole.endswith(f": log-probability {by}")
 
 
@@ -379,7 +377,7 @@ def test_folded_the_whole_original_stays_in_sight_beside_many_changes(
         )
     )
     answer(state)
-    qtbot.wait(50)
+    settle_layout()
     assert not panel.interventions.isAncestorOf(line)
     assert line.isVisible()
     assert line.shown_text().replace("\n", " ") == line.whole
@@ -403,11 +401,11 @@ def test_an_emptied_sentence_leaves_the_end_of_the_line_and_undo_where_they_are(
     answer(state)
     state.submit(intervene(HeadScaled(Head("cross", 0, 0))))
     answer(state)
-    qtbot.wait(20)
+    settle_layout()
     right = button.geometry().right()
     panel.input.show_text("")
     state.clear()
-    qtbot.wait(20)
+    settle_layout()
     assert button.geometry().right() == right
     assert panel.interventions.undo_button.isVisible()
     qtbot.mouseClick(panel.interventions.undo_button, Qt.MouseButton.LeftButton)

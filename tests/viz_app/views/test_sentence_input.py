@@ -7,15 +7,12 @@ from pytestqt.qtbot import QtBot
 from augenmerk.viz_app.state.sentence_text import MAX_CHARACTERS, Span
 from augenmerk.viz_app.theme import Theme, current_theme
 from augenmerk.viz_app.views.sentence_input import DEBOUNCE_MS, SentenceInput, SentenceMarks
+from tests.viz_app.builders import shown
 
 
 @pytest.fixture
 def field(qtbot: QtBot, theme: Theme) -> SentenceInput:
-    field = SentenceInput()
-    qtbot.addWidget(field)
-    field.resize(500, 40)
-    field.show()
-    return field
+    return shown(qtbot, SentenceInput(), (500, 40))
 
 
 @pytest.mark.heavy

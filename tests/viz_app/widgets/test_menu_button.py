@@ -6,6 +6,7 @@ from pytestqt.qtbot import QtBot
 
 from augenmerk.viz_app.theme import Theme
 from augenmerk.viz_app.widgets.buttons import ChoiceMenu, MenuButton
+from tests.viz_app.builders import shown
 
 ENTRIES = {"one": ("one", "One"), "two": ("two", "Two")}
 
@@ -32,10 +33,7 @@ def enter(button: QToolButton) -> None:
 def test_a_menu_button_looks_as_before_when_its_menu_has_closed(
     qtbot: QtBot, theme: Theme, name: str
 ) -> None:
-    button = make_menu_button(name)
-    qtbot.addWidget(button)
-    with qtbot.waitExposed(button):
-        button.show()
+    button = shown(qtbot, make_menu_button(name))
     QCursor.setPos(button.mapToGlobal(QPoint(-50, -50)))
     QApplication.sendEvent(button, QEvent(QEvent.Type.Leave))
     before = button.grab().toImage()
@@ -57,10 +55,7 @@ def test_a_menu_button_looks_as_before_when_its_menu_has_closed(
 def test_a_menu_button_under_the_mouse_still_looks_so_when_its_menu_has_closed(
     qtbot: QtBot, theme: Theme
 ) -> None:
-    button = with_menu(MenuButton("menu ▾", ""))
-    qtbot.addWidget(button)
-    with qtbot.waitExposed(button):
-        button.show()
+    button = shown(qtbot, with_menu(MenuButton("menu ▾", "")))
     enter(button)
     QTimer.singleShot(50, button.menu().close)
     button.showMenu()

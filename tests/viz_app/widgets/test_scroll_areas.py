@@ -6,6 +6,7 @@ from pytestqt.qtbot import QtBot
 
 from augenmerk.viz_app.theme import Theme
 from augenmerk.viz_app.widgets.layouts import ContentHeightScrollArea, VerticalScrollArea
+from tests.viz_app.builders import shown
 
 
 def test_area_is_as_high_as_its_content_up_to_the_greatest_height(
@@ -13,11 +14,7 @@ def test_area_is_as_high_as_its_content_up_to_the_greatest_height(
 ) -> None:
     label = QLabel("word " * 40)
     label.setWordWrap(True)
-    area = ContentHeightScrollArea(label, lambda: 120)
-    qtbot.addWidget(area)
-    area.resize(900, 10)
-    with qtbot.waitExposed(area):
-        area.show()
+    area = shown(qtbot, ContentHeightScrollArea(label, lambda: 120), (900, 10))
     low = area.height()
     assert low == label.heightForWidth(900) < 120
     area.resize(300, low)
@@ -36,11 +33,7 @@ def test_keys_scroll_or_are_left_to_the_page(qtbot: QtBot, theme: Theme, takes_k
     column = QVBoxLayout(content)
     column.addWidget(field)
     column.addSpacing(1000)
-    area = VerticalScrollArea(content, takes_keys=takes_keys)
-    qtbot.addWidget(area)
-    area.resize(200, 100)
-    with qtbot.waitExposed(area):
-        area.show()
+    area = shown(qtbot, VerticalScrollArea(content, takes_keys=takes_keys), (200, 100))
     qtbot.keyClick(area, Qt.Key.Key_PageDown)
     assert (area.verticalScrollBar().value() > 0) is takes_keys
     assert area.focusPolicy() == (
@@ -59,11 +52,7 @@ def test_a_widget_is_kept_in_sight_until_its_geometry_is_final_or_the_user_scrol
     for widget in (above, kept):
         column.addWidget(widget)
     column.addSpacing(500)
-    area = VerticalScrollArea(content)
-    qtbot.addWidget(area)
-    area.resize(200, 200)
-    with qtbot.waitExposed(area):
-        area.show()
+    area = shown(qtbot, VerticalScrollArea(content), (200, 200))
     bar = area.verticalScrollBar()
     qtbot.waitUntil(lambda: bar.maximum() > 500)
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import ClassVar
 
 import pytest
+from PySide6.QtCore import QCoreApplication
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
@@ -317,8 +318,8 @@ def test_closing_drops_what_was_running(qtbot: QtBot) -> None:
     asker.translate("eins")
     qtbot.waitUntil(GatedTranslator.started.is_set)
     GatedTranslator.gate.set()
-    worker.close()
-    qtbot.wait(20)
+    assert worker.close()
+    QCoreApplication.processEvents()
     assert asker.texts == []
 
 

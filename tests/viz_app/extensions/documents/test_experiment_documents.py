@@ -54,6 +54,7 @@ from augenmerk.viz_app.state.model_info import ModelInfo
 from augenmerk.viz_app.worker.inference import InferenceWorker, Request
 from augenmerk.viz_app.worker.jobs import LoadJob
 from tests.checkpoints import write_untrained_checkpoint
+from tests.viz_app.builders import state_of
 from tests.viz_app.synthetic import FakeTranslator, make_result, make_translation
 
 MODEL = ModelInfo(
@@ -69,22 +70,23 @@ CHANGES = (HeadScaled(Head("cross", 1, 4)), ForcedToken(2, "dog"))
 
 @pytest.fixture
 def state() -> ExperimentState:
-    state = ExperimentState()
-    state.begin_model(MODEL)
-    state.prepare_text("ein mann schläft .")
-    state.accept(make_result(make_translation("ein mann schläft .")))
-    return state
+    return state_of("ein mann schläft .", model=MODEL)
+
+
+@pytest.fixture
+def worker() -> Iterator[InferenceWorker]:
+    worker = InferenceWorker(FakeTranslator)
+    yield worker
+    worker.close()
 
 
 @pytest.fixture
 def documents(
-    qtbot: QtBot, state: ExperimentState, preferences: Preferences
+    qtbot: QtBot, state: ExperimentState, preferences: Preferences, worker: InferenceWorker
 ) -> Iterator[ExperimentDocuments]:
     window = QWidget()
     qtbot.addWidget(window)
-    worker = InferenceWorker(FakeTranslator)
     yield ExperimentDocuments(state, worker, preferences, window)
-    worker.close()
     for box in window.findChildren(QMessageBox):
         box.close()
 
@@ -95,6 +97,17 @@ def session(
 ) -> KeptSession:
     """What is kept of the same experiment."""
     return KeptSession(state, preferences, documents)
+
+
+def open_model(worker: InferenceWorker, owner: object) -> None:
+    worker.submit(Request(LoadJob(None), owner, on_result=lambda _: None))
+
+
+@pytest.fixture
+def model_nearby(tmp_path: Path) -> ModelInfo:
+    """The model of `found.safetensors`, in the folder of the test."""
+    checkpoint = write_untrained_checkpoint(tmp_path / "found.safetensors", seed=7)
+    return replace(MODEL, digest=model_digest(load_checkpoint(checkpoint)))
 
 
 def problem(documents: ExperimentDocuments) -> str:
@@ -189,7 +202,13 @@ def test_scope_combination_heads_shown_together_and_zoom_come_back(
     ],
 )
 def test_a_file_that_makes_no_sense_is_refused_whole_and_the_screen_stays(
-    documents: ExperimentDocuments, state: ExperimentState, tmp_path: Path, field, value, named: str
+    documents: ExperimentDocuments,
+    state: ExperimentState,
+    tmp_path: Path,
+    field,
+    value,
+    named: str,
+    preferences: Preferences,
 ) -> None:
     path = tmp_path / "one.augenmerk"
     documents.save(path)
@@ -203,7 +222,7 @@ def test_a_file_that_makes_no_sense_is_refused_whole_and_the_screen_stays(
     assert named in told
     assert str(path) in told
     assert (state.experiment, view_values(state)) == (before, view)
-    assert path not in documents._preferences.recent_experiments.paths
+    assert path not in preferences.recent_experiments.paths
 
 
 def test_a_file_that_cannot_be_written_is_told(
@@ -216,12 +235,15 @@ def test_a_file_that_cannot_be_written_is_told(
 
 @pytest.mark.heavy
 def test_a_model_beside_the_file_is_found_by_its_digest(
-    qtbot: QtBot, documents: ExperimentDocuments, state: ExperimentState, tmp_path: Path
+    qtbot: QtBot,
+    documents: ExperimentDocuments,
+    state: ExperimentState,
+    tmp_path: Path,
+    model_nearby: ModelInfo,
+    worker: InferenceWorker,
 ) -> None:
-    checkpoint = write_untrained_checkpoint(tmp_path / "renamed.safetensors", seed=7)
-    digest = model_digest(load_checkpoint(checkpoint))
     (tmp_path / "damaged.safetensors").write_bytes(b"nothing of this is a checkpoint")
-    state.begin_model(replace(MODEL, digest=digest))
+    state.begin_model(model_nearby)
     state.submit(intervene(*CHANGES))
     saved = state.experiment
     documents.save(tmp_path / "one.augenmerk")
@@ -229,21 +251,24 @@ def test_a_model_beside_the_file_is_found_by_its_digest(
     state.submit(reset)
     asked: list[Path | None] = []
     documents.model_requested.connect(asked.append)
-    documents._worker.submit(Request(LoadJob(None), documents, on_result=lambda _: None))
+    open_model(worker, documents)
     documents.open(tmp_path / "one.augenmerk")
-    qtbot.waitUntil(lambda: asked == [checkpoint])
+    qtbot.waitUntil(lambda: asked == [tmp_path / "found.safetensors"])
     assert state.experiment != saved, "it waits for its model"
-    state.begin_model(replace(MODEL, digest=digest))
+    state.begin_model(model_nearby)
     assert state.experiment == saved
 
 
 @pytest.mark.heavy
 def test_an_experiment_opened_before_any_model_is_looks_for_its_model_too(
-    qtbot: QtBot, documents: ExperimentDocuments, state: ExperimentState, tmp_path: Path
+    qtbot: QtBot,
+    documents: ExperimentDocuments,
+    state: ExperimentState,
+    tmp_path: Path,
+    model_nearby: ModelInfo,
+    worker: InferenceWorker,
 ) -> None:
-    checkpoint = write_untrained_checkpoint(tmp_path / "renamed.safetensors", seed=7)
-    digest = model_digest(load_checkpoint(checkpoint))
-    state.begin_model(replace(MODEL, digest=digest))
+    state.begin_model(model_nearby)
     state.submit(intervene(*CHANGES))
     saved = state.experiment
     documents.save(tmp_path / "one.augenmerk")
@@ -253,51 +278,58 @@ def test_an_experiment_opened_before_any_model_is_looks_for_its_model_too(
     assert state.experiment == saved, "shown at once"
     asked: list[Path | None] = []
     documents.model_requested.connect(asked.append)
-    documents._worker.submit(Request(LoadJob(None), documents, on_result=lambda _: None))
+    open_model(worker, documents)
     state.begin_model(MODEL)
     state.submit(open_experiment(Experiment("1 2 3")), asks=False)  # its own example
-    qtbot.waitUntil(lambda: asked == [checkpoint])
-    state.begin_model(replace(MODEL, digest=digest))
+    qtbot.waitUntil(lambda: asked == [tmp_path / "found.safetensors"])
+    state.begin_model(model_nearby)
     assert state.experiment == saved
 
 
 @pytest.mark.heavy
 def test_an_experiment_that_waits_for_its_model_is_forgotten_with_another_one(
-    qtbot: QtBot, documents: ExperimentDocuments, state: ExperimentState, tmp_path: Path
+    qtbot: QtBot,
+    documents: ExperimentDocuments,
+    state: ExperimentState,
+    tmp_path: Path,
+    model_nearby: ModelInfo,
+    worker: InferenceWorker,
 ) -> None:
     """The model that was found could not be opened, or the user chose another one meanwhile."""
-    checkpoint = write_untrained_checkpoint(tmp_path / "found.safetensors", seed=7)
-    digest = model_digest(load_checkpoint(checkpoint))
-    state.begin_model(replace(MODEL, digest=digest))
+    state.begin_model(model_nearby)
     state.submit(intervene(*CHANGES))
     saved = state.experiment
     documents.save(tmp_path / "one.augenmerk")
     state.begin_model(MODEL)
     state.submit(reset)
-    documents._worker.submit(Request(LoadJob(None), documents, on_result=lambda _: None))
+    open_model(worker, documents)
     with qtbot.waitSignal(documents.model_requested):
         documents.open(tmp_path / "one.augenmerk")
-    for other in (replace(MODEL, digest="c" * 64), replace(MODEL, digest=digest)):
+    for other in (replace(MODEL, digest="c" * 64), model_nearby):
         state.begin_model(other)
         assert state.experiment != saved
 
 
 @pytest.mark.heavy
 def test_an_experiment_whose_model_is_being_searched_gives_way_to_what_waits_for_another_model(
-    qtbot: QtBot, documents: ExperimentDocuments, state: ExperimentState, tmp_path: Path
+    qtbot: QtBot,
+    documents: ExperimentDocuments,
+    state: ExperimentState,
+    tmp_path: Path,
+    model_nearby: ModelInfo,
+    worker: InferenceWorker,
 ) -> None:
-    checkpoint = write_untrained_checkpoint(tmp_path / "found.safetensors", seed=7)
-    state.begin_model(replace(MODEL, digest=model_digest(load_checkpoint(checkpoint))))
+    state.begin_model(model_nearby)
     documents.save(tmp_path / "one.augenmerk")
     state.begin_model(MODEL)
-    documents._worker.submit(Request(LoadJob(None), documents, on_result=lambda _: None))
+    open_model(worker, documents)
     requested: list[Path | None] = []
     documents.model_requested.connect(requested.append)
     documents.open(tmp_path / "one.augenmerk")
     shown: list[str] = []
     state.with_next_model = lambda: shown.append("tried")
     done: list[object] = []
-    documents._worker.submit(
+    worker.submit(
         Request(FindModelJob("0" * 64, ()), object(), on_result=lambda _: done.append(True))
     )
     qtbot.waitUntil(lambda: bool(done))
@@ -308,7 +340,11 @@ def test_an_experiment_whose_model_is_being_searched_gives_way_to_what_waits_for
 
 @pytest.mark.heavy
 def test_without_its_model_an_experiment_is_shown_with_the_one_in_use(
-    qtbot: QtBot, documents: ExperimentDocuments, state: ExperimentState, tmp_path: Path
+    qtbot: QtBot,
+    documents: ExperimentDocuments,
+    state: ExperimentState,
+    tmp_path: Path,
+    worker: InferenceWorker,
 ) -> None:
     state.submit(intervene(*CHANGES))
     saved = state.experiment
@@ -319,7 +355,7 @@ def test_without_its_model_an_experiment_is_shown_with_the_one_in_use(
     ):
         state.begin_model(replace(MODEL, name=name, digest="b" * 64))
         state.submit(reset)
-        documents._worker.submit(Request(LoadJob(None), documents, on_result=lambda _: None))
+        open_model(worker, documents)
         documents.open(tmp_path / "one.augenmerk")
         qtbot.waitUntil(lambda: state.experiment == saved)
         assert told in state.notice
@@ -469,7 +505,11 @@ def test_an_experiment_too_long_for_the_window_is_refused_and_a_session_of_it_se
     ],
 )
 def test_nothing_to_translate_and_words_too_long_are_refused(
-    documents: ExperimentDocuments, tmp_path: Path, experiment: Experiment, told: str
+    documents: ExperimentDocuments,
+    tmp_path: Path,
+    experiment: Experiment,
+    told: str,
+    state: ExperimentState,
 ) -> None:
     saved = SavedExperiment(experiment, ModelReference("one", "a" * 64), {})
     write_experiment_file(saved, tmp_path / "one.augenmerk")
@@ -483,7 +523,7 @@ def test_nothing_to_translate_and_words_too_long_are_refused(
         tmp_path / "two.augenmerk",
     )
     with pytest.raises(ExperimentFileError, match=r"scenes\[1\]: Its ") as refused:
-        read_lesson(documents._state, tmp_path / "two.augenmerk")
+        read_lesson(state, tmp_path / "two.augenmerk")
     assert told in str(refused.value)
 
 

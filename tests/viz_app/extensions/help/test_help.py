@@ -48,6 +48,7 @@ from augenmerk.viz_app.theme import Theme
 from augenmerk.viz_app.widgets.commands import Command
 from augenmerk.viz_app.widgets.layouts import VerticalScrollArea
 from tests.conftest import open_once
+from tests.viz_app.builders import shown
 from tests.viz_app.conftest import MakeWindow
 from tests.viz_app.parts import LEARN, TRAIN, documents_of, learn_page_of, lessons_of
 
@@ -211,9 +212,7 @@ def test_what_a_button_is_for_is_told_before_its_terms(qtbot: QtBot) -> None:
 
 
 def test_what_is_this_grows_with_the_interface(qapp: QApplication, qtbot: QtBot) -> None:
-    window = QWidget()
-    qtbot.addWidget(window)
-    window.show()
+    window = shown(qtbot, QWidget())
     heights = []
     for scale in (1.0, 2.0):
         Theme.light(scale).apply(qapp)
@@ -524,9 +523,7 @@ def test_the_sheet_of_keys_is_no_wider_than_it_has_to_be(make_window: MakeWindow
 
 
 def test_the_palette_says_that_nothing_matches(qtbot: QtBot) -> None:
-    dialog = CommandPalette([Command[None]("Open a model", print).on(None)])
-    qtbot.addWidget(dialog)
-    dialog.show()
+    dialog = shown(qtbot, CommandPalette([Command[None]("Open a model", print).on(None)]))
     qtbot.keyClicks(dialog.field, "xyz ")
     (nothing,) = dialog.results.findItems("", Qt.MatchFlag.MatchContains)
     assert nothing.text() == "No command matches “xyz”."

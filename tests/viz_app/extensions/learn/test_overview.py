@@ -22,6 +22,7 @@ from augenmerk.viz_app.extensions.learn.figures.stack import StackDrawing, Stack
 from augenmerk.viz_app.extensions.learn.page import LearnPage
 from augenmerk.viz_app.theme import Theme, current_theme
 from augenmerk.viz_app.worker.inference import InferenceWorker
+from tests.viz_app.builders import shown
 
 pytestmark = pytest.mark.heavy  # each test makes a window with a model
 
@@ -33,9 +34,7 @@ LARGE_PAGE, SMALL_PAGE = (1874, 1010), (1064, 640)
 @pytest.fixture
 def page(qtbot: QtBot, theme: Theme, bundled_translator: Translator) -> Iterator[LearnPage]:
     page = LearnPage(InferenceWorker(lambda path, device: bundled_translator))
-    qtbot.addWidget(page)
-    page.resize(*LARGE_PAGE)
-    page.show()
+    shown(qtbot, page, LARGE_PAGE)
     qtbot.waitUntil(lambda: page.view is not None, timeout=TIMEOUT_MS)
     qtbot.waitUntil(lambda: not page.state.request.is_running, timeout=TIMEOUT_MS)
     yield page

@@ -16,6 +16,7 @@ from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.model_info import ModelInfo
 from augenmerk.viz_app.theme import Theme
 from augenmerk.viz_app.worker.inference import InferenceWorker
+from tests.viz_app.builders import shown
 
 pytestmark = pytest.mark.heavy  # each test makes a window with a model
 
@@ -39,9 +40,7 @@ def make_page(qtbot: QtBot, theme: Theme, bundled_translator: Translator) -> Ite
         window_state.begin_model(ModelInfo("another", None, run, bundled_translator.device, 1))
         page = LearnPage(InferenceWorker(lambda path, device: bundled_translator), window_state)
         pages.append(page)
-        qtbot.addWidget(page)
-        page.resize(1400, 850)
-        page.show()
+        shown(qtbot, page, (1400, 850))
         settle(qtbot, page)
         return page
 
@@ -134,8 +133,7 @@ def test_what_is_typed_before_the_model_is_open_is_kept(
     window_state = ExperimentState()
     window_state.prepare_text(SENTENCE)
     page = LearnPage(InferenceWorker(lambda path, device: bundled_translator), window_state)
-    qtbot.addWidget(page)
-    page.show()
+    shown(qtbot, page)
     assert page.sentence.input.text == SENTENCE
     page.sentence.input.set_text(OTHER)
     settle(qtbot, page)

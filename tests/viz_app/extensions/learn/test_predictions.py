@@ -30,6 +30,7 @@ from augenmerk.viz_app.extensions.learn.checks import SAME_WEIGHT
 from augenmerk.viz_app.extensions.learn.figures.decoding import UNCHANGED, BeamFigure
 from augenmerk.viz_app.extensions.learn.page import LearnPage
 from augenmerk.viz_app.main_window import MainWindow
+from tests.viz_app.builders import settle_layout
 from tests.viz_app.conftest import MakeWindow
 from tests.viz_app.parts import LEARN, learn_page_of, open_chapter_in
 
@@ -78,7 +79,7 @@ def rest(qtbot: QtBot, window: MainWindow) -> None:
         )
 
     qtbot.waitUntil(is_idle)
-    qtbot.wait(1)
+    settle_layout()
     qtbot.waitUntil(is_idle)
 
 

@@ -20,6 +20,7 @@ from augenmerk.viz_app.state.map_view_settings import MapViewSettings
 from augenmerk.viz_app.state.model_info import ModelInfo
 from augenmerk.viz_app.theme import Theme
 from augenmerk.viz_app.worker.inference import InferenceWorker
+from tests.viz_app.builders import shown
 
 pytestmark = pytest.mark.heavy  # each test makes a window with a model
 
@@ -36,9 +37,7 @@ def page(
     qtbot: QtBot, theme: Theme, window_state: ExperimentState, bundled_translator: Translator
 ) -> Iterator[LearnPage]:
     page = LearnPage(InferenceWorker(lambda path, device: bundled_translator), window_state)
-    qtbot.addWidget(page)
-    page.resize(1064, 620)
-    page.show()
+    shown(qtbot, page, (1064, 620))
     qtbot.waitUntil(lambda: page.view is not None, timeout=TIMEOUT_MS)
     page.open_named("model")
     qtbot.waitUntil(lambda: not page.state.request.is_running, timeout=TIMEOUT_MS)

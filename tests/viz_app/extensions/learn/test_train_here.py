@@ -19,6 +19,7 @@ from augenmerk.viz_app.extensions.learn.sentence import OwnSentence
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.theme import Theme, current_theme
 from augenmerk.viz_app.worker.inference import ExperimentController, InferenceWorker
+from tests.viz_app.builders import shown
 from tests.viz_app.synthetic import make_translation
 
 pytestmark = pytest.mark.training
@@ -30,9 +31,7 @@ def figure(qtbot: QtBot, theme: Theme) -> TrainHereFigure:
     figure = TrainHereFigure(
         LearnContext(state, ExperimentController(state, InferenceWorker()), OwnSentence(state)), {}
     )
-    qtbot.addWidget(figure)
-    figure.resize(700, 400)
-    figure.show()
+    shown(qtbot, figure, (700, 400))
     return figure
 
 

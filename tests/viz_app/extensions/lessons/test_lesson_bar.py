@@ -9,6 +9,7 @@ from augenmerk.viz_app.extensions.lessons.lesson import OpenLesson, SceneAnswer
 from augenmerk.viz_app.extensions.lessons.lesson_bar import LessonBar
 from augenmerk.viz_app.extensions.lessons.lesson_documents import shipped_lessons
 from augenmerk.viz_app.theme import Theme
+from tests.viz_app.builders import settle_layout, shown
 
 
 @pytest.mark.heavy
@@ -23,15 +24,13 @@ def test_no_text_of_a_shipped_lesson_is_cut(
     column.setContentsMargins(0, 0, 0, 0)
     column.addWidget(bar)
     column.addStretch(1)
-    qtbot.addWidget(window)
-    window.resize(*size)
-    window.show()
+    shown(qtbot, window, size)
 
     def wait_until_nothing_moves() -> None:
         before = None
         while before != (bar.geometry(), bar.on_button.pos()):
             before = bar.geometry(), bar.on_button.pos()
-            qtbot.wait(10)
+            settle_layout()
 
     def cut() -> list[str]:
         wait_until_nothing_moves()

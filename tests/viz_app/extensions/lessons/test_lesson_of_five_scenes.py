@@ -17,6 +17,7 @@ from augenmerk.viz_app.extensions.lessons.lesson_bar import LessonTextDialog
 from augenmerk.viz_app.extensions.rows.editor import RowEditor
 from augenmerk.viz_app.main_window import MainWindow
 from augenmerk.viz_app.state.map_view import Pair, Pointer
+from tests.viz_app.builders import click, settle_layout
 from tests.viz_app.conftest import MakeWindow
 from tests.viz_app.parts import learn_page_of, lessons_of, presentation_of
 
@@ -36,7 +37,7 @@ def settle(qtbot: QtBot, window: MainWindow) -> None:
     qtbot.waitUntil(
         lambda: not window.state.request.is_running and window.state.current is not None
     )
-    qtbot.wait(20)
+    settle_layout()
 
 
 def press(
@@ -95,9 +96,7 @@ def make_lesson(qtbot: QtBot, window: MainWindow) -> None:
     settle(qtbot, window)
     add_scene(qtbot, window, TITLES[0], ("A sentence of my own.",))
     grid = page.heads.grid
-    thumbnail = grid.place_of(HEAD)
-    assert thumbnail is not None
-    qtbot.mouseClick(grid, LEFT, pos=thumbnail.center())
+    click(qtbot, grid, HEAD)
     assert state.selection.head == HEAD
     qtbot.keyClick(grid, Qt.Key.Key_O)
     settle(qtbot, window)
@@ -108,7 +107,7 @@ def make_lesson(qtbot: QtBot, window: MainWindow) -> None:
     settle(qtbot, window)
     chips = page.sentence.chips
     qtbot.mouseMove(chips, QPoint(chips.width() - 3, 3))
-    qtbot.mouseMove(chips, chips._chips[2][1].center())
+    qtbot.mouseMove(chips, chips.boxes[2][1].center())
     qtbot.waitUntil(chips.card.isVisible)
     chips.card.label.linkActivated.emit("2:1")
     settle(qtbot, window)
@@ -152,7 +151,7 @@ def present_on(qtbot: QtBot, window: MainWindow, size: tuple[int, int]) -> None:
     window.setWindowState(Qt.WindowState.WindowNoState)  # of the screen of the test
     window.resize(*size)
     qtbot.waitUntil(lambda: shown.size().toTuple() == size)
-    qtbot.wait(50)
+    settle_layout()
     for index, scene in enumerate(lesson.scenes):
         settle(qtbot, window)
         assert lesson.place == index

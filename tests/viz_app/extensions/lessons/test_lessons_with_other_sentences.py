@@ -10,6 +10,7 @@ from pytestqt.qtbot import QtBot
 from augenmerk.viz_app.extensions.lessons.lesson_documents import shipped_lessons
 from augenmerk.viz_app.main_window import MainWindow
 from tests.conftest import open_once
+from tests.viz_app.builders import settle_layout
 from tests.viz_app.conftest import MakeWindow
 from tests.viz_app.extensions.learn.test_predictions import SENTENCES
 from tests.viz_app.parts import documents_of, lessons_of
@@ -21,7 +22,7 @@ CONTROL, LEFT = Qt.KeyboardModifier.ControlModifier, Qt.MouseButton.LeftButton
 def rest(qtbot: QtBot, window: MainWindow) -> None:
     state, lessons = window.state, lessons_of(window)
     qtbot.waitUntil(lambda: not state.request.is_running and state.current is not None)
-    qtbot.wait(10)
+    settle_layout()
     qtbot.waitUntil(lambda: not lessons.answer.is_computing)
 
 

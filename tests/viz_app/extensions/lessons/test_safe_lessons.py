@@ -1,6 +1,7 @@
 """Nothing of a lesson, or of the screen before it, is lost: undo, update, revert, closing,
 questions."""
 
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -330,9 +331,6 @@ def test_a_scene_that_takes_long_is_announced(
     class Slow(FakeTranslator):
         def run(self, experiment, *, should_stop=lambda: False):
             if experiment.source_text != "Ein Mann .":
-                qtbot.wait(0)
-                import time
-
                 time.sleep(0.7)
             return super().run(experiment, should_stop=should_stop)
 

@@ -17,27 +17,20 @@ from augenmerk.viz_app.state.map_view import Band
 from augenmerk.viz_app.theme import Theme
 from augenmerk.viz_app.views.large_map_panel import HeadPanel
 from augenmerk.viz_app.worker.inference import ExperimentController, InferenceWorker
+from tests.viz_app.builders import shown, state_of
 from tests.viz_app.parts import lines_of
 from tests.viz_app.synthetic import FakeTranslator, make_translation
 
 
 @pytest.fixture
 def state() -> ExperimentState:
-    state = ExperimentState()
-    state.settings.label_mode = "read"
-    state.show_translation(make_translation())
-    state.selection.choose(Head("cross", 1, 2))
-    return state
+    return state_of(head=Head("cross", 1, 2), label_mode="read")
 
 
 @pytest.fixture
 def panel(qtbot: QtBot, theme: Theme, state: ExperimentState) -> Iterator[HeadPanel]:
     worker = InferenceWorker(FakeTranslator)
-    panel = HeadPanel(state, ExperimentController(state, worker))
-    qtbot.addWidget(panel)
-    panel.resize(760, 620)
-    with qtbot.waitExposed(panel):
-        panel.show()
+    panel = shown(qtbot, HeadPanel(state, ExperimentController(state, worker)), (760, 620))
     yield panel
     worker.close()
 
@@ -56,10 +49,7 @@ def test_lines_of_a_difference_are_told_apart_by_colour(
     qtbot: QtBot, theme: Theme, state: ExperimentState
 ) -> None:
     state.settings.picture, state.settings.line_threshold = "lines", 0.0
-    lines = LinesView(state)
-    qtbot.addWidget(lines)
-    lines.resize(640, 420)
-    lines.show()
+    lines = shown(qtbot, LinesView(state), (640, 420))
     state.accept(_changed())
     usual = lines.grab().toImage()
     state.settings.shown = "difference"
@@ -91,8 +81,8 @@ def test_the_titles_of_the_lines_are_never_cut(
     painter = LinesPainter(state, theme, view, QSize(width, 300))
     metrics = QFontMetrics(theme.font("small"))
     places = painter.title_places("token predicted", "looks at")
-    for box, shown in zip(places, ("token predicted", "looks at"), strict=True):
-        assert box.width() >= metrics.horizontalAdvance(shown)
+    for box, title in zip(places, ("token predicted", "looks at"), strict=True):
+        assert box.width() >= metrics.horizontalAdvance(title)
     assert places[0].left() >= 0
     assert places[1].right() <= width
     assert places[0].right() < places[1].left()

@@ -17,6 +17,7 @@ from augenmerk.viz_app.views.all_heads_panel import AllHeadsPanel
 from augenmerk.viz_app.views.export_source import ExportSource
 from augenmerk.viz_app.views.large_map_panel import HeadPanel
 from augenmerk.viz_app.worker.inference import ExperimentController, InferenceWorker
+from tests.viz_app.builders import shown
 from tests.viz_app.extensions.pictures.browser import Browser, chromium
 from tests.viz_app.synthetic import FakeTranslator, make_translation
 
@@ -73,11 +74,7 @@ def translation() -> Translation:
 @pytest.fixture
 def page(qtbot: QtBot, theme: Theme, translation: Translation) -> Iterator[MapsPage]:
     """A page that shows a translation, and one of its heads large."""
-    page = MapsPage(theme)
-    qtbot.addWidget(page)
-    page.resize(1280, 760)
-    with qtbot.waitExposed(page):
-        page.show()
+    page = shown(qtbot, MapsPage(theme), (1280, 760))
     page.state.show_translation(translation)
     page.state.selection.choose(Head("cross", 1, 4))
     yield page

@@ -22,6 +22,7 @@ from augenmerk.core.translation.experiment_file import (
 from augenmerk.core.translation.translator import Translator
 from augenmerk.viz_app.extensions.pictures import figures
 from augenmerk.viz_app.launch import main
+from tests.builders import command_line
 from tests.interventions import heads_switched_off
 from tests.test_import_rules import modules_imported_by
 
@@ -46,13 +47,7 @@ def drawn(monkeypatch: pytest.MonkeyPatch) -> list:
 def draw(checkpoint: Path, *arguments: str) -> int:
     return main(
         [
-            "figure",
-            "--text",
-            SENTENCE,
-            "--checkpoint",
-            str(checkpoint),
-            "--device",
-            "cpu",
+            *command_line("figure --text {} --checkpoint {} --device cpu", SENTENCE, checkpoint),
             *arguments,
         ]
     )
@@ -121,18 +116,7 @@ def test_files_may_have_names_that_are_not_utf8(
 def test_a_map_is_that_of_the_library_and_its_caption_says_what_it_is(
     untrained_checkpoint: Path, tmp_path: Path, drawn: list
 ) -> None:
-    arguments = [
-        "--target",
-        TARGET,
-        "--kind",
-        "cross",
-        "--layer",
-        "2",
-        "--head",
-        "1",
-        "--measure",
-        "norm",
-    ]
+    arguments = command_line("--target {} --kind cross --layer 2 --head 1 --measure norm", TARGET)
     arguments += ["--label", "predicted", "--words", "--hide", "end", "--head-off", "encoder:1:1"]
     assert draw(untrained_checkpoint, *arguments, "--out", str(tmp_path / "map.svg")) == 0
     (picture,) = drawn[0]
@@ -192,25 +176,16 @@ def test_a_file_gives_sentence_and_changes(
     )
     saved = SavedExperiment(experiment, ModelReference(translator.name, translator.digest))
     write_experiment_file(saved, tmp_path / "my.augenmerk")
-    common = [
-        "figure",
-        "--checkpoint",
-        str(untrained_checkpoint),
-        "--device",
-        "cpu",
-        "--layer",
-        "2",
-        "--head",
-        "1",
-    ]
+    common = command_line(
+        "figure --checkpoint {} --device cpu --layer 2 --head 1", untrained_checkpoint
+    )
     assert (
         main(
             [
                 *common,
-                "--experiment",
-                str(tmp_path / "my.augenmerk"),
-                "--out",
-                str(tmp_path / "map.png"),
+                *command_line(
+                    "--experiment {} --out {}", tmp_path / "my.augenmerk", tmp_path / "map.png"
+                ),
             ]
         )
         == 0
@@ -228,13 +203,9 @@ def test_a_missing_sentence_is_asked_for(
 ) -> None:
     assert (
         main(
-            [
-                "figure",
-                "--checkpoint",
-                str(untrained_checkpoint),
-                "--out",
-                str(tmp_path / "map.png"),
-            ]
+            command_line(
+                "figure --checkpoint {} --out {}", untrained_checkpoint, tmp_path / "map.png"
+            )
         )
         == 2
     )
@@ -342,15 +313,7 @@ def test_a_folder_that_cannot_be_written_is_said(
 def test_a_text_with_all_tokens_hidden_is_refused(
     untrained_checkpoint: Path, tmp_path: Path, capsys
 ) -> None:
-    arguments = [
-        "figure",
-        "--text",
-        ".",
-        "--target",
-        ".",
-        "--checkpoint",
-        str(untrained_checkpoint),
-    ]
+    arguments = command_line("figure --text . --target . --checkpoint {}", untrained_checkpoint)
     hide = ["--hide", "start", "end", "punctuation"]
     for name, grid in (("x.png", []), ("x.png", ["--grid"]), ("x.html", [])):
         assert main([*arguments, *hide, *grid, "--out", str(tmp_path / name)]) == 2

@@ -23,6 +23,7 @@ from augenmerk.viz_app.extensions.pictures.html_page import (
 from augenmerk.viz_app.extensions.pictures.scene_notes import OutlinedText
 from augenmerk.viz_app.extensions.pictures.worksheet import SheetScene, save_sheet
 from augenmerk.viz_app.state.map_view import Pair
+from tests.builders import command_line
 from tests.viz_app.extensions.pictures.browser import Browser
 from tests.viz_app.extensions.pictures.test_html_page import (
     SAID,
@@ -159,13 +160,10 @@ def test_a_browser_prints_two_scenes_on_a_page(notes: tuple[str, ...], tmp_path:
     (tmp_path / "page.html").write_text(lesson_page_html("Title", asked), encoding="utf-8")
     save_sheet("Title", sheets, "worksheet", tmp_path / "sheet.html")
     for name in ("page", "sheet"):
-        options = [
-            "--headless",
-            "--no-sandbox",
-            "--disable-gpu",
+        options = command_line(
+            "--headless --no-sandbox --disable-gpu {} --no-pdf-header-footer",
             f"--user-data-dir={tmp_path}",
-            "--no-pdf-header-footer",
-        ]
+        )
         target = tmp_path / f"{name}.pdf"
         subprocess.run(
             [browser, *options, f"--print-to-pdf={target}", (tmp_path / f"{name}.html").as_uri()],

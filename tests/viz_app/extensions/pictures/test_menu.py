@@ -21,6 +21,7 @@ from augenmerk.viz_app.extensions.pictures.menu import (
 from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.model_info import ModelInfo
 from augenmerk.viz_app.widgets.commands import CommandRegistry
+from tests.viz_app.builders import settle_layout, shown
 from tests.viz_app.extensions.pictures.conftest import SENTENCE, EmptyPage, MapsPage
 
 FILES = [
@@ -80,11 +81,11 @@ def test_the_menu_saves_what_is_shown(
 @pytest.mark.slow
 @pytest.mark.heavy
 def test_a_picture_of_the_page_does_not_show_the_button_hovered_that_opened_the_menu(
-    page: MapsPage, menu: ExportMenu, tmp_path: Path, qtbot: QtBot
+    page: MapsPage, menu: ExportMenu, tmp_path: Path
 ) -> None:
     button = page.head.export_button
     button.setMenu(menu)
-    qtbot.wait(50)  # the buttons above the thumbnails find their places
+    settle_layout()  # the buttons above the thumbnails find their places
     menu.saving.save_page(tmp_path / "before.png")
     middle = button.rect().center()
     QCursor.setPos(button.mapToGlobal(middle))
@@ -258,10 +259,7 @@ def test_before_there_are_maps_only_the_page_is_exported(
 def test_the_page_in_sight_is_exported_not_one_that_is_hidden(
     page: MapsPage, menu: ExportMenu, told: list[str], tmp_path: Path, qtbot: QtBot
 ) -> None:
-    other = EmptyPage()
-    qtbot.addWidget(other)
-    other.resize(300, 200)
-    other.show()
+    other = shown(qtbot, EmptyPage(), (300, 200))
     save_by_dialog(menu, "page", tmp_path / "maps.png")
     page.in_sight = other
     save_by_dialog(menu, "page", tmp_path / "other.png")

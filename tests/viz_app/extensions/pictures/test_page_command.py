@@ -34,6 +34,7 @@ from augenmerk.viz_app.extensions.pictures.running_page import (
     save_running_page,
 )
 from augenmerk.viz_app.launch import main
+from tests.builders import command_line
 from tests.core.translation.random_models import make_translator
 
 ATTENTION = resource_path(SHIPPED_LESSONS) / "1-attention.augenmerk"
@@ -219,16 +220,9 @@ def test_a_server_without_qt_writes_a_page_with_every_kind_of_scene(tmp_path: Pa
     predicted = replace(first, question="What happens?", check="without-head")
     path, target = tmp_path / "mine.augenmerk", tmp_path / "lesson.html"
     write_lesson_file(replace(lesson, scenes=(*lesson.scenes, rollout, predicted)), path)
-    command = [
-        sys.executable,
-        "-c",
-        WITHOUT_QT,
-        "page",
-        "--lesson",
-        str(path),
-        "--out",
-        str(target),
-    ]
+    command = command_line(
+        "{} -c {} page --lesson {} --out {}", sys.executable, WITHOUT_QT, path, target
+    )
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     *_, recorded, question = json.loads(held(target.read_text(encoding="utf-8"), "lesson-data"))[

@@ -163,7 +163,10 @@ def test_changes_are_listed_as_in_the_window(seed: int) -> None:
             'scaled(before, { side: "encoder", layer: 1 }, 0.5)',
         ),
         (edits.toggle(*HEADS), "toggled(before, heads)"),
-        (edits.toggle(*(head for head in HEADS if head.kind == "cross")), "toggled(before, cross)"),
+        (
+            edits.toggle(*(head for head in HEADS if head.kind == "cross")),
+            "toggled(before, cross)",
+        ),
     ],
 )
 def test_edits_are_those_of_the_window(intent: edits.Intent, call: str) -> None:
@@ -335,7 +338,11 @@ def test_a_link_holds_the_whole_experiment_in_the_fields_of_the_command(text: st
             "set-row=cross:1:1:0=1",
             "set-row=cross:1:1=1",
         ),
-        *("set-row=decoder:1:1:2=1", "set-row=cross:1:1:1=1,,1", "set-row=cross:1:1:1=Infinity"),
+        *(
+            "set-row=decoder:1:1:2=1",
+            "set-row=cross:1:1:1=1,,1",
+            "set-row=cross:1:1:1=Infinity",
+        ),
         *("force-token=dog", "force-token=0=dog", "force-token=1=", "force-token=1.5=dog"),
         *(
             "remove-word=0",

@@ -109,7 +109,13 @@ def written(bundled_translator: Translator, qapp):
         ),
         (
             (),
-            {"view": {"head": ("cross", 0, 4), "hides_wrapping": True, "hides_punctuation": True}},
+            {
+                "view": {
+                    "head": ("cross", 0, 4),
+                    "hides_wrapping": True,
+                    "hides_punctuation": True,
+                }
+            },
             "Hidden tokens (start, end, punctuation) get 16% of the attention.",
         ),
         ((), {"view": {"picture": "lines"}}, "In the app, lines show these values."),

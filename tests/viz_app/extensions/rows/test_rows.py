@@ -17,16 +17,14 @@ from augenmerk.viz_app.state.map_view_settings import ShownMaps
 from augenmerk.viz_app.theme import Theme
 from augenmerk.viz_app.views.large_map_panel import HeadPanel
 from augenmerk.viz_app.worker.inference import ExperimentController, InferenceWorker
-from tests.viz_app.synthetic import FakeTranslator, make_translation
+from tests.viz_app.builders import shown, state_of
+from tests.viz_app.synthetic import FakeTranslator
 from tests.viz_app.views.test_large_map_panel import changed_result, choose, open_menu
 
 
 @pytest.fixture
 def state() -> ExperimentState:
-    state = ExperimentState()
-    state.show_translation(make_translation("ein mann schläft .", "a man is sleep|ing ."))
-    state.selection.choose(Head("cross", 0, 0))
-    return state
+    return state_of("ein mann schläft .", "a man is sleep|ing .", head=Head("cross", 0, 0))
 
 
 @pytest.fixture
@@ -34,10 +32,7 @@ def panel(qtbot: QtBot, theme: Theme, state: ExperimentState) -> Iterator[HeadPa
     worker = InferenceWorker(FakeTranslator)
     panel = HeadPanel(state, ExperimentController(state, worker))
     panel.cell_offers.append(offer_rows)
-    qtbot.addWidget(panel)
-    panel.resize(760, 620)
-    with qtbot.waitExposed(panel):
-        panel.show()
+    shown(qtbot, panel, (760, 620))
     yield panel
     worker.close()
 

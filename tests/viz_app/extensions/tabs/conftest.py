@@ -22,6 +22,7 @@ from augenmerk.viz_app.translate.analysis_tab import AnalysisContext, AnalysisTa
 from augenmerk.viz_app.worker.inference import ExperimentController, InferenceWorker, Request
 from augenmerk.viz_app.worker.jobs import LoadJob
 from tests.core.translators import SHAPE, untrained
+from tests.viz_app.builders import shown
 
 SENTENCE = "Ein Hund schläft im Gras ."
 MakeContext = Callable[..., AnalysisContext]
@@ -119,10 +120,7 @@ def show_tab(qtbot: QtBot) -> ShowTab:
         context: AnalysisContext, tab: type[AnalysisTab], *, width: int = 430, height: int = 700
     ) -> AnalysisTab:
         panel = AnalysisPanel(context, {"shown": declaration_of(tab)})
-        qtbot.addWidget(panel)
-        panel.resize(width, height)
-        panel.show()
-        qtbot.waitExposed(panel)
+        shown(qtbot, panel, (width, height))
         settle(qtbot, panel.tab)
         return panel.tab
 

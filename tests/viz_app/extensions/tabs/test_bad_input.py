@@ -15,6 +15,7 @@ from augenmerk.viz_app.state.tabs import TABS
 from augenmerk.viz_app.translate.analysis_panel import MIN_WIDTH, AnalysisPanel
 from augenmerk.viz_app.translate.analysis_tab import AnalysisContext
 from tests.interventions import heads_switched_off
+from tests.viz_app.builders import settle_layout, shown
 from tests.viz_app.extensions.tabs.conftest import MakeContext, load, settle
 
 SENTENCES = {
@@ -30,11 +31,7 @@ all_models = pytest.mark.parametrize("model", MODELS)
 
 
 def _panel(context: AnalysisContext, qtbot: QtBot) -> AnalysisPanel:
-    panel = AnalysisPanel(context)
-    qtbot.addWidget(panel)
-    panel.resize(430, 700)
-    panel.show()
-    return panel
+    return shown(qtbot, AnalysisPanel(context), (430, 700))
 
 
 def _check_every_tab(panel: AnalysisPanel, qtbot: QtBot) -> None:
@@ -158,11 +155,8 @@ def test_without_a_translation_no_tab_scrolls(
 ) -> None:
     context = make_context()
     context.state.clear()
-    panel = AnalysisPanel(context, {name: TABS[name]})
-    qtbot.addWidget(panel)
-    panel.resize(width, 420)
-    panel.show()
-    qtbot.wait(20)  # the layout settles
+    panel = shown(qtbot, AnalysisPanel(context, {name: TABS[name]}), (width, 420))
+    settle_layout()
     assert panel.width() == width
     for area in panel.tab.findChildren(QAbstractScrollArea):
         for bar in (area.verticalScrollBar(), area.horizontalScrollBar()):

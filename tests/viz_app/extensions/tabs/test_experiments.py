@@ -38,6 +38,7 @@ from augenmerk.viz_app.translate.analysis_panel import AnalysisPanel
 from augenmerk.viz_app.translate.analysis_tab import AnalysisContext, AnalysisTab
 from augenmerk.viz_app.worker.inference import ExperimentController
 from tests.interventions import heads_switched_off
+from tests.viz_app.builders import shown
 from tests.viz_app.extensions.tabs.conftest import SENTENCE, MakeContext, settle
 
 HEADS_OFF = heads_switched_off(
@@ -68,10 +69,7 @@ def context(make_context: MakeContext) -> AnalysisContext:
 
 
 def _panel(context: AnalysisContext, qtbot: QtBot) -> AnalysisPanel:
-    panel = AnalysisPanel(context)
-    qtbot.addWidget(panel)
-    panel.show()
-    return panel
+    return shown(qtbot, AnalysisPanel(context))
 
 
 def _open(panel: AnalysisPanel, tab: type[AnalysisTab], qtbot: QtBot) -> AnalysisTab:

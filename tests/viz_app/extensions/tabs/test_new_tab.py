@@ -11,6 +11,7 @@ from augenmerk.viz_app.state.tabs import TABS, Tab
 from augenmerk.viz_app.translate.analysis_panel import MIN_WIDTH, AnalysisPanel
 from augenmerk.viz_app.translate.analysis_tab import AnalysisContext, AnalysisTab
 from augenmerk.viz_app.widgets.layouts import VerticalScrollArea
+from tests.viz_app.builders import shown
 from tests.viz_app.extensions.tabs.conftest import MakeContext, settle
 
 
@@ -70,10 +71,7 @@ def test_a_tab_of_bars_over_heads_follows_and_drives_the_experiment(
     make_context: MakeContext, qtbot: QtBot
 ) -> None:
     context = make_context()
-    panel = AnalysisPanel(context, {**TABS, "bars": BARS})
-    qtbot.addWidget(panel)
-    panel.resize(MIN_WIDTH, 500)
-    panel.show()
+    panel = shown(qtbot, AnalysisPanel(context, {**TABS, "bars": BARS}), (MIN_WIDTH, 500))
     qtbot.mouseClick(panel.buttons[-1], Qt.MouseButton.LeftButton)
     tab = panel.tab
     assert isinstance(tab, BarsTab)

@@ -42,8 +42,14 @@ def script() -> ScriptedTraining:
 
 
 @pytest.fixture
-def page(qtbot: QtBot, tmp_path: Path, script: ScriptedTraining) -> Iterator[TrainPage]:
-    settings = QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat)
+def settings(tmp_path: Path) -> QSettings:
+    return QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat)
+
+
+@pytest.fixture
+def page(
+    qtbot: QtBot, tmp_path: Path, settings: QSettings, script: ScriptedTraining
+) -> Iterator[TrainPage]:
     page = TrainPage(settings, body=script)
     qtbot.addWidget(page)
     page.form.set_choices(
@@ -105,24 +111,24 @@ def test_run_paused_before_its_first_validation_is_in_the_menu_and_can_go_on(
     assert runs_in(tmp_path / "runs") == []
 
 
-def test_data_of_a_run_is_remembered_with_it(page: TrainPage, tmp_path: Path) -> None:
+def test_data_of_a_run_is_remembered_with_it(
+    page: TrainPage, settings: QSettings, tmp_path: Path
+) -> None:
     """In its folder; earlier versions kept it in the settings of the window."""
     sources = {str(tmp_path / name): str(tmp_path / "data") for name in ("earlier", "mine")}
-    page._settings.setValue(
-        "train/sources", json.dumps(sources | {str(tmp_path / "known"): "multi30k"})
-    )
+    settings.setValue("train/sources", json.dumps(sources | {str(tmp_path / "known"): "multi30k"}))
     (tmp_path / "mine").mkdir()
     write_run_inputs(tmp_path / "mine", RunInputs((Path("a.de"), Path("a.en"))))
-    assert run_settings.load_source(page._settings, tmp_path / "mine") == (
+    assert run_settings.load_source(settings, tmp_path / "mine") == (
         Path("a.de"),
         Path("a.en"),
     )
-    assert run_settings.load_source(page._settings, tmp_path / "earlier") == tmp_path / "data"
-    assert run_settings.load_source(page._settings, tmp_path / "known") == "multi30k"
-    assert run_settings.load_source(page._settings, tmp_path / "none") is None
+    assert run_settings.load_source(settings, tmp_path / "earlier") == tmp_path / "data"
+    assert run_settings.load_source(settings, tmp_path / "known") == "multi30k"
+    assert run_settings.load_source(settings, tmp_path / "none") is None
     for text in ("[]", "{", '{"a": 3}'):
-        page._settings.setValue("train/sources", text)
-        assert run_settings.load_source(page._settings, Path("a")) is None
+        settings.setValue("train/sources", text)
+        assert run_settings.load_source(settings, Path("a")) is None
 
 
 @pytest.mark.parametrize("has_moved", [False, True])
@@ -278,7 +284,7 @@ def test_a_reopened_run_has_the_curves_that_it_had(qtbot: QtBot, tmp_path: Path)
 
 
 def test_the_next_start_tells_how_many_steps_are_lost_and_shows_them(
-    qtbot: QtBot, page: TrainPage, tmp_path: Path
+    qtbot: QtBot, page: TrainPage, settings: QSettings, tmp_path: Path
 ) -> None:
     def cut_off(event: TrainingEvent) -> None:
         if isinstance(event, StepDone) and event.step == 9:
@@ -286,8 +292,8 @@ def test_the_next_start_tells_how_many_steps_are_lost_and_shows_them(
 
     with pytest.raises(KeyboardInterrupt):
         record(copy_run(num_epochs=2), tmp_path / "cut", on_event=cut_off)
-    remember_unfinished(page._settings, tmp_path / "cut")
-    later = TrainPage(page._settings)
+    remember_unfinished(settings, tmp_path / "cut")
+    later = TrainPage(settings)
     qtbot.addWidget(later)
     assert "from step 7; 2 steps will be repeated" in later.notice_bar.text()
     assert later.state.run.curves.training_loss.xy()[0].tolist() == list(range(1, 10))
@@ -345,9 +351,8 @@ def notice_at_the_next_start(qtbot: QtBot, settings: QSettings) -> str:
 
 
 def test_next_start_tells_a_run_that_was_saved_from_one_that_was_cut_off(
-    qtbot: QtBot, page: TrainPage, tmp_path: Path
+    qtbot: QtBot, page: TrainPage, settings: QSettings, tmp_path: Path
 ) -> None:
-    settings = page._settings
     make_run(tmp_path / "saved", 10)
     remember_unfinished(settings, tmp_path / "saved")
     said = notice_at_the_next_start(qtbot, settings)
@@ -385,10 +390,10 @@ def test_a_run_that_another_process_goes_on_with_says_so_when_it_is_opened(
 
 
 def test_a_run_that_another_process_goes_on_with_is_not_offered(
-    qtbot: QtBot, page: TrainPage, tmp_path: Path
+    qtbot: QtBot, page: TrainPage, settings: QSettings, tmp_path: Path
 ) -> None:
     make_run(tmp_path / "saved", 10)
-    remember_unfinished(page._settings, tmp_path / "saved")
+    remember_unfinished(settings, tmp_path / "saved")
     with locked(tmp_path / "saved"):
-        assert "saved" not in notice_at_the_next_start(qtbot, page._settings)
-    assert "saved is unfinished" in notice_at_the_next_start(qtbot, page._settings)
+        assert "saved" not in notice_at_the_next_start(qtbot, settings)
+    assert "saved is unfinished" in notice_at_the_next_start(qtbot, settings)

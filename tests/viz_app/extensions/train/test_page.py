@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from PySide6.QtCore import QPoint, QSettings, Qt
@@ -37,6 +38,7 @@ from augenmerk.viz_app.extensions.train.run.status_text import metric_rows
 from augenmerk.viz_app.extensions.train.state import Status
 from augenmerk.viz_app.extensions.train.worker import DRAIN_INTERVAL_MS
 from augenmerk.viz_app.theme import Theme
+from tests.viz_app.builders import settle_layout, text_in
 from tests.viz_app.extensions.train.scripted import ScriptedTraining, epoch_done, probe
 
 MakePage = Callable[[ScriptedTraining], TrainPage]
@@ -95,6 +97,22 @@ def wait_for_end(qtbot: QtBot, page: TrainPage) -> None:
     qtbot.waitUntil(lambda: not page.is_running())
 
 
+def start_and_take(qtbot: QtBot, page: TrainPage, script: ScriptedTraining, num_steps: int) -> None:
+    click(qtbot, page.panel.start_button)
+    script.allow(num_steps)
+    wait_for_step(qtbot, page, num_steps)
+
+
+def training_run(
+    qtbot: QtBot, make_page: MakePage, num_steps: int, **script: Any
+) -> tuple[TrainPage, ScriptedTraining]:
+    """A page whose run has taken so many steps, and what steers it; `script` are its arguments."""
+    body = ScriptedTraining(**script)
+    page = make_page(body)
+    start_and_take(qtbot, page, body, num_steps)
+    return page, body
+
+
 @pytest.mark.heavy
 def test_page_says_what_will_happen_before_the_first_run(make_page: MakePage) -> None:
     page = make_page(ScriptedTraining())
@@ -145,11 +163,7 @@ def test_run_is_shown_step_by_step_to_its_end(
 @pytest.mark.slow
 @pytest.mark.heavy
 def test_stop_is_said_at_once_and_the_run_can_be_resumed(make_page: MakePage, qtbot: QtBot) -> None:
-    script = ScriptedTraining()
-    page = make_page(script)
-    click(qtbot, page.panel.start_button)
-    script.allow(6)
-    wait_for_step(qtbot, page, 6)
+    page, script = training_run(qtbot, make_page, 6)
     click(qtbot, page.panel.stop_button)
     assert page.panel.stop_button.text() == "Stopping…"
     assert not page.panel.stop_button.isEnabled()
@@ -168,11 +182,7 @@ def test_stop_is_said_at_once_and_the_run_can_be_resumed(make_page: MakePage, qt
 
 @pytest.mark.heavy
 def test_model_can_be_tried_while_training_goes_on(make_page: MakePage, qtbot: QtBot) -> None:
-    script = ScriptedTraining()
-    page = make_page(script)
-    click(qtbot, page.panel.start_button)
-    script.allow(4)
-    wait_for_step(qtbot, page, 4)
+    page, script = training_run(qtbot, make_page, 4)
     assert not page.notice_bar.try_button.isVisible()
     script.allow(2)
     wait_for_step(qtbot, page, 6)
@@ -187,9 +197,7 @@ def test_status_line_follows_the_run(make_page: MakePage, qtbot: QtBot) -> None:
     script = ScriptedTraining(num_epochs=1)
     page = make_page(script)
     spy = QSignalSpy(page.status_changed)
-    click(qtbot, page.panel.start_button)
-    script.allow(3)
-    wait_for_step(qtbot, page, 3)
+    start_and_take(qtbot, page, script, 3)
     script.allow(2)
     wait_for_end(qtbot, page)
     lines = [spy.at(index)[0] for index in range(spy.count())]
@@ -200,11 +208,7 @@ def test_status_line_follows_the_run(make_page: MakePage, qtbot: QtBot) -> None:
 @pytest.mark.slow
 def test_page_is_redrawn_five_times_a_second_at_most(make_page: MakePage, qtbot: QtBot) -> None:
     assert DRAIN_INTERVAL_MS >= 200
-    script = ScriptedTraining(num_epochs=200)
-    page = make_page(script)
-    click(qtbot, page.panel.start_button)
-    script.allow(5)
-    wait_for_step(qtbot, page, 5)
+    page, script = training_run(qtbot, make_page, 5, num_epochs=200)
     assert page.run_view is not None
     chart = page.run_view.charts.main.chart
     drawn, began = chart.num_blits + chart.num_full_draws, time.monotonic()
@@ -286,9 +290,7 @@ def test_failure_of_a_run_goes_when_another_is_prepared_and_started(
     type_over(qtbot, page.form.seed_edit, "99")
     assert not page.notice_bar.isVisible()
     script.error = None
-    click(qtbot, page.panel.start_button)
-    script.allow(1)
-    wait_for_step(qtbot, page, 1)
+    start_and_take(qtbot, page, script, 1)
     assert "nan" not in page.notice_bar.text()
     page.shutdown()
 
@@ -495,11 +497,7 @@ def test_stopped_run_can_be_resumed_at_the_next_start(make_page: MakePage, qtbot
 
 @pytest.mark.heavy
 def test_shutdown_stops_the_run_and_delivers_its_end(make_page: MakePage, qtbot: QtBot) -> None:
-    script = ScriptedTraining()
-    page = make_page(script)
-    click(qtbot, page.panel.start_button)
-    script.allow(2)
-    wait_for_step(qtbot, page, 2)
+    page, _ = training_run(qtbot, make_page, 2)
     page.shutdown()
     assert not page.is_running()
     assert page.state.run.finish is not None
@@ -510,11 +508,7 @@ def test_shutdown_stops_the_run_and_delivers_its_end(make_page: MakePage, qtbot:
 def test_theme_changes_while_training(
     make_page: MakePage, qapp: QApplication, qtbot: QtBot
 ) -> None:
-    script = ScriptedTraining()
-    page = make_page(script)
-    click(qtbot, page.panel.start_button)
-    script.allow(3)
-    wait_for_step(qtbot, page, 3)
+    page, _ = training_run(qtbot, make_page, 3)
     Theme.dark().apply(qapp)
     assert page.run_view is not None
     chart = page.run_view.charts.main.chart
@@ -530,11 +524,7 @@ def test_runs_are_laid_over_one_another_and_taken_away_by_a_click(
 ) -> None:
     folder = tmp_path / "runs" / "earlier"
     write_history(folder / "history.csv", [EpochRecord(1, 5, 4.0, 3.0, 3.0, 1e-3, 9.0)])
-    script = ScriptedTraining()
-    page = make_page(script)
-    click(qtbot, page.panel.start_button)
-    script.allow(6)
-    wait_for_step(qtbot, page, 6)
+    page, _ = training_run(qtbot, make_page, 6)
     assert page.run_view is not None
     charts = page.run_view.charts
     charts.compare.menu().aboutToShow.emit()
@@ -555,11 +545,7 @@ def test_runs_are_laid_over_one_another_and_taken_away_by_a_click(
 def test_folder_without_a_run_is_refused_with_a_message(
     make_page: MakePage, qtbot: QtBot, tmp_path: Path
 ) -> None:
-    script = ScriptedTraining()
-    page = make_page(script)
-    click(qtbot, page.panel.start_button)
-    script.allow(1)
-    wait_for_step(qtbot, page, 1)
+    page, _ = training_run(qtbot, make_page, 1)
     assert page.run_view is not None
     page.run_view.charts.compare.folder_chosen.emit(tmp_path)
     box = page.findChild(QMessageBox)
@@ -571,11 +557,7 @@ def test_folder_without_a_run_is_refused_with_a_message(
 
 @pytest.mark.heavy
 def test_chart_follows_its_menus(make_page: MakePage, qtbot: QtBot) -> None:
-    script = ScriptedTraining()
-    page = make_page(script)
-    click(qtbot, page.panel.start_button)
-    script.allow(6)
-    wait_for_step(qtbot, page, 6)
+    page, _ = training_run(qtbot, make_page, 6)
     assert page.run_view is not None
     panel = page.run_view.charts.main
     panel.quantity_menu.actions_by_name["gradient_norm"].trigger()
@@ -623,7 +605,7 @@ def test_charts_and_film_do_not_overlap_below_the_notice_of_a_finished_run(
     page.resize(1064, height)
     start_and_take(qtbot, page, script, 15)
     wait_for_end(qtbot, page)
-    qtbot.wait(20)
+    settle_layout()
     view = page.run_view
     assert view is not None
     film = view.film
@@ -643,11 +625,7 @@ def test_charts_and_film_do_not_overlap_below_the_notice_of_a_finished_run(
 def test_film_goes_on_while_training_and_the_chart_marks_its_step(
     make_page: MakePage, qtbot: QtBot
 ) -> None:
-    script = ScriptedTraining(has_film=True)
-    page = make_page(script)
-    click(qtbot, page.panel.start_button)
-    script.allow(11)
-    wait_for_step(qtbot, page, 11)
+    page, script = training_run(qtbot, make_page, 11, has_film=True)
     watch = page.run_view
     assert watch is not None
     picture = watch.charts.main.chart.picture
@@ -675,18 +653,10 @@ def answer(page: TrainPage, text: str) -> None:
     next(button for button in box.buttons() if button.text() == text).click()
 
 
-def start_and_take(qtbot: QtBot, page: TrainPage, script: ScriptedTraining, num_steps: int) -> None:
-    click(qtbot, page.panel.start_button)
-    script.allow(num_steps)
-    wait_for_step(qtbot, page, num_steps)
-
-
 @pytest.mark.slow
 @pytest.mark.heavy
 def test_paused_run_offers_to_continue_and_does(make_page: MakePage, qtbot: QtBot) -> None:
-    script = ScriptedTraining()
-    page = make_page(script)
-    start_and_take(qtbot, page, script, 6)
+    page, script = training_run(qtbot, make_page, 6)
     click(qtbot, page.panel.pause_button)
     assert page.panel.pause_button.text() == "Pausing…"
     wait_for_end(qtbot, page)
@@ -710,15 +680,13 @@ def place(page: TrainPage, button: QPushButton) -> tuple[int, int, int, int]:
 def test_pause_becomes_continue_in_place_and_nothing_else_moves(
     make_page: MakePage, qtbot: QtBot
 ) -> None:
-    script = ScriptedTraining()
-    page = make_page(script)
-    start_and_take(qtbot, page, script, 6)
-    qtbot.wait(50)
+    page, _ = training_run(qtbot, make_page, 6)
+    settle_layout()
     pause, discard = place(page, page.panel.pause_button), place(page, page.panel.discard_button)
     settings = page.panel._settings.geometry()
     click(qtbot, page.panel.pause_button)
     wait_for_end(qtbot, page)
-    qtbot.wait(50)
+    settle_layout()
     assert page.panel.resume_button.text() == "Continue"
     assert place(page, page.panel.resume_button) == pause
     assert place(page, page.panel.discard_button) == discard
@@ -730,9 +698,7 @@ def test_pause_becomes_continue_in_place_and_nothing_else_moves(
 def test_nothing_of_a_run_stands_under_the_form_of_another(
     make_page: MakePage, qtbot: QtBot
 ) -> None:
-    script = ScriptedTraining()
-    page = make_page(script)
-    start_and_take(qtbot, page, script, 15)
+    page, _ = training_run(qtbot, make_page, 15)
     wait_for_end(qtbot, page)
     assert page.panel.discard_button.isVisible()
     assert page.panel.extend_button.isVisible()
@@ -749,9 +715,7 @@ def test_nothing_of_a_run_stands_under_the_form_of_another(
 @pytest.mark.slow
 @pytest.mark.heavy
 def test_a_run_continues_on_the_device_chosen_beside_it(make_page: MakePage, qtbot: QtBot) -> None:
-    script = ScriptedTraining()
-    page = make_page(script)
-    start_and_take(qtbot, page, script, 6)
+    page, script = training_run(qtbot, make_page, 6)
     click(qtbot, page.panel.pause_button)
     wait_for_end(qtbot, page)
     assert page.panel.device == "auto"
@@ -769,10 +733,10 @@ def test_patience_is_a_bar_that_fills(make_page: MakePage, qtbot: QtBot) -> None
     type_over(qtbot, page.form.patience_edit, "4")
     start_and_take(qtbot, page, script, 1)
     assert page.panel._patience.isVisible()
-    assert page.panel._patience_text.text() == "patience: 0 of 4 epochs without a better loss"
+    assert "patience: 0 of 4 epochs without a better loss" in text_in(page.panel)
     for epoch, loss in ((1, 2.0), (2, 2.5), (3, 2.1)):
         page.state.apply(epoch_done(epoch, loss))
-    assert page.panel._patience_text.text() == "patience: 2 of 4 epochs without a better loss"
+    assert "patience: 2 of 4 epochs without a better loss" in text_in(page.panel)
     assert page.panel._patience.value() == 500
 
 
@@ -874,9 +838,7 @@ def test_the_film_never_changes_its_head_by_itself(
 
 @pytest.mark.heavy
 def test_a_chart_without_values_says_when_they_appear(make_page: MakePage, qtbot: QtBot) -> None:
-    script = ScriptedTraining()
-    page = make_page(script)
-    start_and_take(qtbot, page, script, 2)
+    page, _ = training_run(qtbot, make_page, 2)
     assert page.run_view is not None
     panel = page.run_view.charts.main
     panel.choose(quantity="bleu")
@@ -895,9 +857,7 @@ def test_a_chart_without_values_says_when_they_appear(make_page: MakePage, qtbot
 def test_discarding_asks_first_and_removes_only_what_the_run_wrote(
     make_page: MakePage, qtbot: QtBot
 ) -> None:
-    script = ScriptedTraining()
-    page = make_page(script)
-    start_and_take(qtbot, page, script, 6)
+    page, script = training_run(qtbot, make_page, 6)
     folder = script.requests[0].folder
     (folder / "my-notes.txt").write_text("mine", encoding="utf-8")
     click(qtbot, page.panel.discard_button)
@@ -917,9 +877,7 @@ def test_discarding_asks_first_and_removes_only_what_the_run_wrote(
 
 @pytest.mark.heavy
 def test_paused_run_can_be_discarded_with_its_folder(make_page: MakePage, qtbot: QtBot) -> None:
-    script = ScriptedTraining()
-    page = make_page(script)
-    start_and_take(qtbot, page, script, 6)
+    page, script = training_run(qtbot, make_page, 6)
     click(qtbot, page.panel.pause_button)
     wait_for_end(qtbot, page)
     click(qtbot, page.panel.discard_button)
@@ -931,9 +889,7 @@ def test_paused_run_can_be_discarded_with_its_folder(make_page: MakePage, qtbot:
 @pytest.mark.slow
 @pytest.mark.heavy
 def test_failed_save_waits_and_is_tried_again(make_page: MakePage, qtbot: QtBot) -> None:
-    script = ScriptedTraining(failing_save_step=6, num_failing_saves=2)
-    page = make_page(script)
-    start_and_take(qtbot, page, script, 6)
+    page, script = training_run(qtbot, make_page, 6, failing_save_step=6, num_failing_saves=2)
     for _ in range(2):
         qtbot.waitUntil(lambda: page.state.run.status is Status.WAITING)
         assert "no space left" in page.notice_bar.text()
@@ -947,9 +903,7 @@ def test_failed_save_waits_and_is_tried_again(make_page: MakePage, qtbot: QtBot)
 
 @pytest.mark.heavy
 def test_failed_save_can_end_the_run(make_page: MakePage, qtbot: QtBot) -> None:
-    script = ScriptedTraining(failing_save_step=6)
-    page = make_page(script)
-    start_and_take(qtbot, page, script, 6)
+    page, _ = training_run(qtbot, make_page, 6, failing_save_step=6)
     qtbot.waitUntil(lambda: page.state.run.status is Status.WAITING)
     click(qtbot, page.notice_bar.action_buttons[1])
     wait_for_end(qtbot, page)
@@ -959,9 +913,7 @@ def test_failed_save_can_end_the_run(make_page: MakePage, qtbot: QtBot) -> None:
 
 @pytest.mark.heavy
 def test_page_can_be_closed_while_a_failed_save_waits(make_page: MakePage, qtbot: QtBot) -> None:
-    script = ScriptedTraining(failing_save_step=6)
-    page = make_page(script)
-    start_and_take(qtbot, page, script, 6)
+    page, _ = training_run(qtbot, make_page, 6, failing_save_step=6)
     qtbot.waitUntil(lambda: page.state.run.status is Status.WAITING)
     page.shutdown()
     assert not page.is_running()
@@ -1058,9 +1010,7 @@ def test_without_a_checkpoint_the_proposal_starts_again(make_page: MakePage, qtb
 
 @pytest.mark.heavy
 def test_only_one_training_runs_at_a_time(make_page: MakePage, qtbot: QtBot) -> None:
-    script = ScriptedTraining()
-    page = make_page(script)
-    start_and_take(qtbot, page, script, 1)
+    page, script = training_run(qtbot, make_page, 1)
     page.run_actions.start()
     page.run_actions.resume()
     page.controller.open_run(Path("nowhere"))

@@ -8,6 +8,7 @@ from augenmerk.viz_app.extensions.train.film import FilmPanel
 from augenmerk.viz_app.extensions.train.state import TrainState
 from augenmerk.viz_app.extensions.widgets.max_lines_label import MaxLinesLabel
 from augenmerk.viz_app.theme import Theme
+from tests.viz_app.builders import shown
 from tests.viz_app.extensions.train.scripted import probe
 
 LONG = "dah " * 99
@@ -44,10 +45,7 @@ def test_as_many_lines_as_allowed_do_not_scroll(
     qapp: QApplication, qtbot: QtBot, role: str, scale: float
 ) -> None:
     Theme.light(scale).apply(qapp)
-    text = MaxLinesLabel(role, 3)
-    qtbot.addWidget(text)
-    text.resize(300, 10)
-    text.show()
+    text = shown(qtbot, MaxLinesLabel(role, 3), (300, 10))
     text.set_text("one\ntwo\nthree")
     qtbot.waitUntil(lambda: text.verticalScrollBar().maximum() == 0)
     text.set_text("one\ntwo\nthree\nfour")

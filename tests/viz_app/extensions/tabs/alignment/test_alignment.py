@@ -27,6 +27,7 @@ from augenmerk.viz_app.state.experiment_editor import edit_text, toggle
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.map_view_settings import SHOWN_MAPS
 from augenmerk.viz_app.theme import Theme
+from tests.viz_app.builders import text_in
 from tests.viz_app.extensions.tabs.conftest import MakeContext, ShowTab, load, settle
 from tests.viz_app.synthetic import make_result, make_translation
 
@@ -317,7 +318,7 @@ def test_a_ranking_goes_on_while_another_experiment_is_computed(
     qtbot.waitUntil(lambda: tab.state.translation is not before, timeout=10_000)
     assert tab.request.is_running
     qtbot.waitUntil(lambda: tab.alignment.ranking is not None, timeout=60_000)
-    assert tab._which_maps.text() == "Links of the changed maps."
+    assert "Links of the changed maps." in text_in(tab)
 
 
 @pytest.mark.parametrize(

@@ -46,6 +46,7 @@ from augenmerk.viz_app.state.experiment_editor import (
 )
 from augenmerk.viz_app.state.map_view_settings import SHOWN_MAPS
 from tests.core.translators import SHAPE, untrained
+from tests.viz_app.builders import settle_layout, text_in
 from tests.viz_app.extensions.tabs.conftest import MakeContext, ShowTab, load, settle
 
 FIRST, SECOND = "Ein Mann steht auf einer Leiter .", "Ein Hund steht auf einer Leiter ."
@@ -95,7 +96,7 @@ def test_the_second_sentence_begins_as_the_first_and_nothing_is_asked_before_it_
     assert not tab.request.is_running
     assert not tab.maps.isVisible()
     assert tab._hint.isVisible()
-    assert "Change a word" in tab._hint.text()
+    assert "Change a word" in text_in(tab)
 
 
 @pytest.mark.heavy
@@ -134,7 +135,7 @@ def test_the_same_sentence_twice_shows_no_difference_and_a_range_that_is_not_blo
     _compare(qtbot, tab, FIRST)
     assert not tab.maps.change.matrices[0].values.any()
     assert tab.maps.change.top == 0.01
-    assert "Largest difference: 0.00" in tab.maps._change_name.text()
+    assert "Largest difference: 0.00" in text_in(tab.maps)
     assert tab.comparing.change_of_log_probability == pytest.approx(0, abs=1e-4)
     image = tab.maps.change.grab().toImage()
     places = [
@@ -173,7 +174,7 @@ def test_words_that_were_changed_in_the_first_sentence_are_none_of_the_second(
     assert tab.comparing.second.experiment == Experiment(
         SECOND, interventions=(HeadScaled(Head("cross", 0, 0)),)
     )
-    assert tab._dropped.text() == "Left out of the second, which is read as typed: word 2 → Katze."
+    assert "Left out of the second, which is read as typed: word 2 → Katze." in text_in(tab)
     shown = re.sub(r"<[^>]*>", "", tab.texts.text())
     assert SECOND in shown, "as it was typed, not with a word of the first in it"
     assert "Katze" in shown, "the first as it was read"
@@ -223,7 +224,7 @@ def test_the_maps_follow_the_switch(tab: CompareTab, qtbot: QtBot) -> None:
             shown["changed"][index], results.changed.maps.cross[2, 0], atol=1e-6
         )
         np.testing.assert_array_equal(shown["changed"][index], shown["difference"][index])
-    assert "This compares the changed maps" in tab.maps._notes.text()
+    assert "This compares the changed maps" in text_in(tab.maps)
 
 
 def test_less_and_more_have_colours_of_their_own(tab: CompareTab, qtbot: QtBot) -> None:
@@ -260,7 +261,7 @@ def test_hovering_one_map_reads_the_value_in_all_three(tab: CompareTab, qtbot: Q
     assert maps is not None
     assert maps.second is not None
     assert maps.change is not None
-    qtbot.wait(20)  # the maps find their places
+    settle_layout()  # the maps find their places
     qtbot.mouseMove(
         tab.maps.change, tab.maps.change.cell_rect(MatrixCell(0, 1, 2)).center().toPoint()
     )
@@ -299,7 +300,7 @@ def test_sentences_without_a_word_in_common_are_shown_without_a_difference(
     assert tab.maps.first.isVisible()
     assert tab.maps.second.isVisible()
     assert not tab.maps.change.isVisible()
-    assert "no word in common" in tab.maps._problem.text()
+    assert "no word in common" in text_in(tab.maps)
 
 
 def test_unknown_words_are_read_as_unknown(tab: CompareTab, qtbot: QtBot) -> None:
@@ -363,7 +364,7 @@ def test_two_checkpoints_whose_translations_share_no_word_say_what_helps(
         "in common. Choose a head of the encoder: both then have the same words."
     )
     tab.state.intents.choose_head(Head("encoder", 0, 0))
-    assert tab.maps._problem.text() == "The queries of the two maps have no word in common."
+    assert "The queries of the two maps have no word in common." in text_in(tab.maps)
 
 
 @pytest.mark.heavy
@@ -399,8 +400,8 @@ def test_a_checkpoint_without_a_head_leaves_out_what_concerns_it_and_says_so(
     tab.state.intents.choose_head(Head("cross", 2, 3))
     settle(qtbot, tab)
     _compare_with(qtbot, tab, model_files["single"])
-    assert "has no cross layer 3 head 4" in tab.maps._problem.text()
-    assert "cross 3·4 off" in tab._dropped.text()
+    assert "has no cross layer 3 head 4" in text_in(tab.maps)
+    assert "cross 3·4 off" in text_in(tab)
     assert tab.maps.first.isVisible()
     assert not tab.maps.second.isVisible()
     tab.state.intents.choose_head(Head("encoder", 0, 0))
@@ -614,7 +615,7 @@ def test_a_word_without_end_makes_no_tab_wider_than_it_is(
     assert isinstance(tab, CompareTab)
     _compare(qtbot, tab, f"Ein {'fune' * 60} schläft im Gras .")
     assert "funefune" in tab.texts.text()
-    qtbot.wait(20)  # the layout settles
+    settle_layout()
     content = tab._area.widget()
     assert content.minimumSizeHint().width() <= tab._area.viewport().width() + 1
     for part in (tab.texts, tab.maps):

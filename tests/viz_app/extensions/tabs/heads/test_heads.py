@@ -48,6 +48,7 @@ from augenmerk.viz_app.worker.jobs import JobInterrupted
 from benchmarks.lag import lags, percentile
 from tests.core.extensions.analyses.test_samples import translating
 from tests.core.translators import ENGLISH, GERMAN
+from tests.viz_app.builders import settle_layout, text_in
 from tests.viz_app.extensions.tabs.conftest import MakeContext, ShowTab, load, settle
 
 NUM = 2 * BATCH_SIZE + 3
@@ -367,7 +368,7 @@ def test_importance_is_measured_with_the_heads_of_the_experiment_and_says_so(
     np.testing.assert_allclose(
         tab.heads.importance.of_kind("decoder"), expected.of_kind("decoder"), atol=2e-5
     )
-    assert "with cross 2·3 off" in tab._summary.text()
+    assert "with cross 2·3 off" in text_in(tab)
     assert not tab._warning.isVisible()
     assert tab.job.start.text() == "Measure"
 
@@ -383,9 +384,9 @@ def test_an_answer_for_other_heads_stays_is_named_and_can_be_measured_again(
     settle(qtbot, tab)
     assert tab.heads.importance is old
     assert tab.cells.isVisible()
-    assert "with every head on" in tab._summary.text()
+    assert "with every head on" in text_in(tab)
     assert tab._warning.isVisible()
-    assert tab._warning.text() == "The experiment now has cross 2·3 off."
+    assert "The experiment now has cross 2·3 off." in text_in(tab)
     assert tab.job.start.text() == "Measure again"
     tab.state.submit(undo)
     assert not tab._warning.isVisible(), "it is of this very experiment again"
@@ -605,15 +606,13 @@ def test_focus_stays_in_the_tab_from_the_beginning_of_a_measurement_to_its_end(
     tab.cancel()
 
 
-def test_an_empty_tab_has_no_scroll_bars_and_cuts_no_text(
-    open_heads: OpenHeads, qtbot: QtBot
-) -> None:
+def test_an_empty_tab_has_no_scroll_bars_and_cuts_no_text(open_heads: OpenHeads) -> None:
     tab = open_heads()
     for question in ("importance", "behaviour"):
         tab.question_buttons[question].click()
         assert not tab._area.isVisible()
         assert not tab.table.isVisible()
-        qtbot.wait(20)
+        settle_layout()
         assert tab.explanation.height() >= tab.explanation.heightForWidth(tab.explanation.width())
 
 
@@ -629,11 +628,11 @@ def test_no_step_of_a_measurement_makes_the_panel_wider(
         button.click()
         tab.job.start.click()
         tab.request.advance(Progress(900, 9000, "900 of 9000 sentences · head 128 of 1024"))
-        qtbot.wait(20)
+        settle_layout()
         assert tab.window().width() == MIN_WIDTH
         qtbot.waitUntil(lambda: not tab.request.is_running, timeout=30_000)
         tab.state.submit(toggle(Head("cross", 0, 0)))
         settle(qtbot, tab)
-        qtbot.wait(20)
+        settle_layout()
         assert tab.job.start.text() == "Measure again"
         assert tab.window().width() == MIN_WIDTH

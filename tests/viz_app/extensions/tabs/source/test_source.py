@@ -35,6 +35,7 @@ from augenmerk.viz_app.state.experiment_editor import edit_text, intervene, togg
 from augenmerk.viz_app.state.experiment_state import ExperimentState, Progress
 from augenmerk.viz_app.worker.inference import Request
 from augenmerk.viz_app.worker.jobs import JobInterrupted, JobScope, OpenTranslator, ShouldStop, Tell
+from tests.viz_app.builders import settle_layout, text_in
 from tests.viz_app.extensions.tabs.conftest import SENTENCE, MakeContext, ShowTab, settle
 
 
@@ -74,7 +75,7 @@ def test_every_output_word_has_its_share_and_the_method_its_name(tab: SourceTab)
         [share.source for share in shares]
     )
     assert sum(share for _, share in shares[0].parts) <= shares[0].source + 1e-5
-    assert f"{percent(tab.source.findings.mean_share())} on average" in tab._shares_title.text()
+    assert f"{percent(tab.source.findings.mean_share())} on average" in text_in(tab)
 
 
 def test_a_warning_stands_where_the_source_collapses(tab: SourceTab) -> None:
@@ -189,7 +190,7 @@ def test_a_replacement_that_cannot_be_read_leaves_what_is_shown(
 @pytest.mark.heavy
 def test_the_only_word_stays(make_context: MakeContext, show_tab: ShowTab, qtbot: QtBot) -> None:
     tab = show_tab(make_context("words", "Hund"), SourceTab)
-    assert tab._words_title.text() == "Without its only word, the source would be empty."
+    assert "Without its only word, the source would be empty." in text_in(tab)
     assert tab.problem.text() == ""
     assert tab.shares.bars[0].text.endswith("%")
     shown = tab.state.translation
@@ -218,7 +219,7 @@ def test_words_are_removed_without_the_rows_that_are_set_over_the_source_and_thi
     assert all(word.change is not None for word in tab.source.words())
     assert [bar.text for bar in tab.words.bars] != [""] * 6
     assert tab._left_out.isVisible()
-    assert "without your rows of attention" in tab._left_out.text()
+    assert "without your rows of attention" in text_in(tab)
     assert tab.shares.bars[0].text.endswith("%")
     _click_word(qtbot, tab, 2)
     assert tab.state.experiment.interventions == (SourceWordRemoved(2),)
@@ -311,7 +312,7 @@ def test_nothing_is_cut_however_narrow(
     tab = show_tab(make_context("words"), SourceTab, width=width)
     assert isinstance(tab, SourceTab)
     _click_word(qtbot, tab, 1)
-    qtbot.wait(20)  # the layout settles
+    settle_layout()
     for text in (tab.explanation, tab._hint, tab._words_title, tab._shares_title):
         assert text.height() >= text.heightForWidth(text.width()), text.text()
         assert text.visibleRegion().contains(text.rect()), text.text()
@@ -357,7 +358,7 @@ def test_the_original_stands_beside_as_ticks(words_tab: SourceTab, qtbot: QtBot)
         share.before is None for share in source.shares()
     ]
     assert all(bar.before_text for bar in words_tab.words.bars)
-    assert f"(original: {percent(np.mean(old[:-1]))})" in words_tab._shares_title.text()
+    assert f"(original: {percent(np.mean(old[:-1]))})" in text_in(words_tab)
 
 
 def test_what_it_asked_ends_when_it_is_left_and_is_asked_again_when_it_is_back(

@@ -31,6 +31,7 @@ from augenmerk.viz_app.state.experiment_editor import (
 )
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.translate.analysis_tab import AnalysisContext
+from tests.viz_app.builders import settle_layout, text_in
 from tests.viz_app.extensions.tabs.conftest import SENTENCE, MakeContext, ShowTab, load, settle
 
 
@@ -101,7 +102,7 @@ def test_the_steps_are_those_of_the_translation_that_is_shown(tab: StepsTab) -> 
     ]
     assert len(tab.candidates.bars) == 10
     assert tab.candidates.bars[0].is_lit
-    assert f"entropy {translation.entropies[0]:.2f} nats" in tab._candidates_title.text()
+    assert f"entropy {translation.entropies[0]:.2f} nats" in text_in(tab)
     assert not tab.unreached.isVisible()
 
 
@@ -143,7 +144,7 @@ def test_a_candidate_is_forced_by_a_click_and_let_go_by_another(
     assert tab.candidates.bars[1].is_changed
     assert "Click to let the model choose" in tab.candidates.bars[1].tip
     assert "Click to force it here" in tab.candidates.bars[0].tip
-    assert "rank 2 chosen" in tab._candidates_title.text()
+    assert "rank 2 chosen" in text_in(tab)
     _click_candidate(qtbot, tab, 1)
     assert tab.state.experiment.interventions == ()
     assert _chips(tab) == original.predicted_tokens
@@ -191,7 +192,7 @@ def test_a_row_that_is_set_is_used_scaled_and_let_go(
     assert (row.head, row.row) == (head, 3)
     assert row.weights[1:3] == pytest.approx((0.5, 0.5), abs=0.05)
     assert [bar.value for bar in tab.row.bars] == pytest.approx(row.weights)
-    assert "set by hand" in tab._row_title.text()
+    assert "set by hand" in text_in(tab)
     assert tab.steps.position == 3
     assert _changed(tab) == [3]
     _click(qtbot, tab.row, tab.row.bar_place(0).center().toPoint())
@@ -307,7 +308,7 @@ def test_a_head_of_the_encoder_has_no_step(
     context.state.selection.choose(Head("encoder", 0, 0))
     tab = show_tab(context, StepsTab)
     assert not tab.row.isVisible()
-    assert "Choose a head of the decoder" in tab._row_title.text()
+    assert "Choose a head of the decoder" in text_in(tab)
     _click_candidate(qtbot, tab, 1)
     assert _changed(tab) == [0]
     context.state.submit(intervene(AttentionRow(Head("encoder", 0, 0), 1, (1.0, 0.0, 0.0))))
@@ -319,7 +320,7 @@ def test_a_head_that_is_off_is_told(words_tab: StepsTab, qtbot: QtBot) -> None:
     assert "off" not in words_tab._row_title.text()
     words_tab.state.submit(intervene(HeadScaled(Head("cross", 0, 0))))
     settle(qtbot, words_tab)
-    assert "the head is off" in words_tab._row_title.text()
+    assert "the head is off" in text_in(words_tab)
 
 
 @pytest.mark.heavy
@@ -373,7 +374,7 @@ def test_before_any_translation_there_is_nothing_to_step_through(
 ) -> None:
     context.state.clear()
     tab = show_tab(context, StepsTab)
-    assert tab._place.text() == "no translation yet"
+    assert "no translation yet" in text_in(tab)
     assert not tab._body.isVisible()
     assert not any(button.isEnabled() for button in (tab.back, tab.forward, tab.play))
     state = StepsState(ExperimentState())
@@ -384,7 +385,7 @@ def test_a_long_decoding_leaves_the_candidates_in_sight(tab: StepsTab, qtbot: Qt
     tab.tokens.show_chips([TokenChip("ladder") for _ in range(182)])
     tab.tokens_area.show_current(0)
     qtbot.waitUntil(lambda: tab.tokens.height() > 2 * tab.tokens_area.height())
-    qtbot.wait(20)  # the layout settles
+    settle_layout()
     assert not tab.candidates.visibleRegion().isEmpty()
     assert not tab.row.visibleRegion().isEmpty()
     for index in (0, 90, 181, 0):
@@ -434,13 +435,13 @@ def test_nothing_moves_under_the_mouse_and_nothing_is_cut(
 ) -> None:
     tab = show_tab(words, StepsTab, width=width, height=900)
     assert isinstance(tab, StepsTab)
-    qtbot.wait(20)  # the layout settles
+    settle_layout()
     before = tab.row.mapTo(tab, tab.row.label_place(2).center().toPoint())
     _click(qtbot, tab.row, tab.row.label_place(2).center().toPoint())
     assert tab.editor is not None
     _click(qtbot, tab.editor.set_button)
     settle(qtbot, tab)
-    qtbot.wait(20)
+    settle_layout()
     assert tab.row.mapTo(tab, tab.row.label_place(2).center().toPoint()) == before
     hint = tab.word.placeholderText()
     assert tab.word.fontMetrics().horizontalAdvance(hint) < tab.word.contentsRect().width() - 20
@@ -499,7 +500,7 @@ def test_the_original_stands_beside_as_ticks(words_tab: StepsTab, qtbot: QtBot) 
     assert [bar.before for bar in words_tab.row.bars] == pytest.approx(
         original.maps.cross[0, 0, 0].tolist()
     )
-    assert words_tab._beside.text() == TICKS
+    assert TICKS in text_in(words_tab)
 
 
 def test_no_original_stands_beside_a_step_that_reads_other_tokens(
@@ -516,14 +517,12 @@ def test_no_original_stands_beside_a_step_that_reads_other_tokens(
     assert not any(
         bar.before is not None for bar in (*words_tab.candidates.bars, *words_tab.row.bars)
     )
-    assert words_tab._beside.text() == OTHER_PREFIX
+    assert OTHER_PREFIX in text_in(words_tab)
 
 
-def test_the_field_for_another_word_is_whole_in_a_low_panel(
-    words_tab: StepsTab, qtbot: QtBot
-) -> None:
+def test_the_field_for_another_word_is_whole_in_a_low_panel(words_tab: StepsTab) -> None:
     words_tab.resize(380, 360)
-    qtbot.wait(20)
+    settle_layout()
     words_tab.redraw()
-    qtbot.wait(20)
+    settle_layout()
     assert words_tab.word.visibleRegion().boundingRect() == words_tab.word.rect()

@@ -31,6 +31,7 @@ from augenmerk.viz_app.heatmap.labelled_matrix import MatrixCell
 from augenmerk.viz_app.state.experiment_editor import edit_text, force, set_output, toggle, undo
 from augenmerk.viz_app.theme import Theme
 from augenmerk.viz_app.translate.analysis_panel import MIN_WIDTH
+from tests.viz_app.builders import shown
 from tests.viz_app.extensions.tabs.conftest import SENTENCE, MakeContext, ShowTab, settle
 from tests.viz_app.synthetic import make_translation
 
@@ -419,10 +420,7 @@ def test_a_narrow_lens_begins_with_a_whole_column(
     lens = logit_lens(translators["words"], translation)
     decided = {step: lens.decided_at(step) for step in range(len(translation.predicted_tokens))}
     step = max(decided, key=lambda step: decided[step] or 0)
-    table = LensTable()
-    qtbot.addWidget(table)
-    table.resize(240, 500)
-    table.show()
+    table = shown(qtbot, LensTable(), (240, 500))
     QApplication.processEvents()
     table.show_lens(lens, step)
     bar = table.area.horizontalScrollBar()
@@ -440,10 +438,7 @@ def test_a_narrow_lens_begins_with_a_whole_column(
 def test_a_presented_lens_shows_all_columns_and_leaves_the_room_of_the_chart_to_the_rows(
     theme: Theme, qapp: QApplication, qtbot: QtBot
 ) -> None:
-    table = LensTable()
-    qtbot.addWidget(table)
-    table.resize(820, 700)
-    table.show()
+    table = shown(qtbot, LensTable(), (820, 700))
     bars = table.area.horizontalScrollBar(), table.area.verticalScrollBar()
     replace(theme.at_scale(scale_for((1280, 800))), is_presented=True).apply(qapp)
     for num_words, has_chart in ((12, False), (3, True)):

@@ -39,7 +39,7 @@ def test_the_pop_up_of_a_word_opens_its_explanation_against_the_clicked_foil(
 ) -> None:
     chips, translation = window.translate_page.sentence.chips, window.state.translation
     assert translation is not None
-    word, box = chips._chips[1]
+    word, box = chips.boxes[1]
     qtbot.mouseMove(chips, box.center())
     assert "Why this word?" in chips.card.label.text()
     chips.card.label.linkActivated.emit(f"{word.start}::why")
@@ -47,7 +47,7 @@ def test_the_pop_up_of_a_word_opens_its_explanation_against_the_clicked_foil(
     assert (tab.word.step, tab.word.foil) == (word.start, "")
     assert tab.bars.lines
     foil = translation.alternatives[word.start][3]
-    qtbot.mouseMove(chips, chips._chips[0][1].center())
+    qtbot.mouseMove(chips, chips.boxes[0][1].center())
     qtbot.mouseMove(chips, box.center())
     chips.card.label.linkActivated.emit(f"{word.start}:3:why")
     tab = _tab_in_sight(window, qtbot)

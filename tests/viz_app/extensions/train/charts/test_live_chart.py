@@ -15,6 +15,7 @@ from augenmerk.viz_app.extensions.train.charts.live_chart import LiveChart
 from augenmerk.viz_app.extensions.train.charts.picture import ChartSettings, Quantity, picture_of
 from augenmerk.viz_app.extensions.train.state import TrainState
 from augenmerk.viz_app.theme import Theme
+from tests.viz_app.builders import shown
 from tests.viz_app.extensions.train.scripted import epoch_done, request, started, step_done
 
 
@@ -41,12 +42,7 @@ def show(chart: LiveChart, state: TrainState, quantity: Quantity = "loss") -> No
 
 
 def make_chart(qtbot: QtBot, size: tuple[int, int] = (700, 260)) -> LiveChart:
-    chart = LiveChart()
-    qtbot.addWidget(chart)
-    chart.resize(*size)
-    with qtbot.waitExposed(chart):
-        chart.show()
-    return chart
+    return shown(qtbot, LiveChart(), size)
 
 
 @pytest.fixture

@@ -12,6 +12,7 @@ from augenmerk.viz_app.extensions.train.charts.picture import Quantity
 from augenmerk.viz_app.extensions.train.run_files import RunComparison
 from augenmerk.viz_app.extensions.train.state import TrainState
 from augenmerk.viz_app.theme import Theme
+from tests.viz_app.builders import shown
 from tests.viz_app.extensions.train.scripted import epoch_done, request, started, step_done
 
 NUM_STEPS = 3_000
@@ -30,12 +31,7 @@ def state() -> TrainState:
 
 @pytest.fixture
 def pair(qtbot: QtBot, theme: Theme, state: TrainState) -> ChartPair:
-    pair = ChartPair(state, RunComparison(), Path)
-    qtbot.addWidget(pair)
-    pair.resize(740, 330)
-    with qtbot.waitExposed(pair):
-        pair.show()
-    return pair
+    return shown(qtbot, ChartPair(state, RunComparison(), Path), (740, 330))
 
 
 def ends_of_axis(chart: LiveChart) -> tuple[QPoint, QPoint]:

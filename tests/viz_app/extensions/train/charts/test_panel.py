@@ -8,17 +8,13 @@ from augenmerk.viz_app.extensions.train.charts.panel import ChartPanel, legend_e
 from augenmerk.viz_app.extensions.train.curves import RunCurves
 from augenmerk.viz_app.extensions.train.state import TrainState
 from augenmerk.viz_app.theme import Theme
+from tests.viz_app.builders import shown
 from tests.viz_app.extensions.train.scripted import request, started, step_done
 
 
 @pytest.fixture
 def panel(qtbot: QtBot, theme: Theme) -> ChartPanel:
-    panel = ChartPanel("loss")
-    qtbot.addWidget(panel)
-    panel.resize(600, 300)
-    with qtbot.waitExposed(panel):
-        panel.show()
-    return panel
+    return shown(qtbot, ChartPanel("loss"), (600, 300))
 
 
 def begin(state: TrainState, folder: Path, *, first_step: int = 0) -> None:

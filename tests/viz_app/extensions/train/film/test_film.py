@@ -14,6 +14,7 @@ from augenmerk.viz_app.extensions.train.film import FilmPanel, FilmStrip, Sample
 from augenmerk.viz_app.extensions.train.playback import Playback
 from augenmerk.viz_app.extensions.train.state import TrainState
 from augenmerk.viz_app.theme import Theme
+from tests.viz_app.builders import click, shown
 from tests.viz_app.extensions.train.scripted import probe, request, sample
 
 
@@ -35,11 +36,7 @@ def playback(state: TrainState) -> Playback:
 
 @pytest.fixture
 def panel(qtbot: QtBot, state: TrainState, theme: Theme) -> Iterator[FilmPanel]:
-    panel = FilmPanel(state)
-    qtbot.addWidget(panel)
-    panel.resize(900, 420)
-    with qtbot.waitExposed(panel):
-        panel.show()
+    panel = shown(qtbot, FilmPanel(state), (900, 420))
     yield panel
     panel.stop_playing()
 
@@ -158,9 +155,7 @@ def test_any_head_can_be_chosen_by_menu_and_by_picture(
     panel.layer_menu.actions_by_name["2"].trigger()
     panel.head_menu.actions_by_name["5"].trigger()
     assert playback.maps.selection.head == Head("decoder", 2, 5)
-    box = panel.grid.place_of(Head("encoder", 0, 1))
-    assert box is not None
-    qtbot.mouseClick(panel.grid, Qt.MouseButton.LeftButton, pos=box.center())
+    click(qtbot, panel.grid, Head("encoder", 0, 1))
     assert playback.maps.selection.head == Head("encoder", 0, 1)
     assert panel.kind_menu.text().startswith("Encoder self-attention")
     assert panel.head_menu.text().startswith("head 2")
@@ -196,9 +191,7 @@ def test_run_without_a_film_says_so(qtbot: QtBot, theme: Theme) -> None:
 def test_translations_stand_beside_their_references(
     qtbot: QtBot, state: TrainState, theme: Theme
 ) -> None:
-    panel = SamplesPanel(state)
-    qtbot.addWidget(panel)
-    panel.show()
+    panel = shown(qtbot, SamplesPanel(state))
     assert panel.texts()[0] == ("Satz 1", "sentence 1", "sentence 1 in epoch 4")
     assert panel.score.text() == "epoch 4 · BLEU 40.0 on 100 sentences"
     assert not panel.forward_button.isEnabled()
@@ -212,9 +205,7 @@ def test_translations_stand_beside_their_references(
 
 
 def test_notes_on_the_sample_stand_below_it(qtbot: QtBot, state: TrainState, theme: Theme) -> None:
-    panel = SamplesPanel(state)
-    qtbot.addWidget(panel)
-    panel.show()
+    panel = shown(qtbot, SamplesPanel(state))
     assert not panel.notes.isVisible()
     number = CountedText("Number {index} is empty.", index=Index(1))
     newest = state.playback.samples[-1]

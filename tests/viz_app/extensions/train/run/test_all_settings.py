@@ -18,6 +18,7 @@ from augenmerk.viz_app.extensions.train.run.form import AllSettings, SettingRow
 from augenmerk.viz_app.extensions.train.state import Status
 from augenmerk.viz_app.theme import Theme
 from augenmerk.viz_app.widgets.buttons import ChoiceMenu
+from tests.viz_app.builders import settle_layout
 
 MakePage = Callable[[], TrainPage]
 
@@ -149,16 +150,16 @@ def test_a_message_moves_no_row_while_typing_and_keeps_a_right_margin(
     settings = opened(page, qtbot)
     row = settings.rows[name]
     type_into(qtbot, row.control, "0")
-    qtbot.wait(20)
+    settle_layout()
 
     def positions() -> list[int]:
         return [row.mapTo(settings, QPoint()).y() for row in settings.rows.values()]
 
     type_into(qtbot, row.control, row.restore_button.text().removeprefix("↺ "))
-    qtbot.wait(20)
+    settle_layout()
     before = positions()
     type_into(qtbot, row.control, text)
-    qtbot.wait(20)
+    settle_layout()
     shown_problems = [
         label for label in (settings.problem, row.problem) if label.text() and label.isVisible()
     ]

@@ -7,6 +7,7 @@ from pytestqt.qtbot import QtBot
 from augenmerk.core.extensions.run_settings.presets import preset
 from augenmerk.viz_app.extensions.train.run.choices import run_summary_rows
 from augenmerk.viz_app.extensions.train.run.form import NamedValues
+from tests.viz_app.builders import shown
 
 
 def shown_rows(table: NamedValues) -> list[tuple[str, ...]]:
@@ -26,11 +27,7 @@ def shown_rows(table: NamedValues) -> list[tuple[str, ...]]:
 def test_rows_stay_apart_and_in_order_when_one_comes_and_goes(qtbot: QtBot) -> None:
     run = preset("notebook")
     patient = replace(run, training=replace(run.training, patience=1))
-    table = NamedValues("small")
-    qtbot.addWidget(table)
-    table.resize(300, 250)
-    with qtbot.waitExposed(table):
-        table.show()
+    table = shown(qtbot, NamedValues("small"), (300, 250))
     for one in (run, patient, run, patient):
         rows = run_summary_rows(one, "multi30k", None)
         table.show_rows(rows)
