@@ -75,7 +75,7 @@ curve: $(VENV)/.ready-app ## Draw the curve of the preset notebook in docs/
 test-quick: $(VENV)/.ready-dev ## Run the quick tests, in about a minute
 	$(RUN) $(PYTEST) -m "not slow and not heavy and not subprocess and not training and not figures and not corpus" $(TESTS)
 
-test: $(VENV)/.ready-dev ## Set up .venv if needed, and run all tests except the slow ones
+test: $(VENV)/.ready-dev ## Set up .venv if needed, and run the tests in four minutes, without the slow ones
 	$(RUN) $(PYTEST) -m "not slow" $(TESTS)
 
 test-all: $(VENV)/.ready-dev ## Run all tests
@@ -84,7 +84,7 @@ test-all: $(VENV)/.ready-dev ## Run all tests
 test-cpus: test-avx2 test-emulated ## Run the numeric tests as on other processors, without AVX-512 and without FBGEMM
 
 test-avx2: $(VENV)/.ready-dev
-	$(AVX2_ONLY) $(RUN) $(PYTEST) -m "not slow" tests/core/model tests/core/inference tests/core/translation tests/core/extensions/analyses
+	$(AVX2_ONLY) $(RUN) $(PYTEST) tests/core/model tests/core/inference tests/core/translation tests/core/extensions/analyses
 
 test-emulated: $(VENV)/.ready-dev
 	@tools/emulated_tests.sh

@@ -90,18 +90,20 @@ def pytest_collection_finish() -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """List the tests that are too heavy for `make test-quick`."""
+    """List the tests that are too heavy for `make test-quick`, or too slow for `make test`."""
     ended = [
         report
         for report in terminalreporter.stats.get("", ())
         if getattr(report, "when", None) == "teardown"
     ]
-    if tests := costs.unmarked(ended):
-        terminalreporter.section(
-            f"computed for {costs.HEAVY_CPU_SECONDS} s or more, and not marked heavy"
-        )
-        for seconds, name in tests[:NUM_UNMARKED]:
-            terminalreporter.line(f"{seconds:.2f} s  {name}")
+    for mark, seconds, marks in (
+        ("heavy", costs.HEAVY_CPU_SECONDS, costs.LEFT_OUT),
+        ("slow", costs.SLOW_CPU_SECONDS, ("slow",)),
+    ):
+        if tests := costs.unmarked(ended, seconds, marks):
+            terminalreporter.section(f"computed for {seconds} s or more, and not marked {mark}")
+            for cpu_seconds, name in tests[:NUM_UNMARKED]:
+                terminalreporter.line(f"{cpu_seconds:.2f} s  {name}")
 
 
 def pytest_unconfigure() -> None:

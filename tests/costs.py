@@ -23,6 +23,9 @@ HEAVY_CPU_SECONDS = 0.25
 """From here on a test is to be marked `heavy`; those without are listed at the end of a run. They
 do not fail: other processes slow a test down, and the first of a process imports what all of them
 need."""
+SLOW_CPU_SECONDS = 0.5
+"""From here on a test is to be marked `slow`, or `make test` takes more than four minutes on two
+cores; those without are listed, too."""
 MAX_CPU_SECONDS = 5.0
 """Of a test without a mark, which fails after so long: neither of these makes twenty times as much
 of it."""
@@ -60,8 +63,13 @@ def seen_since_last_asked() -> set[str]:
     return seen
 
 
-def unmarked(reports: Iterable[pytest.TestReport]) -> list[tuple[float, str]]:
-    """CPU seconds and names of the tests that need the mark `heavy`, the heaviest first."""
+def unmarked(
+    reports: Iterable[pytest.TestReport],
+    min_seconds: float = HEAVY_CPU_SECONDS,
+    marks: tuple[str, ...] = LEFT_OUT,
+) -> list[tuple[float, str]]:
+    """CPU seconds and names of the tests that took so long without any of these marks, the heaviest
+    first."""
     if IS_EMULATED:
         return []
     costs = [
@@ -69,10 +77,11 @@ def unmarked(reports: Iterable[pytest.TestReport]) -> list[tuple[float, str]]:
         for report in reports
         for name, seconds in report.user_properties
         if name == PROPERTY
-        and seconds >= HEAVY_CPU_SECONDS
-        and not any(mark in report.keywords for mark in LEFT_OUT)
+        and isinstance(seconds, float)
+        and seconds >= min_seconds
+        and not any(mark in report.keywords for mark in marks)
     ]
-    return sorted(set(costs), reverse=True)  # type: ignore[type-var]  # a property may be anything, this one is a number
+    return sorted(set(costs), reverse=True)
 
 
 def too_heavy(node: pytest.Item, cpu_seconds: float) -> str | None:

@@ -35,6 +35,7 @@ def test_no_claim_is_stale(bundled: Translator) -> None:
     assert {path.name for path in resource_path("lessons").glob("*.augenmerk")} < places
 
 
+@pytest.mark.slow
 def test_beam_search_differs_from_greedy_decoding_as_often_as_the_chapter_says(
     bundled: Translator, multi30k_folder: Path
 ) -> None:
@@ -42,6 +43,7 @@ def test_beam_search_differs_from_greedy_decoding_as_often_as_the_chapter_says(
     assert claim.holds, claim.today
 
 
+@pytest.mark.slow
 def test_another_model_makes_claims_stale(untrained_checkpoint: Path) -> None:
     other = Translator.load(untrained_checkpoint, "cpu")
     assert not any(claim.holds for claim in claims.of_gallery(other) if "becomes" in claim.says)

@@ -128,3 +128,22 @@ def test_in_an_emulator_nothing_costs_too_much(
     )
     assert (costs.too_heavy(request.node, 400.0) is None) == is_emulated
     assert costs.unmarked([report]) == ([] if is_emulated else [(400.0, "slow.py::test")])
+
+
+def test_a_test_of_half_a_second_is_to_be_slow_whatever_other_marks_it_has() -> None:
+    reports = [
+        pytest.TestReport(
+            f"test_it.py::{mark}",
+            ("test_it.py", 1, mark),
+            {mark: 1},
+            "passed",
+            None,
+            "teardown",
+            user_properties=[(costs.PROPERTY, costs.SLOW_CPU_SECONDS)],
+        )
+        for mark in ("heavy", "slow")
+    ]
+    assert costs.unmarked(reports) == []
+    assert costs.unmarked(reports, costs.SLOW_CPU_SECONDS, ("slow",)) == [
+        (costs.SLOW_CPU_SECONDS, "test_it.py::heavy")
+    ]

@@ -16,7 +16,7 @@ from safetensors.torch import save_file
 
 from augenmerk.core.checkpoint.file import load_checkpoint
 
-pytestmark = [pytest.mark.subprocess, pytest.mark.heavy]
+pytestmark = [pytest.mark.slow, pytest.mark.subprocess, pytest.mark.heavy]
 SOURCE = Path(__file__).parent / "example_extension"
 SENTENCE = "Zwei Hunde spielen im Schnee."
 SHOW_WINDOW = """

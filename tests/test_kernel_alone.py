@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = [pytest.mark.subprocess, pytest.mark.heavy]
+pytestmark = [pytest.mark.slow, pytest.mark.subprocess, pytest.mark.heavy]
 WITHOUT_EXTENSIONS = (
     "from augenmerk.core import registry\nregistry.installed_entry_points = lambda group: {}\n"
 )

@@ -11,6 +11,8 @@ import pytest
 
 from tests.limits import ImportedUnderALimitError, files_limited
 
+pytestmark = pytest.mark.slow
+
 REPOSITORY = Path(__file__).resolve().parent.parent
 posix_only = pytest.mark.skipif(os.name != "posix", reason="RLIMIT_FSIZE is of POSIX systems")
 
@@ -27,7 +29,6 @@ def test_importing_under_a_limit_fails_and_works_again_afterwards(
     assert len(importlib.import_module("imported_late").VALUES) == 500
 
 
-@pytest.mark.slow
 @posix_only
 @pytest.mark.subprocess
 def test_a_run_of_tests_on_a_full_disk_leaves_only_whole_bytecode(tmp_path: Path) -> None:

@@ -7,6 +7,8 @@ import pytest
 
 from tools.measure_code import code_lines, code_lines_by_package
 
+pytestmark = pytest.mark.slow
+
 SOURCE = '''"""A module.
 
 Two lines of text.

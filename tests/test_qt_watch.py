@@ -7,6 +7,8 @@ from PySide6.QtWidgets import QApplication, QMainWindow, QPushButton, QVBoxLayou
 
 from tests.qt_watch import top_widgets, watch_threads_and_timers, watch_widgets
 
+pytestmark = pytest.mark.slow
+
 
 class _Window(QMainWindow):
     """Held by its own button, as windows of an application are."""

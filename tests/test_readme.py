@@ -18,6 +18,7 @@ from augenmerk.core.translation.experiment_file import (
     write_experiment_file,
 )
 from augenmerk.viz_app.launch import main, window_parser
+from tests.builders import first_quick
 
 ROOT = Path(__file__).resolve().parent.parent
 README, *PAGES = (
@@ -42,7 +43,9 @@ def ids(commands: list[list[str]]) -> list[str]:
 
 @with_bundled_model
 @pytest.mark.heavy
-@pytest.mark.parametrize("code", re.findall(r"```python\n(.*?)```", "\n".join(PAGES), re.DOTALL))
+@pytest.mark.parametrize(
+    "code", first_quick(re.findall(r"```python\n(.*?)```", "\n".join(PAGES), re.DOTALL))
+)
 def test_python_of_the_pages_runs(code: str, capsys: pytest.CaptureFixture[str]) -> None:
     exec(code, {})
     assert "dogs" in capsys.readouterr().out
@@ -78,7 +81,9 @@ def test_every_command_exists_and_takes_its_options(command: list[str]) -> None:
 
 @pytest.mark.heavy
 @with_bundled_model
-@pytest.mark.parametrize("command", commands_that("analyze"), ids=ids(commands_that("analyze")))
+@pytest.mark.parametrize(
+    "command", first_quick(commands_that("analyze")), ids=ids(commands_that("analyze"))
+)
 def test_the_examples_of_analyze_run(
     command: list[str],
     tmp_path: Path,

@@ -52,6 +52,7 @@ def imported_packages(path: Path) -> Iterator[str]:
             yield node.module.partition(".")[0]
 
 
+@pytest.mark.slow
 @pytest.mark.subprocess
 def test_every_imported_package_is_declared() -> None:
     project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))

@@ -251,6 +251,7 @@ def test_every_public_name_is_tried(word_translator: api.Translator, tmp_path: P
     assert untried == {"tune_process"}, "it takes no arguments"
 
 
+@pytest.mark.slow
 @pytest.mark.heavy
 def test_a_wrong_argument_is_explained(
     word_translator: api.Translator,  # noqa: F811

@@ -25,6 +25,7 @@ def test_the_naive_step_has_the_parameters_and_the_first_loss_of_ours() -> None:
     assert abs(result.loss - naive.step(batch)) < 0.5, "both know nothing yet"
 
 
+@pytest.mark.slow
 @pytest.mark.training
 def test_adam_of_the_naive_step_is_neither_fused_nor_joined() -> None:
     (group,) = NaiveTrainer().optimizer.param_groups

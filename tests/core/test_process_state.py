@@ -89,6 +89,7 @@ def test_importing_every_module_of_core_changes_nothing_in_the_process() -> None
     check_that_it_runs(SNAPSHOT, LOAD_OTHER_LIBRARIES, IMPORT_ALL)
 
 
+@pytest.mark.slow
 def test_importing_the_public_api_before_torch_changes_no_environment_variable() -> None:
     check_that_it_runs(
         "import os; before = dict(os.environ); import augenmerk; augenmerk.Translator; assert "

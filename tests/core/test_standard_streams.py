@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.builders import first_quick
+
 pytestmark = [
     pytest.mark.subprocess,
     pytest.mark.skipif(os.name != "posix", reason="descriptors can be closed there"),
@@ -44,7 +46,7 @@ def test_a_file_that_is_opened_gets_no_message(tmp_path: Path, closed: str) -> N
     assert (tmp_path / "checkpoint").read_bytes() == b"what belongs there"
 
 
-@pytest.mark.parametrize("words", ["data --help", "info", "--help", "--version"])
+@pytest.mark.parametrize("words", first_quick(["data --help", "info", "--help", "--version"]))
 def test_a_closed_standard_output_is_reported(words: str) -> None:
     result = run_without(">&-", RUNS, words)
     assert result.returncode == 2

@@ -11,10 +11,11 @@ from augenmerk.core.resources import bundled_model_path
 from tests.builders import command_line
 from tests.fuzz.mutants import MUTATIONS, Parts, mutant
 
+pytestmark = pytest.mark.slow
+
 REPOSITORY = Path(__file__).resolve().parents[2]
 
 
-@pytest.mark.slow
 @pytest.mark.subprocess
 @pytest.mark.skipif(sys.platform != "linux", reason="limits and watches are those of Linux")
 def test_some_five_hundred_damaged_files_are_refused_or_of_use() -> None:

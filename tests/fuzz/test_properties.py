@@ -42,6 +42,8 @@ from augenmerk.core.translation.experiment_file import (
 )
 from augenmerk.core.translation.translator import Translator
 
+pytestmark = pytest.mark.slow
+
 WORDS = st.sampled_from(
     "Ein Mann steht auf einer Leiter . , ( ) z.B. \u00a0 <eos> ▁ · 💥 e\u0301 \ud800 \x00 \u202e".split(
         " "
@@ -76,7 +78,6 @@ def runs(draw: st.DrawFn) -> dict[str, Any]:
     return values
 
 
-@pytest.mark.slow
 @pytest.mark.heavy
 @pytest.mark.parametrize("kind", ["word", "subword"])
 @given(text=TEXTS, given_text=st.one_of(st.none(), TEXTS), word=TEXTS, step=st.integers(0, 3))

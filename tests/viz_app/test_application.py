@@ -31,6 +31,7 @@ from augenmerk.viz_app.extensions.train.run.settings import (
 from augenmerk.viz_app.main_window import MainWindow
 from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.map_view_settings import MapViewSettings
+from tests.builders import first_quick
 from tests.core.translation.random_models import make_translator
 from tests.limits import files_limited
 from tests.viz_app.conftest import MakeWindow
@@ -290,6 +291,7 @@ window.shutdown.end()
 """
 
 
+@pytest.mark.slow
 @pytest.mark.subprocess
 @pytest.mark.parametrize(("width", "height"), [(800, 600), (1366, 768)])
 def test_the_window_and_its_menu_fit_a_small_screen(
@@ -370,7 +372,7 @@ WRONG_VALUES = {
 }
 
 
-@pytest.mark.parametrize("key", KEYS)
+@pytest.mark.parametrize("key", first_quick(KEYS))
 def test_a_damaged_setting_is_read_without_a_message_and_the_others_are_kept(
     tmp_path: Path, key: str
 ) -> None:

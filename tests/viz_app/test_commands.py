@@ -22,6 +22,7 @@ from augenmerk.viz_app.widgets.commands import (
     BoundCommand,
     keys_text,
 )
+from tests.builders import first_quick
 from tests.viz_app.conftest import MakeWindow
 from tests.viz_app.parts import LEARN, TRAIN, documents_of, lessons_of
 
@@ -50,7 +51,7 @@ def test_the_keys_of_every_command_do_it_from_anywhere_in_the_window(
 @pytest.mark.heavy
 @pytest.mark.parametrize(
     "key",
-    ["Left", "Right", "Up", "Down", "Home", "End", "O", "Space", "Esc", "Shift+Left"],
+    first_quick(["Left", "Right", "Up", "Down", "Home", "End", "O", "Space", "Esc", "Shift+Left"]),
 )
 def test_local_keys_do_a_command_while_the_maps_have_the_keyboard(
     make_window: MakeWindow, monkeypatch: pytest.MonkeyPatch, key: str

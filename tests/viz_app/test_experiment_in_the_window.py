@@ -211,6 +211,7 @@ def test_three_interventions_at_once_by_mouse_and_undone_and_redone_by_keys(
     assert not window.state.editor.can_redo
 
 
+@pytest.mark.slow
 @pytest.mark.heavy
 def test_chips_take_single_changes_back_and_reset_all_of_them(
     qtbot: QtBot, window: MainWindow, translator: Translator
@@ -386,6 +387,7 @@ def test_what_is_shown_keeps_its_language_and_its_model_until_the_next_one_has_t
     assert page.export_source().model == "dutch"
 
 
+@pytest.mark.slow
 @pytest.mark.heavy
 def test_another_model_dims_what_is_shown_and_drops_and_names_what_does_not_fit(
     qtbot: QtBot, window: MainWindow, untrained_checkpoint: Path, tmp_path: Path

@@ -37,6 +37,7 @@ from augenmerk.viz_app.state.marks import marks_of_heads
 from augenmerk.viz_app.theme import Theme, current_theme
 from augenmerk.viz_app.views.sentence import BUSY
 from augenmerk.viz_app.widgets.layouts import ContentHeightScrollArea, VerticalScrollArea
+from tests.builders import first_quick
 from tests.conftest import open_once
 from tests.viz_app.builders import settle_layout
 from tests.viz_app.conftest import MakeWindow
@@ -92,6 +93,7 @@ def test_the_map_fills_the_screen_without_controls(make_window: MakeWindow, qtbo
     assert not shown.isVisible()
 
 
+@pytest.mark.slow
 @pytest.mark.heavy
 @pytest.mark.parametrize("is_open", [False, True])
 def test_views_are_given_back_unchanged(
@@ -117,6 +119,7 @@ def test_views_are_given_back_unchanged(
     assert page.sentence.input.hasFocus()
 
 
+@pytest.mark.slow
 @pytest.mark.heavy
 def test_every_view_can_be_presented_by_name_and_from_the_palette(
     make_window: MakeWindow, qtbot: QtBot
@@ -151,6 +154,7 @@ def test_every_view_can_be_presented_by_name_and_from_the_palette(
     presentation_of(window).end()
 
 
+@pytest.mark.slow
 @pytest.mark.heavy
 def test_f5_presents_the_page_in_sight(make_window: MakeWindow, qtbot: QtBot) -> None:
     window = make_window()
@@ -190,6 +194,7 @@ def test_f5_presents_the_tab_that_was_clicked(make_window: MakeWindow, qtbot: Qt
     assert seen == ["word", "map", "word"]
 
 
+@pytest.mark.slow
 @pytest.mark.heavy
 def test_the_presentation_ends_on_the_page_where_it_began(
     make_window: MakeWindow, qtbot: QtBot
@@ -206,6 +211,7 @@ def test_the_presentation_ends_on_the_page_where_it_began(
     assert window.pages.in_sight is learn_page_of(window)
 
 
+@pytest.mark.slow
 @pytest.mark.heavy
 def test_pages_tabs_and_chapters_opened_meanwhile_are_presented(
     make_window: MakeWindow, qtbot: QtBot
@@ -245,7 +251,9 @@ def test_closing_a_presented_window_keeps_the_size_of_the_window(
 @pytest.mark.heavy
 @pytest.mark.parametrize(
     "size",
-    [(1024, 768), (1280, 720), (1280, 800), (1366, 768), (1920, 1080)],
+    first_quick(
+        [(1024, 768), (1280, 720), (1280, 800), (1366, 768), (1920, 1080)], is_one_argument=True
+    ),
 )
 def test_letters_and_map_grow_with_the_screen(
     make_window: MakeWindow, qtbot: QtBot, size: tuple[int, int]
@@ -273,6 +281,7 @@ def test_letters_and_map_grow_with_the_screen(
     assert current_theme().scale == 1.0
 
 
+@pytest.mark.slow
 @pytest.mark.heavy
 def test_a_presentation_is_made_larger_and_smaller_by_keys_until_it_ends(
     make_window: MakeWindow, qtbot: QtBot
@@ -296,6 +305,7 @@ def test_a_presentation_is_made_larger_and_smaller_by_keys_until_it_ends(
     assert window.preferences.scale == 100
 
 
+@pytest.mark.slow
 @pytest.mark.heavy
 def test_letters_of_a_chapter_are_as_large_as_those_of_a_map(
     make_window: MakeWindow, qtbot: QtBot
@@ -322,7 +332,9 @@ def test_letters_of_a_chapter_are_as_large_as_those_of_a_map(
 
 
 @pytest.mark.heavy
-@pytest.mark.parametrize("size", [(1024, 768), (1280, 800), (1366, 768), (1920, 1080)])
+@pytest.mark.parametrize(
+    "size", first_quick([(1024, 768), (1280, 800), (1366, 768), (1920, 1080)], is_one_argument=True)
+)
 def test_charts_and_film_of_a_run_fit_the_screen_in_letters_for_the_back_row(
     make_window: MakeWindow, qtbot: QtBot, tmp_path: Path, size: tuple[int, int]
 ) -> None:
@@ -356,6 +368,7 @@ def test_charts_and_film_of_a_run_fit_the_screen_in_letters_for_the_back_row(
     assert view.charts.compare.isVisibleTo(page)
 
 
+@pytest.mark.slow
 @pytest.mark.heavy
 def test_learns_list_is_as_high_as_its_buttons_after_a_presentation(
     make_window: MakeWindow, qtbot: QtBot
@@ -375,6 +388,7 @@ def test_learns_list_is_as_high_as_its_buttons_after_a_presentation(
     assert all(not button.visibleRegion().isEmpty() for button in lessons)
 
 
+@pytest.mark.slow
 @pytest.mark.heavy
 def test_a_presented_chapter_shows_its_sentence_its_translation_and_changes(
     make_window: MakeWindow, qtbot: QtBot
@@ -402,6 +416,7 @@ def test_a_presented_chapter_shows_its_sentence_its_translation_and_changes(
     presentation_of(window).end()
 
 
+@pytest.mark.slow
 @pytest.mark.heavy
 @pytest.mark.parametrize("size", [(1280, 800), (1920, 1080)])
 def test_a_presented_chapter_shows_the_heads_of_all_layers(
@@ -427,6 +442,7 @@ def test_a_presented_chapter_shows_the_heads_of_all_layers(
     presentation_of(window).end()
 
 
+@pytest.mark.slow
 @pytest.mark.heavy
 def test_a_presented_chapter_shows_all_tokens_of_a_long_sentence_beside_its_text(
     make_window: MakeWindow, qtbot: QtBot
@@ -601,6 +617,7 @@ def test_a_presenters_remote_steps_through_the_heads_without_a_lesson(
     assert shown.isVisible()
 
 
+@pytest.mark.slow
 @pytest.mark.heavy
 def test_a_presenters_remote_steps_through_the_scenes_of_a_lesson(
     make_window: MakeWindow, qtbot: QtBot, tmp_path: Path
@@ -734,6 +751,7 @@ def test_small_maps_keep_their_marks_until_the_scene_is_there(
     assert marks_of_heads(window.state, off.kind)[off.layer, off.head].is_off
 
 
+@pytest.mark.slow
 @pytest.mark.heavy
 def test_presented_heads_are_measured_without_a_button(
     make_window: MakeWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
@@ -773,6 +791,7 @@ def widest_gap(label: QLabel) -> int:
     return max((len(list(columns)) for free, columns in groupby(is_free) if free), default=0)
 
 
+@pytest.mark.slow
 @pytest.mark.heavy
 def test_a_presented_comparison_shows_all_maps_and_no_controls(
     make_window: MakeWindow, qtbot: QtBot

@@ -154,6 +154,7 @@ def parts_of(view: ChapterView) -> list[VerticalScrollArea]:
     return [area for area in view.findChildren(VerticalScrollArea) if area.parent() is view]
 
 
+@pytest.mark.slow
 @pytest.mark.heavy
 def test_a_chapter_below_its_text_scrolls_with_the_window_alone(
     make_window: MakeWindow, qtbot: QtBot

@@ -86,6 +86,7 @@ def test_lag_is_measured_beside_a_real_training(
     assert min(lags) >= 0
 
 
+@pytest.mark.slow
 def test_a_training_shares_the_interpreter_fairly_and_gives_the_setting_back(
     window: MainWindow, qtbot: QtBot, tmp_path: Path
 ) -> None:

@@ -15,6 +15,7 @@ from augenmerk.core.errors import StorageError
 from augenmerk.core.extensions.analyses.cli.analyze import write_numbers
 from augenmerk.core.extensions.run_settings.presets import preset
 from augenmerk.core.maps.measures import MEASURES
+from tests.builders import first_quick
 from tests.core.translators import SHAPE, untrained
 
 ONE_TOKEN = "Hund"
@@ -63,7 +64,7 @@ def assert_finite(fields: dict) -> None:
             assert np.isfinite(array.astype(float)).all(), name
 
 
-@pytest.mark.parametrize("measure", MEASURES)
+@pytest.mark.parametrize("measure", first_quick(MEASURES))
 @pytest.mark.parametrize("text", [ONE_TOKEN, SENTENCE])
 def test_one_layer_with_one_head_reads_sentences_of_any_length(
     tiny: Path, capsys, text: str, measure
@@ -154,7 +155,7 @@ def test_a_sentence_of_one_mark_cannot_be_hidden_whole(tiny: Path, capsys) -> No
     assert "hid" in printed.err
 
 
-@pytest.mark.parametrize("kind", ["encoder", "decoder", "cross"])
+@pytest.mark.parametrize("kind", first_quick(["encoder", "decoder", "cross"]))
 @pytest.mark.heavy
 def test_all_heads_of_a_layer_off_leave_finite_numbers(tiny: Path, capsys, kind: str) -> None:
     for measure in MEASURES:

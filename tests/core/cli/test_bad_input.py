@@ -18,6 +18,7 @@ from augenmerk.core.extensions.training.corpora.prepared import save_prepared
 from augenmerk.core.extensions.training.folder import locked
 from augenmerk.core.model.transformer import Transformer
 from augenmerk.core.run_files import LAST
+from tests.builders import first_quick
 from tests.core.extensions.training.runs import copy_run, text_corpus, text_run
 
 pytestmark = pytest.mark.training
@@ -83,7 +84,7 @@ WRONG_FILES: dict[str, tuple[list[tuple[str, str]], str, str]] = {
 can be done."""
 
 
-@pytest.mark.parametrize("mistake", WRONG_FILES)
+@pytest.mark.parametrize("mistake", first_quick(WRONG_FILES))
 def test_a_wrong_setting_is_refused_and_the_run_stays_byte_for_byte(
     tmp_path: Path, train: Train, capsys: pytest.CaptureFixture[str], mistake: str
 ) -> None:

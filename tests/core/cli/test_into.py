@@ -177,6 +177,7 @@ class TestAModelOfSeveralLanguages:
         assert [values[0]["source"], values[2]["source"]] == [WITH_CODE, ">>fra<< Ein Hund."]
         assert values[1] is None or values[1]["source"] == ""
 
+    @pytest.mark.slow
     def test_a_corpus_is_scored_in_the_language(
         self, model: Path, lines: dict[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:
@@ -192,6 +193,7 @@ class TestAModelOfSeveralLanguages:
         assert_same(numbers, expected, "into")
         assert numbers["notes"]["no_target_language"] == []
 
+    @pytest.mark.slow
     def test_every_command_says_that_a_language_is_missing(
         self, model: Path, lines: dict[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:
@@ -425,6 +427,7 @@ class TestAModelOfSeveralLanguages:
         )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", [">>fra<<", " >>fra<< "])
 def test_a_code_alone_is_nothing_to_translate(
     text: str, model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -299,6 +299,7 @@ def test_a_folder_with_maps_under_any_name_is_refused(
     )
 
 
+@pytest.mark.slow
 @pytest.mark.heavy
 @pytest.mark.subprocess
 def test_of_two_runs_into_an_empty_folder_one_is_refused(

@@ -990,6 +990,7 @@ runpy.run_module("augenmerk", run_name="__main__")
     assert done.returncode >= 40, done.stdout + done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.subprocess
 def test_logs_that_torch_does_not_know_are_told() -> None:
     done = subprocess.run(

@@ -34,6 +34,7 @@ def train(config: Path, out: Path, *more: str) -> int:
     return main(["train", "--config", str(config), "--out", str(out), "--device", "cpu", *more])
 
 
+@pytest.mark.slow
 @pytest.mark.training
 def test_a_file_of_settings_repeats_a_run(
     config: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -196,6 +197,7 @@ def test_without_tensorboard_its_option_says_what_to_install(
     assert not (tmp_path / "run").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.training
 def test_runs_are_listed_with_their_scores(
     config: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]

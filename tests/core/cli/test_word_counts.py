@@ -61,6 +61,7 @@ def test_text_unlike_the_training_data_is_noted(
     assert capsys.readouterr().err == ""
 
 
+@pytest.mark.slow
 @pytest.mark.heavy
 def test_left_out_words_are_noted_and_stand_in_json(capsys: pytest.CaptureFixture[str]) -> None:
     text = "Eine alte Frau strickt gemütlich einen Pullover und wartet geduldig auf ihren Sohn."
@@ -89,6 +90,7 @@ def test_left_out_words_are_noted_and_stand_in_json(capsys: pytest.CaptureFixtur
     assert note in capsys.readouterr().err
 
 
+@pytest.mark.slow
 @pytest.mark.heavy
 def test_streams_and_evaluate_note_left_out_words(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

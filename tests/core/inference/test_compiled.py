@@ -25,6 +25,7 @@ from augenmerk.core.model.outputs import ModelOutput
 from augenmerk.core.model.transformer import Transformer
 from augenmerk.core.translation.experiment import Beam, Experiment, Greedy
 from augenmerk.core.translation.translator import Translator
+from tests.builders import first_quick
 from tests.core.model.small_models import (
     KINDS,
     NUM_SOURCE,
@@ -62,7 +63,7 @@ def padded_pair() -> tuple[Tensor, Tensor]:
 @every_kind
 @pytest.mark.parametrize("need_maps", [False, True])
 @pytest.mark.parametrize("is_changed", [False, True])
-@pytest.mark.parametrize("num_rows", [1, 3, 40], ids=["one row", "some", "many"])
+@pytest.mark.parametrize("num_rows", first_quick([1, 3, 40]), ids=["one row", "some", "many"])
 @torch.inference_mode()
 def test_maps_and_logits_are_those_of_the_model(
     kind: str, need_maps: bool, is_changed: bool, num_rows: int
@@ -334,7 +335,7 @@ PLACES = [
     for kind, config in ONE_LAYER.items()
     for name, _ in make_model(config).named_modules()
 ]
-every_place = pytest.mark.parametrize(("kind", "name"), PLACES)
+every_place = pytest.mark.parametrize(("kind", "name"), first_quick(PLACES, 20))
 
 
 def shifted(output: Any) -> Any:
@@ -521,6 +522,7 @@ def test_a_module_in_training_mode_is_called() -> None:
         assert isinstance(compiler.current(), CompiledTransformer)
 
 
+@pytest.mark.slow
 @pytest.mark.heavy
 @pytest.mark.parametrize("output", [Greedy(), Beam(4)], ids=["greedy", "beam 4"])
 def test_the_bundled_model_translates_the_same_without_being_compiled(

@@ -15,6 +15,7 @@ from augenmerk.core.inference.products import (
     has_packed_matrices,
     product,
 )
+from tests.builders import first_quick
 
 needs_kernels = pytest.mark.skipif(
     not has_faster_kernels(), reason="needs a processor with AVX-512 and oneDNN"
@@ -92,7 +93,7 @@ def test_any_strides_will_do() -> None:
 @pytest.mark.parametrize("num_threads", [1, 2])
 @pytest.mark.parametrize("is_of_halves", [True, False])
 @pytest.mark.parametrize("copies", [True, False])
-@pytest.mark.parametrize("num_rows", [1, 2, 13, 70, 300])
+@pytest.mark.parametrize("num_rows", first_quick([1, 2, 13, 70, 300]))
 def test_every_kind_of_matrix_gives_the_products_of_pytorch_to_rounding(
     num_rows: int,
     copies: bool,

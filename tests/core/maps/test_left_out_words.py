@@ -123,6 +123,7 @@ def test_the_note_names_the_word() -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.heavy
 def test_most_reported_words_are_really_left_out(
     bundled: Translator, multi30k_folder: Path

@@ -30,6 +30,7 @@ from augenmerk.core.translation.experiment import (
 )
 from augenmerk.core.translation.result import Translation, TranslationStoppedError
 from augenmerk.core.translation.translator import Translator
+from tests.builders import first_quick
 from tests.core.extensions.analyses.frozen import FrozenModel
 from tests.core.extensions.analyses.test_logit_attribution import ALLOWED, changed, text_for
 from tests.core.translation.random_models import MODELS, make_translator
@@ -54,7 +55,7 @@ def last_heads(translator: Translator) -> list[Head]:
 
 
 @pytest.mark.heavy
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", first_quick(MODELS))
 def test_products_sum_to_the_traced_score_whatever_it_is_compared_with(name: str) -> None:
     translator, text = make_translator(name), text_for(name)
     for experiment in (Experiment(text), changed(translator, text)):
@@ -75,7 +76,7 @@ def test_products_sum_to_the_traced_score_whatever_it_is_compared_with(name: str
 
 
 @pytest.mark.heavy
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", first_quick(MODELS))
 def test_a_product_is_of_what_query_and_key_lose_without_their_components(name: str) -> None:
     translator, text = make_translator(name), text_for(name)
     experiment = changed(translator, text)

@@ -15,6 +15,7 @@ from augenmerk.core.model.intervention_tensors import compile_interventions
 from augenmerk.core.model.interventions import NO_CHANGES, NO_INTERVENTIONS
 from augenmerk.core.model.sites import attentions_of
 from augenmerk.core.model.transformer import Transformer
+from tests.builders import first_quick
 from tests.core.model.small_models import (
     KINDS,
     NUM_SOURCE,
@@ -59,7 +60,7 @@ def with_columns_scaled(model: Transformer, factors: dict[Head, float]) -> Trans
     return copied
 
 
-@pytest.mark.parametrize("config", KINDS.values(), ids=KINDS)
+@pytest.mark.parametrize("config", first_quick(KINDS.values()), ids=KINDS)
 @pytest.mark.parametrize("heads", [SEVERAL, WHOLE_LAYERS], ids=["several", "whole layers"])
 @pytest.mark.parametrize("factor", [0.0, -0.5, 3.0])
 @torch.no_grad()
@@ -168,7 +169,7 @@ def padded_batch(places: list[int]) -> tuple[torch.Tensor, torch.Tensor]:
 
 
 @pytest.mark.heavy
-@pytest.mark.parametrize("config", KINDS.values(), ids=KINDS)
+@pytest.mark.parametrize("config", first_quick(KINDS.values()), ids=KINDS)
 @pytest.mark.parametrize("need_maps", [False, True])
 @torch.no_grad()
 def test_each_sentence_of_a_batch_has_its_own_changes(config, need_maps: bool) -> None:

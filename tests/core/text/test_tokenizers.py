@@ -34,6 +34,7 @@ def test_a_word_is_what_stood_at_its_place(german: SpacyTokenizer, line: str) ->
     assert all(before.end <= after.start for before, after in itertools.pairwise(tokens))
 
 
+@pytest.mark.slow
 @pytest.mark.heavy
 def test_the_rules_are_those_of_spacy(german: SpacyTokenizer) -> None:
     import spacy
@@ -110,6 +111,7 @@ def test_a_language_that_spacy_does_not_know_is_refused() -> None:
         )
 
 
+@pytest.mark.slow
 @pytest.mark.heavy
 def test_a_language_that_needs_another_package_says_so() -> None:
     with pytest.raises(ConfigError) as caught:

@@ -89,6 +89,7 @@ def random_text(dice: random.Random, words: list[str], cases: list[str]) -> str:
     return "".join(part() + dice.choice(["", " ", " ", "  "]) for _ in range(dice.randint(1, 12)))
 
 
+@pytest.mark.slow
 @pytest.mark.heavy
 def test_any_text_is_cut_as_spacy_cuts_it(language: str, both) -> None:
     ours, theirs = both
@@ -171,6 +172,7 @@ def test_what_is_remembered_changes_nothing_and_is_bounded(monkeypatch: pytest.M
     assert len(rules._remembered) == 3
 
 
+@pytest.mark.slow
 @pytest.mark.heavy
 def test_languages_that_do_not_ship_are_cut_by_spacy() -> None:
     assert [token.text for token in SpacyTokenizer("fr")("L'homme aujourd'hui.")] == [

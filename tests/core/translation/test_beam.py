@@ -17,6 +17,7 @@ from augenmerk.core.model.transformer import Transformer
 from augenmerk.core.translation.beam import _largest, beam_search, length_penalty_of
 from augenmerk.core.translation.decoding import DecodingRules, ForcedIds
 from augenmerk.core.translation.experiment import check_beam
+from tests.builders import first_quick
 from tests.core.model.small_models import END, KINDS, PADDING, PRE, START
 from tests.core.translation.greedy_search import greedy
 from tests.core.translation.wild_models import padded, random_sources, wild_model
@@ -143,7 +144,7 @@ def test_a_beam_that_holds_everything_finds_the_best_of_all_translations(alpha: 
 
 @pytest.mark.heavy
 @every_kind
-@pytest.mark.parametrize(("beam", "alpha"), [(2, 0.6), (3, 0.0), (5, 1.0)])
+@pytest.mark.parametrize(("beam", "alpha"), first_quick([(2, 0.6), (3, 0.0), (5, 1.0)]))
 def test_batched_and_cached_search_is_the_plain_search(kind: str, beam: int, alpha: float) -> None:
     model = wild_model(kind)
     sources = random_sources(8)

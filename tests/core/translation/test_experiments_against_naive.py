@@ -33,6 +33,7 @@ from augenmerk.core.translation.experiment import (
 )
 from augenmerk.core.translation.result import Translation, TranslationStoppedError
 from augenmerk.core.translation.translator import EXPERIMENT_WINDOW, Translator
+from tests.builders import first_quick
 from tests.core.translation.greedy_search import greedy
 from tests.core.translation.naive import NaiveResult, naive_run, naive_scores
 from tests.core.translation.random_experiments import ValuesForModel, random_experiment
@@ -59,7 +60,7 @@ class Case:
     expected: NaiveResult
 
 
-@pytest.fixture(scope="module", params=MODELS)
+@pytest.fixture(scope="module", params=first_quick(MODELS, 3))
 def model_name(request: pytest.FixtureRequest) -> str:
     return request.param
 

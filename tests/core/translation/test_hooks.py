@@ -31,6 +31,7 @@ from augenmerk.core.translation.experiment import (
 from augenmerk.core.translation.result import Translation
 from augenmerk.core.translation.running import Hypothesis
 from augenmerk.core.translation.translator import Translator
+from tests.builders import first_quick
 from tests.core.translation.naive import naive_run
 from tests.core.translation.random_models import make_translator
 
@@ -47,7 +48,7 @@ MAX_NEAR_TIES = 1
 Ways = tuple[list[Translation], list[list[Hypothesis]]]
 
 
-@pytest.fixture(scope="module", params=MODEL_NAMES)
+@pytest.fixture(scope="module", params=first_quick(MODEL_NAMES))
 def translator(request: pytest.FixtureRequest) -> Translator:
     return make_translator(MODEL_NAMES[request.param])
 
@@ -157,11 +158,13 @@ def test_the_factor_of_a_network_multiplies_what_a_hook_made_of_its_output(
 @pytest.mark.heavy
 @pytest.mark.parametrize(
     ("translator", "name"),
-    [
-        (model, name)
-        for index, name in enumerate(HOOKED)
-        for model in ("pre", ("post", "marian")[index % 2])
-    ],
+    first_quick(
+        [
+            (model, name)
+            for index, name in enumerate(HOOKED)
+            for model in ("pre", ("post", "marian")[index % 2])
+        ]
+    ),
     indirect=["translator"],
     scope="module",
 )
@@ -428,7 +431,7 @@ WAYS: dict[str, Callable[[Translator], Callable[[], None]]] = {
 
 @pytest.mark.heavy
 @pytest.mark.parametrize("translator", ["pre"], indirect=True)
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", first_quick(WAYS))
 def test_all_ways_to_change_a_module_are_heeded_by_all_ways_to_translate(
     translator: Translator, plain: Ways, way: str
 ) -> None:

@@ -29,6 +29,7 @@ from augenmerk.core.model.heads import ATTENTION_KINDS, Head
 from augenmerk.core.translation.experiment import Beam, Experiment, GivenTarget, SoftmaxTemperature
 from augenmerk.core.translation.result import Translation
 from augenmerk.core.translation.translator import Translator
+from tests.builders import first_quick
 from tests.core.translation.random_models import MODELS, make_translator
 
 MARIAN = "words, post-norm, Marian's shape"
@@ -88,7 +89,7 @@ def broken_in(stack: str, name: str) -> Translator:
     return with_huge(healthy_and_known(name)[0], *weights)
 
 
-@pytest.mark.parametrize("question", QUESTIONS)
+@pytest.mark.parametrize("question", first_quick(QUESTIONS))
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize("stack", ["encoder", "decoder"])
 def test_the_error_names_the_layer(stack: str, name: str, question: str) -> None:
@@ -113,7 +114,7 @@ def test_a_search_ends_although_passes_over_one_draft_disagree() -> None:
 
 
 @pytest.mark.heavy
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", first_quick(MODELS))
 def test_whatever_weights_are_huge_results_are_finite_or_refused(name: str) -> None:
     """A norm can bring huge states back. The models share the factors for each part."""
     healthy, known = healthy_and_known(name)

@@ -297,6 +297,7 @@ def encodings(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
     return seen
 
 
+@pytest.mark.slow
 @pytest.mark.heavy
 def test_what_leaves_the_encoder_as_it_is_takes_its_last_result(
     monkeypatch: pytest.MonkeyPatch,

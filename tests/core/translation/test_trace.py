@@ -21,6 +21,7 @@ from augenmerk.core.translation.experiment import (
     SoftmaxTemperature,
 )
 from augenmerk.core.translation.translator import Translator
+from tests.builders import first_quick
 from tests.core.translation.naive import NaiveModel
 from tests.core.translation.random_models import MODELS, make_translator
 
@@ -34,7 +35,7 @@ CHANGES: tuple[Intervention, ...] = (
 )
 
 
-@pytest.fixture(params=MODELS)
+@pytest.fixture(params=first_quick(MODELS))
 def translator(request: pytest.FixtureRequest) -> Translator:
     return make_translator(request.param)
 

@@ -33,6 +33,7 @@ from augenmerk.core.translation.running import (
     Runner,
 )
 from augenmerk.core.translation.translator import Translator
+from tests.builders import first_quick
 from tests.core.translators import GERMAN, MAX_POSITIONS
 
 SENTENCES = [
@@ -537,12 +538,14 @@ def test_weights_that_are_changed_count_at_once(
 @pytest.mark.heavy
 @pytest.mark.parametrize(
     ("path", "name", "value"),
-    [
-        ("source_embedding", "scale", 8.0),
-        ("encoder_layers.0.feed_forward", "activate", torch.nn.functional.gelu),
-        ("source_embedding.tokens", "max_norm", 0.5),
-        ("", "padding_id", 2),
-    ],
+    first_quick(
+        [
+            ("source_embedding", "scale", 8.0),
+            ("encoder_layers.0.feed_forward", "activate", torch.nn.functional.gelu),
+            ("source_embedding.tokens", "max_norm", 0.5),
+            ("", "padding_id", 2),
+        ]
+    ),
     ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_a_changed_setting_takes_effect_on_the_sentence_translated_before(

@@ -39,7 +39,7 @@ from tests.viz_app.parts import examples_of
 
 LIMIT_MS = 60_000
 
-pytestmark = pytest.mark.heavy
+pytestmark = [pytest.mark.slow, pytest.mark.heavy]
 
 
 @pytest.fixture(scope="module")

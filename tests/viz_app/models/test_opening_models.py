@@ -126,6 +126,7 @@ def test_a_file_of_a_joeynmt_model_stands_for_its_folder(tmp_path: Path, name: s
     assert source_to_import(tmp_path / name) == tmp_path
 
 
+@pytest.mark.slow
 @pytest.mark.heavy
 @pytest.mark.subprocess
 def test_a_dropped_folder_of_joeynmt_is_imported_and_opened(
@@ -141,6 +142,7 @@ def test_a_dropped_folder_of_joeynmt_is_imported_and_opened(
     assert window.state.languages == ("German", "English")
 
 
+@pytest.mark.slow
 @pytest.mark.heavy
 def test_a_dropped_folder_is_imported_once_and_then_opened(
     make_window: MakeWindow, qtbot: QtBot, folder: Path
@@ -620,6 +622,7 @@ def with_target(run: RunConfig, language: str) -> RunConfig:
     return replace(run, data=replace(run.data, target_language=language))
 
 
+@pytest.mark.slow
 @pytest.mark.heavy
 @pytest.mark.parametrize(
     ("typed", "code", "name"),

@@ -460,6 +460,7 @@ def test_measured_maps_are_shown_until_another_result_is(state: ExperimentState)
     assert state.maps.shown_measure("cross") == "weight"
 
 
+@pytest.mark.slow
 def test_maps_shown_in_another_way_for_a_moment_leave_nothing_behind(
     state: ExperimentState,
 ) -> None:

@@ -13,6 +13,7 @@ from augenmerk.core.translation.result import Coverage
 from augenmerk.viz_app.extensions.documents.reading import saved_experiment
 from augenmerk.viz_app.main_window import MainWindow
 from augenmerk.viz_app.state.experiment_editor import toggle
+from tests.builders import first_quick
 from tests.viz_app.conftest import MakeWindow
 from tests.viz_app.parts import lessons_of
 from tests.viz_app.synthetic import FakeTranslator
@@ -51,7 +52,7 @@ def is_in_sight(window: MainWindow, max_step: int) -> bool:
 
 @pytest.mark.heavy
 @pytest.mark.parametrize("is_open", [False, True])
-@pytest.mark.parametrize("num_rows", [13, 20, 40])
+@pytest.mark.parametrize("num_rows", first_quick([13, 20, 40]))
 def test_no_row_is_cropped_in_any_window(
     make_window: MakeWindow, qtbot: QtBot, num_rows: int, is_open: bool
 ) -> None:

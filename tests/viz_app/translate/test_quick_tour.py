@@ -48,6 +48,7 @@ def steps_of(window: MainWindow) -> QuickTour:
     return tour
 
 
+@pytest.mark.slow
 def test_five_steps_lead_from_a_cell_to_the_learn_page(
     qtbot: QtBot, window: MainWindow, preferences: Preferences
 ) -> None:

@@ -92,6 +92,7 @@ class _Heap(ctypes.Structure):
     ] + [(name, ctypes.c_size_t) for name in ("fsmblks", "uordblks", "fordblks", "keepcost")]
 
 
+@pytest.mark.slow
 @pytest.mark.heavy
 @pytest.mark.skipif(
     not hasattr(ctypes.pythonapi, "mallinfo2"), reason="needs glibc, to count bytes in use"

@@ -42,6 +42,7 @@ def test_the_chosen_aligner_beats_the_diagonal_on_the_other_half(ranking: Aligne
     assert ibm_1.reporting.aer < diagonal.reporting.aer - 0.05
 
 
+@pytest.mark.slow
 @pytest.mark.heavy
 def test_heads_called_aligners_align_better_than_the_others(
     translator: Translator, gold: tuple[GoldPair, ...], ranking: AlignerRanking

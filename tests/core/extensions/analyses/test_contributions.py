@@ -329,6 +329,7 @@ def bundled() -> Translator:
     return Translator.load(None, "cpu")
 
 
+@pytest.mark.slow
 @pytest.mark.heavy
 def test_a_foreign_source_gives_less_to_the_same_words(bundled: Translator) -> None:
     """The bundled model, 8 sentences: forced to say what another sentence means, it leans on what

@@ -20,6 +20,7 @@ from augenmerk.core.translation.experiment import (
 )
 from augenmerk.core.translation.result import Translation, TranslationStoppedError
 from augenmerk.core.translation.translator import Translator
+from tests.builders import first_quick
 from tests.core.translation.random_models import MODELS, make_translator
 
 DECODER_CHANGES: tuple[Intervention, ...] = (
@@ -38,7 +39,7 @@ def text_for(translator: Translator) -> str:
     return "3 7 2 5" if translator.run_config.is_copy_task else "ein mann steht am strand"
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", first_quick(MODELS))
 @pytest.mark.parametrize("changes", [(), DECODER_CHANGES], ids=["unchanged", "changed"])
 def test_each_layer_translates_as_a_model_whose_encoder_ends_there(
     name: str, changes: tuple[Intervention, ...]

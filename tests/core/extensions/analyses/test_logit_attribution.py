@@ -37,6 +37,7 @@ from augenmerk.core.translation.experiment import (
 )
 from augenmerk.core.translation.result import Alternative, Translation, TranslationStoppedError
 from augenmerk.core.translation.translator import Translator
+from tests.builders import first_quick
 from tests.core.extensions.analyses.frozen import FrozenModel
 from tests.core.translation.random_models import MODELS, make_translator
 
@@ -66,7 +67,7 @@ def changed(translator: Translator, text: str) -> Experiment:
     )
 
 
-every_model = pytest.mark.parametrize("name", MODELS)
+every_model = pytest.mark.parametrize("name", first_quick(MODELS, 4))
 
 
 @every_model

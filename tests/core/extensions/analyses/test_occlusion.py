@@ -29,6 +29,7 @@ from augenmerk.core.translation.experiment import (
 )
 from augenmerk.core.translation.result import Translation, TranslationStoppedError
 from augenmerk.core.translation.translator import Translator
+from tests.builders import first_quick
 
 SENTENCE = "Ein Arbeiter schläft vor dem Haus."
 SCALED = (HeadScaled(Head("cross", 1, 0)), HeadScaled(Head("encoder", 0, 1), 2.0))
@@ -73,16 +74,18 @@ def scored_by_hand(
 @pytest.mark.heavy
 @pytest.mark.parametrize(
     ("name", "replacement", "changed"),
-    [
-        ("word", None, ()),
-        ("word", UNKNOWN, SCALED),
-        ("word", "Junge", SCALED),
-        ("word", "der kleine Junge", ()),
-        ("subword", None, SCALED),
-        ("subword", UNKNOWN, ()),
-        ("subword", "Junge", ()),
-        ("subword", "der kleine Junge", SCALED),
-    ],
+    first_quick(
+        [
+            ("word", None, ()),
+            ("word", UNKNOWN, SCALED),
+            ("word", "Junge", SCALED),
+            ("word", "der kleine Junge", ()),
+            ("subword", None, SCALED),
+            ("subword", UNKNOWN, ()),
+            ("subword", "Junge", ()),
+            ("subword", "der kleine Junge", SCALED),
+        ]
+    ),
 )
 def test_each_word_is_changed_alone(
     request: pytest.FixtureRequest,

@@ -23,6 +23,7 @@ from augenmerk.core.extensions.run_settings.presets import PRESETS, preset
 from augenmerk.core.extensions.training.corpora.loading import load_corpus
 from augenmerk.core.model.shapes import NoRandomNumbers
 from augenmerk.core.model.transformer import Transformer
+from tests.builders import first_quick
 from tests.core.model.small_models import KINDS, NUM_SOURCE, NUM_TARGET, PADDING, SMALL, make_model
 
 OPUS_MT = ModelConfig(
@@ -154,7 +155,7 @@ def test_a_shared_matrix_is_told_where_it_is_used_again(
         assert shared[module] == (None if first == module else first)
 
 
-@pytest.mark.parametrize(("config", "num_source", "num_target"), shapes())
+@pytest.mark.parametrize(("config", "num_source", "num_target"), first_quick(shapes()))
 def test_operations_are_those_that_pytorch_counts_in_a_pass(
     config: ModelConfig, num_source: int, num_target: int
 ) -> None:

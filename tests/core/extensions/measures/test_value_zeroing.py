@@ -18,6 +18,7 @@ from augenmerk.core.model.sites import PairPass
 from augenmerk.core.model.transformer import Transformer
 from augenmerk.core.translation.result import TranslationStoppedError
 from augenmerk.core.translation.translator import Translator
+from tests.builders import first_quick
 from tests.core.model.small_models import KINDS, PRE, make_model, scaled
 
 SOURCE, READ = [2, 5, 9, 4, 3], [2, 7, 6, 11]
@@ -78,7 +79,7 @@ def shares_by_definition(
     return (turned / turned.sum(dim=1, keepdim=True)).numpy()
 
 
-@pytest.mark.parametrize("config", KINDS.values(), ids=KINDS)
+@pytest.mark.parametrize("config", first_quick(KINDS.values()), ids=KINDS)
 @pytest.mark.parametrize("kind", ATTENTION_KINDS)
 def test_shares_are_those_of_the_definition(config: ModelConfig, kind: AttentionKind) -> None:
     model = make_model(config)

@@ -93,6 +93,7 @@ def each_intervention(translator: Translator, text: str) -> Iterator[tuple[Inter
     yield (*single[1], *single[3], *single[4], *single[6], *single[7][:1])
 
 
+@pytest.mark.slow
 def test_sentences_and_each_intervention_are_those_of_the_product(
     translator: Translator, page: Page
 ) -> None:
@@ -105,11 +106,13 @@ def test_sentences_and_each_intervention_are_those_of_the_product(
     )
 
 
+@pytest.mark.slow
 def test_hard_lines_get_the_same_ids_and_notes(translator: Translator, page: Page) -> None:
     assert len(HARD) >= 50
     check_sources(translator, page, HARD)
 
 
+@pytest.mark.slow
 def test_texts_of_any_length_get_the_same_ids_and_notes(translator: Translator, page: Page) -> None:
     texts = ["Hund " * count for count in (1, 253, 254, 255, 1_000)]
     check_sources(translator, page, [*texts, "q" * 254, "qä" * 253, "ß " * 300, "Q\u0308" * 400])

@@ -27,6 +27,7 @@ from augenmerk.core.translation.experiment import (
 )
 from augenmerk.core.translation.experiment_file import experiment_to_json, part_to_json
 from augenmerk.core.translation.translator import Translator
+from tests.builders import first_quick
 from tests.core.extensions.page.node import TOLERANCE, Page, check_same
 from tests.core.translation.random_experiments import ValuesForModel, random_experiment
 from tests.core.translation.random_models import MODELS, make_translator
@@ -49,7 +50,7 @@ def random_ones(translator: Translator, name: str, count: int) -> list[Experimen
     return [random_experiment(generator, values) for _ in range(count)]
 
 
-@pytest.mark.parametrize("name", list(MODELS))
+@pytest.mark.parametrize("name", first_quick(list(MODELS)))
 def test_experiments_with_a_model_of_every_shape_are_those_of_the_product(
     name: str, tmp_path: Path
 ) -> None:
@@ -57,6 +58,7 @@ def test_experiments_with_a_model_of_every_shape_are_those_of_the_product(
     Page(translator, tmp_path).check(random_ones(translator, name, NUM_EXPERIMENTS))
 
 
+@pytest.mark.slow
 def test_rounded_weights_give_the_results_of_python_with_the_same_weights(tmp_path: Path) -> None:
     checkpoint = make_translator(SUBWORDS).checkpoint
     assert not all(
@@ -87,6 +89,7 @@ def test_other_activations_are_those_of_the_product(activation: str, tmp_path: P
     Page(translator, tmp_path).check(random_ones(translator, activation, 4))
 
 
+@pytest.mark.slow
 def test_the_learned_copy_task_is_copied(copy_translator: Translator, tmp_path: Path) -> None:
     page = Page(copy_translator, tmp_path)
     page.check([Experiment("1 7 3 9 4 2"), Experiment("1 5 5 x 8 0 2")])

@@ -110,6 +110,7 @@ def test_the_same_model_gives_the_same_bytes() -> None:
     assert pack_model(checkpoint, "mine").texts == pack_model(checkpoint, "mine").texts
 
 
+@pytest.mark.slow
 @pytest.mark.heavy
 def test_the_bundled_model_takes_at_most_two_point_four_bytes_per_parameter_and_names_its_terms() -> (
     None

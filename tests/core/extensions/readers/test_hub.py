@@ -282,6 +282,7 @@ def test_without_a_connection_the_message_says_what_to_do(
         fetch("Helsinki-NLP/opus-mt-en-de", cache_folder=tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.subprocess
 def test_variables_that_the_library_cannot_read_are_told(tmp_path: Path) -> None:
     command = command_line(

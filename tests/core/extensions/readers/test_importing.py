@@ -668,6 +668,7 @@ def test_weights_that_the_stored_precision_cannot_hold_are_refused(
         import_model(folder)
 
 
+@pytest.mark.slow
 def test_large_models_and_those_of_16_bits_are_stored_in_16_bits_unless_another_precision_is_chosen(
     folder: Path,
     tmp_path: Path,

@@ -28,6 +28,7 @@ from augenmerk.core.translation.compilation import max_steps
 from augenmerk.core.translation.decoding import greedy_search
 from augenmerk.core.translation.experiment import Beam, Experiment, HeadScaled, SourceWordRemoved
 from augenmerk.core.translation.translator import Translator
+from tests.builders import first_quick
 from tests.core.extensions.readers.joeynmt_models import START, Made, make_folder, save
 from tests.core.extensions.readers.pickles import pickles_read_here
 from tests.core.extensions.readers.test_pickled import malicious
@@ -68,7 +69,7 @@ CONFIGURATIONS: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.fixture(scope="module", params=CONFIGURATIONS.values(), ids=CONFIGURATIONS)
+@pytest.fixture(scope="module", params=first_quick(CONFIGURATIONS.values()), ids=CONFIGURATIONS)
 def pair(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> tuple[Made, Translator]:
@@ -140,6 +141,7 @@ def test_greedy_translations_are_theirs_token_by_token(pair: tuple[Made, Transla
     assert all(row.index(3) >= ours.rules.min_steps for row in sentences if 3 in row)
 
 
+@pytest.mark.slow
 @pytest.mark.heavy
 @torch.inference_mode()
 def test_hypotheses_have_their_scores_and_ranks(tmp_path: Path) -> None:
@@ -252,6 +254,7 @@ def change(folder: Path, path: str, value: object) -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_model_is_imported_and_used(
     folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -653,7 +656,7 @@ SPOILED_WEIGHTS: dict[str, tuple[Callable[[Path], object], str]] = {
 }
 
 
-@pytest.mark.parametrize(("spoil", "message"), SPOILED.values(), ids=SPOILED)
+@pytest.mark.parametrize(("spoil", "message"), first_quick(SPOILED.values()), ids=SPOILED)
 def test_what_cannot_be_read_is_refused_with_the_file_and_what_was_expected(
     folder: Path, spoil: Callable[[Path], object], message: str
 ) -> None:
@@ -712,6 +715,7 @@ def test_weights_that_do_not_fit_are_refused_before_a_file_is_written(
     assert not (tmp_path / "out.safetensors").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["pickle alone", "archive"])
 def test_a_checkpoint_with_code_is_refused_and_nothing_of_it_runs(folder: Path, kind: str) -> None:
     touched = folder / "touched"

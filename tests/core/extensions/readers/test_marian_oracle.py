@@ -21,6 +21,7 @@ from augenmerk.core.translation.compilation import max_steps
 from augenmerk.core.translation.decoding import greedy_search
 from augenmerk.core.translation.experiment import Experiment, GivenTarget
 from augenmerk.core.translation.translator import Translator
+from tests.builders import first_quick
 from tests.core.extensions.readers.marian_models import (
     ENGLISH,
     Made,
@@ -114,7 +115,7 @@ def _padded(rows: list[list[int]], padding: int) -> torch.Tensor:
     return torch.tensor([row + [padding] * (longest - len(row)) for row in rows])
 
 
-@pytest.fixture(scope="module", params=CONFIGURATIONS.values(), ids=CONFIGURATIONS)
+@pytest.fixture(scope="module", params=first_quick(CONFIGURATIONS.values()), ids=CONFIGURATIONS)
 def pair(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Pair:
     folder, settings = tmp_path_factory.mktemp("marian"), dict(request.param)
     added = settings.pop("added", None)

@@ -11,6 +11,7 @@ import pytest
 from augenmerk.core.extensions.readers.codecs import word_ranges
 from augenmerk.core.extensions.readers.importing import import_model
 from augenmerk.core.text.codec import CodecPair
+from tests.builders import first_quick
 from tests.core.extensions.readers.marian_models import (
     CODES,
     ENGLISH,
@@ -152,7 +153,7 @@ MODELS: dict[str, Callable[[Path], Path]] = {
 }
 
 
-@pytest.fixture(scope="module", params=MODELS.values(), ids=MODELS)
+@pytest.fixture(scope="module", params=first_quick(MODELS.values()), ids=MODELS)
 def made(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> tuple[Any, CodecPair]:

@@ -26,6 +26,7 @@ from augenmerk.core.extensions.readers.model import ImportOptions
 from augenmerk.core.extensions.run_settings.presets import preset
 from augenmerk.core.translation.experiment import Experiment
 from augenmerk.core.translation.translator import Translator
+from tests.builders import first_quick
 from tests.core.extensions.readers.pickles import pickles_read_here
 from tests.core.extensions.readers.published import (
     EncoderDecoder,
@@ -252,7 +253,7 @@ WAYS_OF_SAVING: dict[str, Callable[[Weights], object]] = {
 
 
 @pytest.mark.heavy
-@pytest.mark.parametrize("save", WAYS_OF_SAVING.values(), ids=WAYS_OF_SAVING)
+@pytest.mark.parametrize("save", first_quick(WAYS_OF_SAVING.values()), ids=WAYS_OF_SAVING)
 @pytest.mark.parametrize("family", ["notebook", "annotated"])
 def test_weights_are_found_however_a_trainer_saved_them(
     family: str, save: Callable[[Weights], object], data: Path, tmp_path: Path

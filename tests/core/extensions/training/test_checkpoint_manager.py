@@ -38,6 +38,7 @@ def names(folder: Path, pattern: str) -> list[str]:
 
 
 class TestNumberKept:
+    @pytest.mark.slow
     def test_the_best_three_stay_whatever_order_they_come_in(
         self, tmp_path: Path, monkeypatch
     ) -> None:
@@ -244,6 +245,7 @@ def test_what_keeps_a_run_from_being_discarded_is_told(
     )
 
 
+@pytest.mark.slow
 def test_pausing_saves_without_judging_and_the_run_goes_on_as_if_nothing_had_been(
     tmp_path: Path,
 ) -> None:

@@ -90,6 +90,7 @@ def test_loss_and_gradients_are_those_of_the_equation(
         assert torch.allclose(one, other, rtol=1e-6, atol=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.training
 def test_a_step_comes_nearer_to_the_mean_of_the_teachers_and_leaves_them_alone(
     teachers: list[Checkpoint],
@@ -123,6 +124,7 @@ def test_a_step_comes_nearer_to_the_mean_of_the_teachers_and_leaves_them_alone(
     )
 
 
+@pytest.mark.slow
 @pytest.mark.training
 def test_the_run_names_them_and_is_resumed_with_them_to_the_last_bit(
     tmp_path: Path, teachers: list[Checkpoint]

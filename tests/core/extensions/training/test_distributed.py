@@ -104,13 +104,13 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.subprocess
 @pytest.mark.training
 @pytest.mark.skipif(
     not torch.distributed.is_available(), reason="this PyTorch was built without torch.distributed"
 )
 class TestTwoProcesses:
-    @pytest.mark.slow
     def test_their_losses_are_those_of_one_with_the_same_batches(
         self, told: dict[str, Any], tmp_path: Path
     ) -> None:

@@ -44,6 +44,7 @@ def test_the_fastest_of_several_measurements_counts() -> None:
     assert fastest((busy,)) == busy
 
 
+@pytest.mark.slow
 @pytest.mark.training
 def test_estimate_is_near_the_time_of_real_steps(
     request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch

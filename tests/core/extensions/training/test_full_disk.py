@@ -135,6 +135,7 @@ def check_that_an_ended_run_goes_on(
     assert_same_run(whole, folder)
 
 
+@pytest.mark.slow
 @pytest.mark.training
 @pytest.mark.parametrize("name", ["history.csv", "best.safetensors"])
 def test_the_steps_are_kept_where_another_file_cannot_be_written(tmp_path: Path, name: str) -> None:

@@ -92,6 +92,7 @@ FAMILIES: dict[str, Callable[[Path, Path], Path]] = {
 
 
 @pytest.mark.heavy
+@pytest.mark.slow
 @pytest.mark.parametrize("family", FAMILIES)
 def test_the_loss_falls_and_the_result_opens_translates_and_evaluates(
     family: str, data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -149,6 +150,7 @@ def train(out: Path, *more: object) -> int:
     return main([str(word) for word in command])
 
 
+@pytest.mark.slow
 def test_a_preset_or_a_file_of_training_settings_says_how_it_is_trained(
     imported: Path, data: Path, tmp_path: Path
 ) -> None:
@@ -243,6 +245,7 @@ def test_an_imported_model_teaches_another_by_its_tokenizer(
     assert (student.run.model.width, student.run.preset) == (16, "multi30k")
 
 
+@pytest.mark.slow
 def test_a_small_corpus_gets_batches_that_fit_unless_a_size_is_chosen(
     imported: Path, data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -281,6 +284,7 @@ def french(data: Path, tmp_path: Path) -> Path:
     return folder
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("into", "more"), [("fra", []), ("French", []), ("fr", ["--target-language", "fr"])]
 )
@@ -316,6 +320,7 @@ def test_into_chooses_the_target_language_of_the_data(
     )
 
 
+@pytest.mark.slow
 def test_a_sentence_of_the_film_gets_the_code_too(
     multilingual: Path, french: Path, tmp_path: Path
 ) -> None:
@@ -395,6 +400,7 @@ def test_lines_that_begin_with_codes_need_no_option(
     assert load_checkpoint(tmp_path / "run" / LAST).run.data.target_code is None
 
 
+@pytest.mark.slow
 def test_another_target_language_contradicts_a_resumed_run(
     multilingual: Path, french: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

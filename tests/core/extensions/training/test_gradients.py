@@ -212,6 +212,7 @@ class TestRDrop:
         ):
             text_run(token_cutoff=0.05)
 
+    @pytest.mark.slow
     def test_a_run_with_it_resumes_to_the_last_bit(self, tmp_path: Path) -> None:
         run = text_run(num_epochs=2, r_drop=2.0, token_cutoff=0.2)
         whole, first, second = Recorder(), Recorder(stop_after=5), Recorder()

@@ -45,6 +45,7 @@ def test_the_first_step_has_the_weights_of_the_model(initial: Checkpoint) -> Non
     assert session.run.training.initial_model == model_digest(initial)
 
 
+@pytest.mark.slow
 def test_what_was_learned_is_kept_and_the_run_says_where_it_comes_from(
     tmp_path: Path, initial: Checkpoint
 ) -> None:
@@ -59,6 +60,7 @@ def test_what_was_learned_is_kept_and_the_run_says_where_it_comes_from(
     )
 
 
+@pytest.mark.slow
 def test_it_is_resumed_without_the_model_to_the_last_bit(
     tmp_path: Path, initial: Checkpoint
 ) -> None:
@@ -172,6 +174,7 @@ def test_words_of_the_data_that_it_was_trained_on_before_are_known_too(
     assert counts_of(session.snapshot(())) is None, "what it has seen before is not known"
 
 
+@pytest.mark.slow
 def test_they_are_still_known_when_the_run_is_resumed(tmp_path: Path, initial: Checkpoint) -> None:
     before = WordCounts({"pferd": 7, "ein": 1}, kind="tales")
     for counts in (before, None):

@@ -71,6 +71,7 @@ from augenmerk.core.run_files import (
 )
 from augenmerk.core.text.tokenizers import SpacyTokenizer
 from augenmerk.core.translation.decoding import DecodingRules, greedy_search
+from tests.builders import first_quick
 from tests.conftest import REPOSITORY
 from tests.core.extensions.training.runs import (
     Recorder,
@@ -145,6 +146,7 @@ class TestEvents:
             *["Validating", "Translating a sample"] * 2,
         ]
 
+    @pytest.mark.slow
     def test_the_beginning_says_what_is_trained(self, tmp_path: Path) -> None:
         run = copy_run()
         _, said = record(run, tmp_path / "run")
@@ -242,6 +244,7 @@ class TestEvents:
         assert not said.of(Noted)
         assert said.of(StepDone)[-1].step == said.of(TrainingStarted)[0].num_steps
 
+    @pytest.mark.slow
     def test_each_step_says_where_it_stands(self, tmp_path: Path) -> None:
         _, said = record(copy_run(), tmp_path / "run")
         steps: list[StepDone] = said.of(StepDone)
@@ -284,14 +287,16 @@ class TestEvents:
 class TestKept:
     @pytest.mark.parametrize(
         ("settings", "stop_after", "reason", "step", "num_validated"),
-        [
-            ({}, None, "completed", 21, 3),
-            ({"max_steps": 9}, None, "max_steps", 9, 2),
-            ({"max_steps": 14}, None, "max_steps", 14, 2),
-            ({}, 9, "stopped", 9, 2),
-            ({}, 3, "stopped", 3, 1),
-            ({}, 7, "stopped", 7, 1),
-        ],
+        first_quick(
+            [
+                ({}, None, "completed", 21, 3),
+                ({"max_steps": 9}, None, "max_steps", 9, 2),
+                ({"max_steps": 14}, None, "max_steps", 14, 2),
+                ({}, 9, "stopped", 9, 2),
+                ({}, 3, "stopped", 3, 1),
+                ({}, 7, "stopped", 7, 1),
+            ]
+        ),
     )
     def test_best_and_last_are_kept_however_a_run_ends(
         self,
@@ -435,6 +440,7 @@ class TestStop:
             whole.best_validation_loss,
         )
 
+    @pytest.mark.slow
     def test_a_model_judged_in_part_is_not_what_later_ones_must_beat(
         self, tmp_path: Path, monkeypatch
     ) -> None:
@@ -578,6 +584,7 @@ class TestFolder:
             assert {path.name for path in folder.iterdir()} == {LOCK}
             assert is_locked(folder)
 
+    @pytest.mark.slow
     def test_a_link_in_the_place_of_the_film_lets_nothing_be_removed_elsewhere(
         self, tmp_path: Path
     ) -> None:
@@ -736,6 +743,7 @@ print(json.dumps(record(read_toml(folder / RUN_SETTINGS), folder, resume=True)[1
         finished, said = record(copy_run(), tmp_path / "run", stop_after=stop_after)
         assert finished.epoch == said.of(StepDone)[-1].epoch == epoch
 
+    @pytest.mark.slow
     def test_the_seconds_of_every_part_are_counted(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -938,6 +946,7 @@ class TestRefusals:
         ):
             record(text_run({"max_positions": 12}, pad_to=13), tmp_path / "run")
 
+    @pytest.mark.slow
     def test_a_loss_that_is_no_number_ends_the_run_and_leaves_the_last_checkpoint(
         self, tmp_path: Path, monkeypatch
     ) -> None:
@@ -1004,6 +1013,7 @@ class TestRefusals:
 
 
 class TestLearning:
+    @pytest.mark.slow
     def test_the_same_seed_gives_the_same_losses(self, tmp_path: Path) -> None:
         run = copy_run(num_epochs=1)
         losses = [record(run, tmp_path / name)[1].losses for name in "ab"]

@@ -77,6 +77,7 @@ def test_other_data_are_read_with_the_vocabulary_of_the_model(
     assert known.word_counts.counts["kater"] > 0 == model.word_counts.of("kater")
 
 
+@pytest.mark.slow
 @pytest.mark.training
 @pytest.mark.parametrize("taught", [False, True])
 def test_the_run_is_resumed_to_the_last_bit_without_naming_the_initial_model(
@@ -126,6 +127,7 @@ def test_every_run_that_is_resumed_keeps_its_vocabulary_and_notices_other_data(
         codecs_to_keep(RUN, tmp_path / "none", resume=True)
 
 
+@pytest.mark.slow
 @pytest.mark.training
 def test_a_run_of_an_earlier_version_keeps_its_vocabulary_and_its_batches(
     tmp_path: Path, other_data: Path
@@ -232,6 +234,7 @@ def test_settings_that_change_no_vocabulary_are_refused_too_if_they_change_ids(
         record(taught, tmp_path / "run", corpus=corpus, teachers=[model])
 
 
+@pytest.mark.slow
 @pytest.mark.training
 def test_on_the_command_line(
     tmp_path: Path, trained: Path, other_data: Path, capsys: pytest.CaptureFixture[str]

@@ -97,6 +97,7 @@ class TestOverview:
         record(run, tmp_path / "run", resume=True)
         assert summarize(tmp_path / "run").state == "finished"
 
+    @pytest.mark.slow
     def test_a_validation_within_an_epoch_counts_for_the_best_and_the_history_stays_that_of_the_epochs(
         self, tmp_path: Path
     ) -> None:

@@ -30,6 +30,7 @@ pytestmark = pytest.mark.training
 HERE = DeviceChoice("cpu", "requested")
 
 
+@pytest.mark.slow
 def test_losses_and_weights_are_the_same_whether_or_not_samples_are_translated(
     tmp_path: Path,
 ) -> None:

@@ -200,6 +200,7 @@ def test_a_command_is_what_a_person_would_type() -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.heavy
 def test_the_bundled_model_is_not_named_by_its_path_on_this_machine(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path

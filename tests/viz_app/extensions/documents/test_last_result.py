@@ -255,6 +255,7 @@ def test_a_sentence_typed_while_the_model_opens_is_translated_next(
     assert window.state.result.experiment == Experiment("zwei hunde .")
 
 
+@pytest.mark.slow
 @pytest.mark.heavy
 def test_nothing_is_shown_for_another_model_sentence_or_experiment(
     make_window: MakeWindow,

@@ -36,6 +36,8 @@ from tests.viz_app.conftest import MakeWindow
 from tests.viz_app.parts import LEARN, TRAIN, lessons_of, views_of
 from tests.viz_app.test_preferences import KEYS, NONSENSE
 
+pytestmark = pytest.mark.slow
+
 EARLIER = Path(__file__).parents[3] / "earlier"
 SENTENCE = "ein mann steht dort ."
 Change = Callable[[Any], Any]

@@ -96,6 +96,7 @@ def test_the_gallery_is_as_wide_as_its_lines_at_every_scale(
     Theme.light().apply(qapp)
 
 
+@pytest.mark.slow
 @pytest.mark.heavy
 def test_an_example_is_shown_with_its_head_and_cell(make_window: MakeWindow, qtbot: QtBot) -> None:
     window = make_window(None, sentence=example_sentences()[1], loader=open_once)

@@ -77,6 +77,7 @@ def test_the_first_chapter_draws_the_model_and_a_box_leads_to_its_chapter(
     assert page.chapters[page.place].name == "feed-forward"
 
 
+@pytest.mark.slow
 def test_each_chapter_marks_its_parts_in_the_small_drawing(page: LearnPage) -> None:
     marked = {}
     for index, chapter in enumerate(page.chapters):

@@ -419,6 +419,7 @@ def test_a_word_that_depends_on_a_network_is_framed_and_a_click_switches_the_net
     assert not page.state.experiment.networks_off
 
 
+@pytest.mark.slow
 def test_without_its_networks_the_decoder_repeats_words_and_without_the_encoders_it_does_not(
     qtbot: QtBot, page: LearnPage, bundled_translator: Translator
 ) -> None:
@@ -995,6 +996,7 @@ def test_the_loss_with_smoothing_is_drawn_once_the_reader_has_predicted(
     assert is_scrolled_to(), "also when all figures have their final heights"
 
 
+@pytest.mark.slow
 @pytest.mark.heavy
 @pytest.mark.parametrize("text", ["Zwei Hunde spielen im Schnee.", OF_16_WORDS], ids=["6", "16"])
 def test_text_and_question_of_a_chapter_are_in_sight_together_on_a_laptop_and_figures_of_a_short_sentence(
@@ -1029,6 +1031,7 @@ def test_chapters_have_their_names_in_a_window_of_1280_pixels(page: LearnPage) -
         assert page.list.buttons[2].text() == name
 
 
+@pytest.mark.slow
 @pytest.mark.heavy
 def test_nothing_is_clipped_at_the_side_of_the_smallest_page(qtbot: QtBot, page: LearnPage) -> None:
     """A window is at least as wide as `CONTENT_SIZE`, at every scale; see there."""
@@ -1047,6 +1050,7 @@ def test_nothing_is_clipped_at_the_side_of_the_smallest_page(qtbot: QtBot, page:
                 assert area.geometry().right() <= view.width(), name
 
 
+@pytest.mark.slow
 @pytest.mark.heavy
 @pytest.mark.parametrize("text", ["Zwei Hunde spielen im Schnee.", OF_16_WORDS], ids=["6", "16"])
 def test_letters_of_tables_and_maps_are_body_text_on_the_smallest_page(
@@ -1350,6 +1354,7 @@ def test_the_published_mask_of_20_positions_is_shown_in_place_of_the_sentences(
     assert figure.matrix.matrices[0].values.shape == (len(page.state.translation.read_tokens),) * 2
 
 
+@pytest.mark.slow
 def test_another_language_of_the_texts_is_chosen_where_there_is_one(
     qtbot: QtBot, theme: Theme, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, page: LearnPage
 ) -> None:

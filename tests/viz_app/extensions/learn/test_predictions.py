@@ -30,6 +30,7 @@ from augenmerk.viz_app.extensions.learn.checks import SAME_WEIGHT
 from augenmerk.viz_app.extensions.learn.figures.decoding import UNCHANGED, BeamFigure
 from augenmerk.viz_app.extensions.learn.page import LearnPage
 from augenmerk.viz_app.main_window import MainWindow
+from tests.builders import first_quick
 from tests.viz_app.builders import settle_layout
 from tests.viz_app.conftest import MakeWindow
 from tests.viz_app.parts import LEARN, learn_page_of, open_chapter_in
@@ -137,7 +138,7 @@ def assert_judged(window: MainWindow, prediction: PredictView, question: str) ->
     assert prediction.isAncestorOf(focused), focused
 
 
-@pytest.mark.parametrize("sentence", SENTENCES, ids=["easy", "typical", "long"])
+@pytest.mark.parametrize("sentence", first_quick(SENTENCES, 1), ids=["easy", "typical", "long"])
 @pytest.mark.parametrize("name", CHAPTERS)
 def test_each_question_gets_a_verdict_and_keeps_word_and_focus(
     qtbot: QtBot, window: MainWindow, name: str, sentence: str
@@ -154,7 +155,7 @@ def test_each_question_gets_a_verdict_and_keeps_word_and_focus(
         assert "…" not in question
 
 
-@pytest.mark.parametrize("name", CHAPTERS)
+@pytest.mark.parametrize("name", first_quick(CHAPTERS))
 def test_an_answer_wanted_while_an_experiment_is_computed_is_given_about_the_same_word(
     qtbot: QtBot, window: MainWindow, name: str
 ) -> None:
@@ -186,6 +187,7 @@ def test_an_answer_wanted_while_an_experiment_is_computed_is_given_about_the_sam
         assert all(map(has_verdict, predictions))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["words", "feed-forward", "decoding"])
 def test_an_answer_wanted_while_another_sentence_is_translated_is_given_about_that_one(
     qtbot: QtBot, window: MainWindow, name: str
@@ -219,6 +221,7 @@ def test_the_figure_of_a_question_comes_into_sight_with_the_answer(
     assert not prediction.verdict.text()
 
 
+@pytest.mark.slow
 def test_a_softer_softmax_that_shifts_the_words_is_judged_for_the_row_asked_about(
     qtbot: QtBot, window: MainWindow, bundled_translator: Translator
 ) -> None:
@@ -311,6 +314,7 @@ def test_another_sentence_clears_an_answer_that_was_judged(
     assert not prediction.verdict.isVisible()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "reason"), [("positions", NO_OTHER_ORDER), ("kinds", NO_SUCH_WORD)]
 )
@@ -361,6 +365,7 @@ def test_the_text_names_a_row_set_by_hand_and_the_word_that_it_predicted_before(
     assert "it predicts **garden**" in asked(view.text.predictions[0])
 
 
+@pytest.mark.slow
 def test_a_verdict_goes_when_another_answer_is_chosen(qtbot: QtBot, window: MainWindow) -> None:
     view = open_chapter(qtbot, window, "words", SENTENCES[1])
     (prediction,) = view.text.predictions
@@ -375,6 +380,7 @@ def test_a_verdict_goes_when_another_answer_is_chosen(qtbot: QtBot, window: Main
     qtbot.waitUntil(lambda: has_verdict(prediction))
 
 
+@pytest.mark.slow
 def test_return_looks_and_presses_buttons(qtbot: QtBot, window: MainWindow) -> None:
     view = open_chapter(qtbot, window, "words", SENTENCES[1])
     (prediction,) = view.text.predictions
@@ -400,6 +406,7 @@ def test_return_looks_and_presses_buttons(qtbot: QtBot, window: MainWindow) -> N
     assert page_of(window).view is not view
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "sentence", ["Ein Koch schneidet in einer kleinen Küche Gemüse.", "Ein Hund schläft."]
 )
@@ -436,6 +443,7 @@ def test_the_word_to_remove_is_named_as_typed(qtbot: QtBot, window: MainWindow) 
     assert "**Ball**" in asked(prediction)
 
 
+@pytest.mark.slow
 def test_another_chapter_reports_no_loss_of_changes_to_the_sentence_of_the_one_before(
     qtbot: QtBot, window: MainWindow
 ) -> None:
@@ -452,6 +460,7 @@ def test_another_chapter_reports_no_loss_of_changes_to_the_sentence_of_the_one_b
     assert not any(noted)
 
 
+@pytest.mark.slow
 def test_the_search_names_itself_unchanged_while_a_word_is_forced(
     qtbot: QtBot, window: MainWindow
 ) -> None:

@@ -39,6 +39,7 @@ from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.experiment_editor import reset, toggle, undo
 from augenmerk.viz_app.state.map_view import Pair
 from augenmerk.viz_app.state.model_info import ModelInfo
+from tests.builders import first_quick
 from tests.viz_app.conftest import MakeWindow
 from tests.viz_app.extensions.pictures.test_html_page import Parts
 from tests.viz_app.parts import LEARN, TRANSLATE, documents_of, learn_page_of, lessons_of
@@ -465,15 +466,20 @@ def test_a_new_lesson_asks_for_its_file_and_cancelling_keeps_it(
 
 @pytest.mark.parametrize(
     ("change", "named"),
-    [
-        (lambda values: values["scenes"][1]["view"].update(scale="huge"), "scenes[1]: view.scale"),
-        (lambda values: values["scenes"][2].update(sound=1), "scenes[2].sound"),
-        (
-            lambda values: values["scenes"][0]["experiment"].update(source_text="x" * 6_000),
-            "scenes[0]: Its sentence",
-        ),
-        (lambda values: values.update(version=3), "version is 3"),
-    ],
+    first_quick(
+        [
+            (
+                lambda values: values["scenes"][1]["view"].update(scale="huge"),
+                "scenes[1]: view.scale",
+            ),
+            (lambda values: values["scenes"][2].update(sound=1), "scenes[2].sound"),
+            (
+                lambda values: values["scenes"][0]["experiment"].update(source_text="x" * 6_000),
+                "scenes[0]: Its sentence",
+            ),
+            (lambda values: values.update(version=3), "version is 3"),
+        ]
+    ),
 )
 def test_a_lesson_that_makes_no_sense_is_refused_whole_and_the_screen_stays(
     qtbot: QtBot, window: MainWindow, path: Path, change, named: str
@@ -667,6 +673,7 @@ def test_a_lesson_is_exported_as_a_page_with_every_scene_as_the_window_shows_it(
         box.close()
 
 
+@pytest.mark.slow
 def test_a_lesson_is_exported_as_a_page_that_runs_its_model(
     qtbot: QtBot, make_window: MakeWindow, tmp_path: Path
 ) -> None:
@@ -819,6 +826,7 @@ def test_a_shipped_lesson_comes_back_from_wherever_it_is_now(
     assert lessons_of(again).lesson.path == shipped_lessons()[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("damage", ["missing", "no lesson", "shorter"])
 def test_a_lesson_that_cannot_be_opened_again_is_told_once(
     qtbot: QtBot, window: MainWindow, make_window: MakeWindow, path: Path, damage: str
@@ -851,6 +859,7 @@ def test_a_lesson_that_cannot_be_opened_again_is_told_once(
     assert not third.findChildren(QMessageBox)
 
 
+@pytest.mark.slow
 def test_a_lesson_comes_back_by_its_own_scene_when_the_session_is_lost(
     qtbot: QtBot, window: MainWindow, make_window: MakeWindow, path: Path, preferences: Preferences
 ) -> None:

@@ -100,6 +100,7 @@ def test_undo_first_undoes_later_changes_of_the_experiment(
     assert (shown(qtbot, window)[0], len(titles(window))) == ("1 of 3", 3)
 
 
+@pytest.mark.slow
 def test_the_bar_shows_changes_of_the_screen_and_updates_or_reverts(
     qtbot: QtBot, window: MainWindow, path: Path
 ) -> None:
@@ -243,6 +244,7 @@ def _with_digest_of_bundled(digest: str) -> type[FakeTranslator]:
     return Bundled
 
 
+@pytest.mark.slow
 def test_changes_on_the_screen_are_asked_about_in_edit_mode(
     qtbot: QtBot, window: MainWindow, path: Path
 ) -> None:
@@ -325,6 +327,7 @@ def test_sentence_and_maps_of_a_scene_appear_together(
     assert (state.selection.head, state.selection.pinned) == (Head("decoder", 1, 2), Pair(2, 1))
 
 
+@pytest.mark.slow
 def test_a_scene_that_takes_long_is_announced(
     qtbot: QtBot, make_window: MakeWindow, path: Path
 ) -> None:
@@ -413,6 +416,7 @@ def test_lessons_are_listed_below_the_chapters_with_recent_ones_on_top(
     assert lessons_of(window).lesson.path == path
 
 
+@pytest.mark.slow
 def test_the_palette_finds_every_tab_command_chapter_and_lesson_by_its_title(
     qtbot: QtBot, window: MainWindow, path: Path
 ) -> None:

@@ -25,6 +25,7 @@ from augenmerk.viz_app.state.map_view import Pair, Pointed, Pointer
 from augenmerk.viz_app.state.map_view_settings import FIT
 from augenmerk.viz_app.state.marks import pointed_word
 from augenmerk.viz_app.state.tabs import TABS, Content, Tab
+from tests.builders import first_quick
 from tests.viz_app.conftest import MakeWindow
 from tests.viz_app.extensions.lessons.test_lessons_in_the_window import lesson_for, settle, shown
 from tests.viz_app.parts import (
@@ -184,6 +185,7 @@ def test_the_dialog_offers_questions_of_the_chapters_and_needs_one_for_an_answer
     assert (scene.question, scene.check, scene.page) == ("My own?", "num-tokens", "alignment")
 
 
+@pytest.mark.slow
 def test_a_scene_shows_another_view_in_the_window_and_in_the_presentation(
     qtbot: QtBot, window: MainWindow, tmp_path: Path
 ) -> None:
@@ -272,7 +274,9 @@ def test_a_pointer_is_set_by_the_menu_saved_and_part_of_the_drawing(
     assert "pointer" not in view_values(state)
 
 
-@pytest.mark.parametrize("pointer", [["cell"], ["moon", "ring"], ["cell", "laser"], 3, [1, 2]])
+@pytest.mark.parametrize(
+    "pointer", first_quick([["cell"], ["moon", "ring"], ["cell", "laser"], 3, [1, 2]])
+)
 def test_a_wrong_pointer_is_refused(
     qtbot: QtBot, window: MainWindow, tmp_path: Path, pointer: object
 ) -> None:
@@ -347,7 +351,7 @@ def contents_of(window: MainWindow, names: dict[str, object]) -> dict[str, objec
     return {name: window.state.tabs[name] for name in names}
 
 
-@pytest.mark.parametrize("page", CONTENTS)
+@pytest.mark.parametrize("page", first_quick(CONTENTS))
 def test_a_scene_keeps_the_content_of_its_tab(
     qtbot: QtBot, window: MainWindow, tmp_path: Path, page: str
 ) -> None:
@@ -427,18 +431,20 @@ def test_a_foil_is_read_from_files_of_earlier_versions(
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [
-        ("steps_step", -1),
-        ("word_step", "2"),
-        ("word_foil", 3),
-        ("word_view", "roots"),
-        ("alignment_threshold", 2),
-        ("heads_sample", "mine"),
-        ("compare_text", ["Hunde"]),
-        ("compare_text", "Hund " * 1_900),
-        ("compare_reads_first", 1),
-        ("word_color", "red"),
-    ],
+    first_quick(
+        [
+            ("steps_step", -1),
+            ("word_step", "2"),
+            ("word_foil", 3),
+            ("word_view", "roots"),
+            ("alignment_threshold", 2),
+            ("heads_sample", "mine"),
+            ("compare_text", ["Hunde"]),
+            ("compare_text", "Hund " * 1_900),
+            ("compare_reads_first", 1),
+            ("word_color", "red"),
+        ]
+    ),
 )
 def test_a_wrong_content_of_a_tab_is_refused(
     qtbot: QtBot, window: MainWindow, tmp_path: Path, name: str, value: object

@@ -22,7 +22,7 @@ from augenmerk.core.translation.experiment_file import (
 from augenmerk.core.translation.translator import Translator
 from augenmerk.viz_app.extensions.pictures import figures
 from augenmerk.viz_app.launch import main
-from tests.builders import command_line
+from tests.builders import command_line, first_quick
 from tests.interventions import heads_switched_off
 from tests.test_import_rules import modules_imported_by
 
@@ -56,12 +56,14 @@ def draw(checkpoint: Path, *arguments: str) -> int:
 @pytest.mark.figures
 @pytest.mark.parametrize(
     ("name", "magic"),
-    [
-        ("a.png", b"\x89PNG"),
-        ("a.svg", b"<?xml"),
-        ("a.PDF", b"%PDF"),
-        ("a.html", b"<!doctype html>"),
-    ],
+    first_quick(
+        [
+            ("a.png", b"\x89PNG"),
+            ("a.svg", b"<?xml"),
+            ("a.PDF", b"%PDF"),
+            ("a.html", b"<!doctype html>"),
+        ]
+    ),
 )
 @pytest.mark.parametrize("grid", [[], ["--grid"]], ids=["map", "grid"])
 def test_the_ending_says_what_is_written(

@@ -24,6 +24,7 @@ from augenmerk.viz_app.extensions.train.curves import RunCurves
 from augenmerk.viz_app.heatmap.drawing import Drawing
 from augenmerk.viz_app.state.color_scale import ColorScale, color_table
 from augenmerk.viz_app.state.map_view import Marks
+from tests.builders import first_quick
 from tests.test_import_rules import modules_imported_by
 
 
@@ -129,7 +130,7 @@ OF_A_USER = {
 
 @pytest.mark.figures
 @pytest.mark.parametrize("ending", ["png", "svg", "pdf"])
-@pytest.mark.parametrize("name", FIGURES)
+@pytest.mark.parametrize("name", first_quick(FIGURES))
 def test_a_style_of_the_user_changes_no_figure(tmp_path: Path, name: str, ending: str) -> None:
     plain, styled = tmp_path / f"plain.{ending}", tmp_path / f"styled.{ending}"
     save_figure(FIGURES[name](), plain)
@@ -176,6 +177,7 @@ UNUSUAL = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.figures
 @pytest.mark.heavy
 @pytest.mark.parametrize("ending", ["png", "svg", "pdf"])
@@ -190,7 +192,7 @@ def test_any_texts_can_be_drawn_together_without_a_warning(tmp_path: Path, endin
 @pytest.mark.figures
 @pytest.mark.parametrize(
     ("text", "ending"),
-    list(zip(UNUSUAL.values(), cycle(["png", "svg", "pdf"]), strict=False)),
+    first_quick(list(zip(UNUSUAL.values(), cycle(["png", "svg", "pdf"]), strict=False))),
     ids=UNUSUAL,
 )
 def test_any_text_can_be_drawn_without_a_warning(tmp_path: Path, text: str, ending: str) -> None:

@@ -23,7 +23,7 @@ from augenmerk.viz_app.extensions.pictures.running_page import running_page_html
 from tests.viz_app.extensions.pictures.browser import Browser
 from tests.viz_app.extensions.pictures.test_page_lesson import computed
 
-pytestmark = [pytest.mark.heavy, pytest.mark.subprocess]
+pytestmark = [pytest.mark.slow, pytest.mark.heavy, pytest.mark.subprocess]
 SENTENCE = "Ein Mann steht auf einer Leiter."
 SHIPPED = tuple(scene for path in shipped_lessons() for scene in read_lesson_file(path).scenes)
 DESK, PHONE = (1440, 900), (360, 740)

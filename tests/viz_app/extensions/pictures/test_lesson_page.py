@@ -144,6 +144,7 @@ LONG = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.subprocess
 @pytest.mark.heavy
 @pytest.mark.parametrize("notes", [(), ("A short note.",) * 6])
@@ -174,6 +175,7 @@ def test_a_browser_prints_two_scenes_on_a_page(notes: tuple[str, ...], tmp_path:
         assert len(re.findall(rb"/Type\s*/Page\b", target.read_bytes())) == 2, name
 
 
+@pytest.mark.slow
 @pytest.mark.subprocess
 @pytest.mark.heavy
 def test_recorded_scenes_fit_a_phone_and_name_their_heads(session: Browser, tmp_path: Path) -> None:
@@ -195,6 +197,7 @@ def test_recorded_scenes_fit_a_phone_and_name_their_heads(session: Browser, tmp_
     assert [name for name in names if " · head " in name] == heads
 
 
+@pytest.mark.slow
 @pytest.mark.subprocess
 @pytest.mark.heavy
 def test_without_scripts_a_lesson_shows_a_map_of_each_scene_and_no_dead_controls(

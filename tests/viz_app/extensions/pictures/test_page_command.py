@@ -114,6 +114,7 @@ def test_examples_and_the_head_in_view_are_those_of_the_gallery(
     assert (without["text"], without["examples"]) == ("Ein Hund.", [])
 
 
+@pytest.mark.slow
 @pytest.mark.heavy
 def test_the_bundled_model_takes_at_most_two_point_four_bytes_per_parameter(tmp_path: Path) -> None:
     target = tmp_path / "lab.html"
@@ -190,6 +191,7 @@ def test_refusals_name_the_reason_and_write_nothing(
     assert [path.name for path in tmp_path.iterdir()] == ["french.safetensors"]
 
 
+@pytest.mark.slow
 @pytest.mark.heavy
 def test_the_command_writes_a_lesson_into_the_page(tmp_path: Path) -> None:
     target = tmp_path / "lesson.html"
@@ -211,6 +213,7 @@ sys.exit(main(sys.argv[1:]))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.heavy
 @pytest.mark.subprocess
 def test_a_server_without_qt_writes_a_page_with_every_kind_of_scene(tmp_path: Path) -> None:

@@ -59,7 +59,7 @@ from augenmerk.viz_app.state.map_view_settings import SHOWN_MAPS, MapViewSetting
 from augenmerk.viz_app.state.sentence_text import elided
 from tests.viz_app.synthetic import make_result, make_translation
 
-pytestmark = pytest.mark.subprocess
+pytestmark = [pytest.mark.slow, pytest.mark.subprocess]
 MODULES = (
     "../../../../core/extensions/page/phrases.js",
     "selection.js",

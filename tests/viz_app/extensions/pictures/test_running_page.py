@@ -40,7 +40,7 @@ from augenmerk.viz_app.state.map_text import difference_note, row_meaning
 from augenmerk.viz_app.state.map_view_settings import SHOWN_MAPS
 from tests.viz_app.extensions.pictures.browser import DOWN, ENTER, ESCAPE, RIGHT, TAB, Browser
 
-pytestmark = [pytest.mark.subprocess, pytest.mark.heavy]
+pytestmark = [pytest.mark.slow, pytest.mark.subprocess, pytest.mark.heavy]
 
 SENTENCE = "Ein Mann in einem blauen Hemd steht auf einer Leiter."
 ALIGNED = "Zwei Hunde spielen im Schnee."
@@ -588,7 +588,6 @@ def test_sentences_of_the_corpus_are_translated_alike(
     check_sentences(browser, bundled_translator, lines)
 
 
-@pytest.mark.slow
 @pytest.mark.corpus
 @pytest.mark.timeout(900)
 def test_five_hundred_sentences_of_the_corpus_are_translated_alike(

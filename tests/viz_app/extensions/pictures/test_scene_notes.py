@@ -33,6 +33,7 @@ from augenmerk.viz_app.extensions.pictures.printed_maps import PRINT_COLORS
 from augenmerk.viz_app.extensions.pictures.worksheet import sheet_html
 from augenmerk.viz_app.state.color_scale import color_table
 from augenmerk.viz_app.state.model_info import ModelInfo
+from tests.builders import first_quick
 from tests.viz_app.extensions.pictures.test_html_page import (
     SAID,
     TRANSLATION,
@@ -84,52 +85,54 @@ def written(bundled_translator: Translator, qapp):
 
 @pytest.mark.parametrize(
     ("changes", "options", "note"),
-    [
-        (
-            (HeadScaled(Head("cross", 4, 2)), ForcedToken(2, "nosuchword")),
-            {},
+    first_quick(
+        [
             (
-                "Dropped because they do not fit this model or sentence: cross 5·3 off, step 3: "
-                "nosuchword."
+                (HeadScaled(Head("cross", 4, 2)), ForcedToken(2, "nosuchword")),
+                {},
+                (
+                    "Dropped because they do not fit this model or sentence: cross 5·3 off, step 3: "
+                    "nosuchword."
+                ),
             ),
-        ),
-        (
-            (AttentionRow(Head("cross", 0, 0), 40, (1.0,) * 11),),
-            {},
-            "Beyond the end of the translation, so without effect",
-        ),
-        ((), {"output": Beam(4)}, f"Translation by beam search with 4 hypotheses: {TEXT}"),
-        ((), {"output": GivenTarget("A man.")}, "Given translation: A man."),
-        ((OFF,), {}, f"Translation, unchanged: {TEXT}"),
-        ((ForcedToken(1, "▁woman"),), {}, f"Original translation: {TEXT}"),
-        (
-            (OFF,),
-            {"view": {"shown": "original"}},
-            "The map is that of the original translation, without the changes.",
-        ),
-        (
-            (),
-            {
-                "view": {
-                    "head": ("cross", 0, 4),
-                    "hides_wrapping": True,
-                    "hides_punctuation": True,
-                }
-            },
-            "Hidden tokens (start, end, punctuation) get 16% of the attention.",
-        ),
-        ((), {"view": {"picture": "lines"}}, "In the app, lines show these values."),
-        (
-            (),
-            {"view": {"head": ("cross", 8, 8)}},
-            "The view has heads that this model lacks: cross 9·9.",
-        ),
-        (
-            (),
-            {"page": "word"},
-            "In the app, this scene shows: Word tab. Here is the map of the same sentence.",
-        ),
-    ],
+            (
+                (AttentionRow(Head("cross", 0, 0), 40, (1.0,) * 11),),
+                {},
+                "Beyond the end of the translation, so without effect",
+            ),
+            ((), {"output": Beam(4)}, f"Translation by beam search with 4 hypotheses: {TEXT}"),
+            ((), {"output": GivenTarget("A man.")}, "Given translation: A man."),
+            ((OFF,), {}, f"Translation, unchanged: {TEXT}"),
+            ((ForcedToken(1, "▁woman"),), {}, f"Original translation: {TEXT}"),
+            (
+                (OFF,),
+                {"view": {"shown": "original"}},
+                "The map is that of the original translation, without the changes.",
+            ),
+            (
+                (),
+                {
+                    "view": {
+                        "head": ("cross", 0, 4),
+                        "hides_wrapping": True,
+                        "hides_punctuation": True,
+                    }
+                },
+                "Hidden tokens (start, end, punctuation) get 16% of the attention.",
+            ),
+            ((), {"view": {"picture": "lines"}}, "In the app, lines show these values."),
+            (
+                (),
+                {"view": {"head": ("cross", 8, 8)}},
+                "The view has heads that this model lacks: cross 9·9.",
+            ),
+            (
+                (),
+                {"page": "word"},
+                "In the app, this scene shows: Word tab. Here is the map of the same sentence.",
+            ),
+        ]
+    ),
     ids=lambda value: value[:40] if isinstance(value, str) else "",
 )
 def test_sheets_and_pages_name_what_the_map_does_not_show(
@@ -177,6 +180,7 @@ def test_a_mean_of_heads_is_named_where_one_head_is_drawn(written) -> None:
     assert any(line.startswith(note) for line in page)
 
 
+@pytest.mark.slow
 def test_the_factor_of_a_scaled_head_stands_at_its_map(written) -> None:
     sheet, _ = written(HeadScaled(Head("cross", 1, 4), 0.5))
     assert "Cross-attention · layer 2 · head 5 · ×0.5. Each row" in sheet

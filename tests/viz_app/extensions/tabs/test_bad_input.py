@@ -14,6 +14,7 @@ from augenmerk.viz_app.state.experiment_editor import force, intervene, set_outp
 from augenmerk.viz_app.state.tabs import TABS
 from augenmerk.viz_app.translate.analysis_panel import MIN_WIDTH, AnalysisPanel
 from augenmerk.viz_app.translate.analysis_tab import AnalysisContext
+from tests.builders import first_quick
 from tests.interventions import heads_switched_off
 from tests.viz_app.builders import settle_layout, shown
 from tests.viz_app.extensions.tabs.conftest import MakeContext, load, settle
@@ -45,11 +46,13 @@ def _check_every_tab(panel: AnalysisPanel, qtbot: QtBot) -> None:
 @pytest.mark.heavy
 @pytest.mark.parametrize(
     ("model", "sentence"),
-    [
-        (model, sentence)
-        for index, sentence in enumerate(SENTENCES.values())
-        for model in (MODELS[index % 3], MODELS[(index + 1) % 3])
-    ],
+    first_quick(
+        [
+            (model, sentence)
+            for index, sentence in enumerate(SENTENCES.values())
+            for model in (MODELS[index % 3], MODELS[(index + 1) % 3])
+        ]
+    ),
 )
 def test_every_tab_takes_short_long_and_unknown_sentences(
     make_context: MakeContext, qtbot: QtBot, model: str, sentence: str
@@ -63,7 +66,7 @@ def test_every_tab_takes_short_long_and_unknown_sentences(
 
 
 @pytest.mark.heavy
-@pytest.mark.parametrize("kind", ATTENTION_KINDS)
+@pytest.mark.parametrize("kind", first_quick(ATTENTION_KINDS))
 @all_models
 def test_all_heads_of_a_layer_off(
     make_context: MakeContext,

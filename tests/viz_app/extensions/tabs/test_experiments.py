@@ -37,6 +37,7 @@ from augenmerk.viz_app.state.tabs import TABS
 from augenmerk.viz_app.translate.analysis_panel import AnalysisPanel
 from augenmerk.viz_app.translate.analysis_tab import AnalysisContext, AnalysisTab
 from augenmerk.viz_app.worker.inference import ExperimentController
+from tests.builders import first_quick
 from tests.interventions import heads_switched_off
 from tests.viz_app.builders import shown
 from tests.viz_app.extensions.tabs.conftest import SENTENCE, MakeContext, settle
@@ -99,7 +100,7 @@ def _check(
 
 
 @pytest.mark.heavy
-@pytest.mark.parametrize("name", CHANGES)
+@pytest.mark.parametrize("name", first_quick(CHANGES))
 def test_steps_and_source_are_those_of_the_experiment(
     context: AnalysisContext, qtbot: QtBot, translators: dict[str, Translator], name: str
 ) -> None:
@@ -137,7 +138,7 @@ def test_every_tab_follows_undo_and_redo(
 
 
 @pytest.mark.heavy
-@pytest.mark.parametrize("index", range(len(TABS)), ids=list(TABS))
+@pytest.mark.parametrize("index", first_quick(range(len(TABS))), ids=list(TABS))
 def test_a_tab_stays_usable_whatever_is_changed_and_excuses_nothing(
     context: AnalysisContext, qtbot: QtBot, index: int
 ) -> None:
@@ -162,6 +163,7 @@ def test_a_tab_stays_usable_whatever_is_changed_and_excuses_nothing(
         context.state.submit(use_own_decoding)
 
 
+@pytest.mark.slow
 @pytest.mark.heavy
 def test_two_experiments_live_side_by_side(
     context: AnalysisContext, qtbot: QtBot, translators: dict[str, Translator]

@@ -95,6 +95,7 @@ def test_unfinished_run_goes_on_after_another_was_looked_at(
     assert request.run == copy_run(num_epochs=2)
 
 
+@pytest.mark.slow
 def test_run_paused_before_its_first_validation_is_in_the_menu_and_can_go_on(
     page: TrainPage, tmp_path: Path
 ) -> None:
@@ -200,6 +201,7 @@ def test_a_run_whose_settings_cannot_be_read_does_not_show_those_of_another(
     assert not page.panel.extend_button.isVisible()
 
 
+@pytest.mark.slow
 def test_a_finished_run_is_given_more_epochs(
     page: TrainPage, qtbot: QtBot, tmp_path: Path, script: ScriptedTraining
 ) -> None:
@@ -283,6 +285,7 @@ def test_a_reopened_run_has_the_curves_that_it_had(qtbot: QtBot, tmp_path: Path)
     }
 
 
+@pytest.mark.slow
 def test_the_next_start_tells_how_many_steps_are_lost_and_shows_them(
     qtbot: QtBot, page: TrainPage, settings: QSettings, tmp_path: Path
 ) -> None:
@@ -350,6 +353,7 @@ def notice_at_the_next_start(qtbot: QtBot, settings: QSettings) -> str:
     return page.notice_bar.text()
 
 
+@pytest.mark.slow
 def test_next_start_tells_a_run_that_was_saved_from_one_that_was_cut_off(
     qtbot: QtBot, page: TrainPage, settings: QSettings, tmp_path: Path
 ) -> None:
@@ -373,6 +377,7 @@ def test_next_start_tells_a_run_that_was_saved_from_one_that_was_cut_off(
     )
 
 
+@pytest.mark.slow
 def test_a_run_that_another_process_goes_on_with_says_so_when_it_is_opened(
     page: TrainPage, tmp_path: Path
 ) -> None:
@@ -389,6 +394,7 @@ def test_a_run_that_another_process_goes_on_with_says_so_when_it_is_opened(
     )
 
 
+@pytest.mark.slow
 def test_a_run_that_another_process_goes_on_with_is_not_offered(
     qtbot: QtBot, page: TrainPage, settings: QSettings, tmp_path: Path
 ) -> None:

@@ -38,6 +38,7 @@ from augenmerk.viz_app.extensions.train.run.status_text import metric_rows
 from augenmerk.viz_app.extensions.train.state import Status
 from augenmerk.viz_app.extensions.train.worker import DRAIN_INTERVAL_MS
 from augenmerk.viz_app.theme import Theme
+from tests.builders import first_quick
 from tests.viz_app.builders import settle_layout, text_in
 from tests.viz_app.extensions.train.scripted import ScriptedTraining, epoch_done, probe
 
@@ -244,11 +245,13 @@ def test_wrong_epochs_are_refused_and_the_form_stays(
 @pytest.mark.heavy
 @pytest.mark.parametrize(
     "error",
-    [
-        TrainingError("At step 7 the loss became nan. Finite numbers were expected."),
-        StorageError("Cannot write best.safetensors: No space left on device."),
-        DeviceError("The device 'cuda:3' is not here."),
-    ],
+    first_quick(
+        [
+            TrainingError("At step 7 the loss became nan. Finite numbers were expected."),
+            StorageError("Cannot write best.safetensors: No space left on device."),
+            DeviceError("The device 'cuda:3' is not here."),
+        ]
+    ),
 )
 def test_error_in_the_worker_is_shown_and_loses_nothing(
     make_page: MakePage, qtbot: QtBot, error: Exception
@@ -518,6 +521,7 @@ def test_theme_changes_while_training(
     assert page.is_running()
 
 
+@pytest.mark.slow
 @pytest.mark.heavy
 def test_runs_are_laid_over_one_another_and_taken_away_by_a_click(
     make_page: MakePage, qtbot: QtBot, tmp_path: Path
@@ -596,7 +600,7 @@ def test_loss_and_learning_rate_are_both_in_sight_while_training(
 
 
 @pytest.mark.heavy
-@pytest.mark.parametrize("height", [400, 560, 640])
+@pytest.mark.parametrize("height", first_quick([400, 560, 640]))
 def test_charts_and_film_do_not_overlap_below_the_notice_of_a_finished_run(
     make_page: MakePage, qtbot: QtBot, height: int
 ) -> None:
@@ -785,14 +789,16 @@ def test_layers_width_heads_and_rate_are_those_of_the_preset_until_others_are_ty
 @pytest.mark.heavy
 @pytest.mark.parametrize(
     ("name", "epochs", "said"),
-    [
-        ("multi30k", "30", ""),
-        ("multi30k", "1", "is short for a warm-up of 400"),
-        ("annotated-2018", "10", "rises for 2,000 steps (warm-up), but this run has 470"),
-        ("annotated-2022", "8", ""),
-        ("notebook", "1", ""),
-        ("copy-task-small", "1", ""),
-    ],
+    first_quick(
+        [
+            ("multi30k", "30", ""),
+            ("multi30k", "1", "is short for a warm-up of 400"),
+            ("annotated-2018", "10", "rises for 2,000 steps (warm-up), but this run has 470"),
+            ("annotated-2022", "8", ""),
+            ("notebook", "1", ""),
+            ("copy-task-small", "1", ""),
+        ]
+    ),
 )
 def test_the_form_warns_of_a_run_that_is_short_for_its_schedule(
     make_page: MakePage, qtbot: QtBot, name: str, epochs: str, said: str
@@ -853,6 +859,7 @@ def test_a_chart_without_values_says_when_they_appear(make_page: MakePage, qtbot
     assert panel.chart.picture.message == ""
 
 
+@pytest.mark.slow
 @pytest.mark.heavy
 def test_discarding_asks_first_and_removes_only_what_the_run_wrote(
     make_page: MakePage, qtbot: QtBot
@@ -1050,7 +1057,8 @@ def test_keyboard_never_comes_upon_discard_by_itself(make_page: MakePage, qtbot:
 
 @pytest.mark.heavy
 @pytest.mark.parametrize(
-    ("name", "said"), [("copy-task-small", "source"), ("notebook", "German"), ("", "source")]
+    ("name", "said"),
+    first_quick([("copy-task-small", "source"), ("notebook", "German"), ("", "source")]),
 )
 def test_film_of_an_earlier_run_names_its_own_languages(
     make_page: MakePage, tmp_path: Path, name: str, said: str

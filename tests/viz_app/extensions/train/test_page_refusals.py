@@ -67,6 +67,7 @@ def begun(folder: Path, run: RunConfig = RUN) -> dict[Path, bytes]:
     return files(folder)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("run", "resume", "said"),
     [
@@ -108,6 +109,7 @@ def test_another_vocabulary_is_said_and_the_run_stays_byte_for_byte(
     assert files(tmp_path / "run") == before
 
 
+@pytest.mark.slow
 def test_settings_that_do_not_fit_a_small_corpus_are_corrected_by_one_click(
     page: TrainPage, qtbot: QtBot, tmp_path: Path
 ) -> None:
@@ -161,6 +163,7 @@ def written(folder: Path, number: int = 40) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_pairs_too_long_for_every_limit_are_corrected_by_one_click(
     page: TrainPage, qtbot: QtBot, tmp_path: Path
 ) -> None:
@@ -194,6 +197,7 @@ def test_pairs_too_long_for_every_limit_are_corrected_by_one_click(
     )
 
 
+@pytest.mark.slow
 def test_a_run_whose_files_are_gone_says_what_to_do(
     page: TrainPage, qtbot: QtBot, tmp_path: Path
 ) -> None:
@@ -212,6 +216,7 @@ def test_a_run_whose_files_are_gone_says_what_to_do(
     assert page.state.run.status is Status.FINISHED, page.notice_bar.text()
 
 
+@pytest.mark.slow
 def test_changed_data_are_accepted_by_one_click_without_options_of_the_terminal(
     page: TrainPage, qtbot: QtBot, tmp_path: Path
 ) -> None:
@@ -230,6 +235,7 @@ def test_changed_data_are_accepted_by_one_click_without_options_of_the_terminal(
     assert page.state.run.status is Status.FINISHED, page.notice_bar.text()
 
 
+@pytest.mark.slow
 def test_a_run_whose_two_files_moved_is_resumed_with_the_data_of_the_form(
     page: TrainPage, qtbot: QtBot, tmp_path: Path
 ) -> None:

@@ -162,6 +162,7 @@ def test_a_window_that_is_closed_gives_a_film_up(window: MainWindow, tmp_path: P
     assert not list(tmp_path.glob(".*.part"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("entry", ["charts", "metrics"])
 @pytest.mark.figures
 def test_a_full_disk_is_told_and_the_older_file_stays(
@@ -228,6 +229,7 @@ def test_the_command_writes_what_the_window_writes(
         assert file.n_frames == 3  # type: ignore[attr-defined]
 
 
+@pytest.mark.slow
 @pytest.mark.figures
 @pytest.mark.heavy
 @pytest.mark.parametrize(
@@ -392,6 +394,7 @@ def click_through(window: MainWindow, qtbot: QtBot, entry: str, target: Path, en
     )
 
 
+@pytest.mark.slow
 @pytest.mark.figures
 @pytest.mark.heavy
 @pytest.mark.parametrize(

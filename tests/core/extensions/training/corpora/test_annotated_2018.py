@@ -108,6 +108,7 @@ def original(
     return src, tgt, train, validation
 
 
+@pytest.mark.slow
 @pytest.mark.heavy
 class TestAgainstTheOriginal:
     def test_the_vocabularies_are_those_of_its_fields(

@@ -196,6 +196,7 @@ def notebook(multi30k_folder: Path) -> PreparedCorpus:
     )
 
 
+@pytest.mark.slow
 class TestMulti30k:
     def test_vocabularies_have_the_published_sizes(self, notebook: PreparedCorpus) -> None:
         assert len(notebook.codecs.source.vocabulary) == 7853
@@ -215,7 +216,6 @@ class TestMulti30k:
             "",
         )
 
-    @pytest.mark.slow
     def test_subwords_spell_every_training_word_and_know_every_letter(
         self, multi30k_folder: Path
     ) -> None:

@@ -219,6 +219,7 @@ def test_the_links_take_the_colours_of_another_theme(
     assert after != before
 
 
+@pytest.mark.slow
 @pytest.mark.heavy
 def test_the_ranking_is_shown_and_a_click_shows_what_a_row_reads(
     tab: AlignmentTab, qtbot: QtBot
@@ -264,6 +265,7 @@ def test_the_ranking_is_shown_and_a_click_shows_what_a_row_reads(
     assert asdict(state.settings) == before, "there is no map of a baseline"
 
 
+@pytest.mark.slow
 @pytest.mark.heavy
 def test_a_ranking_can_be_cancelled_and_is_of_one_model(
     tab: AlignmentTab, model_files: dict[str, Path], qtbot: QtBot
@@ -308,6 +310,7 @@ def test_a_model_of_other_languages_is_not_ranked_on_the_shipped_pairs(
     assert "augenmerk align --gold FILE" in tab.request.problem
 
 
+@pytest.mark.slow
 @pytest.mark.heavy
 def test_a_ranking_goes_on_while_another_experiment_is_computed(
     tab: AlignmentTab, qtbot: QtBot

@@ -45,6 +45,7 @@ from augenmerk.viz_app.state.experiment_editor import (
     toggle,
 )
 from augenmerk.viz_app.state.map_view_settings import SHOWN_MAPS
+from tests.builders import first_quick
 from tests.core.translators import SHAPE, untrained
 from tests.viz_app.builders import settle_layout, text_in
 from tests.viz_app.extensions.tabs.conftest import MakeContext, ShowTab, load, settle
@@ -542,13 +543,15 @@ def test_a_model_of_one_layer_and_one_head_and_a_sentence_of_one_word(
 @pytest.mark.heavy
 @pytest.mark.parametrize(
     "text",
-    [
-        ".",
-        "x",
-        "Quastenflosser xylophonieren Ω .",
-        "Hund \ud83d .",
-        "Ein Hund schläft im Gras . " * 40,
-    ],
+    first_quick(
+        [
+            ".",
+            "x",
+            "Quastenflosser xylophonieren Ω .",
+            "Hund \ud83d .",
+            "Ein Hund schläft im Gras . " * 40,
+        ]
+    ),
     ids=["a full stop", "one letter", "unknown words", "a lone surrogate", "far too long"],
 )
 @pytest.mark.parametrize("model", ["words", "pieces", "single"])

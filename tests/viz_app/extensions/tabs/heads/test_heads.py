@@ -121,6 +121,7 @@ def test_a_model_of_other_languages_is_measured_on_a_file_alone(
     check_sample(SampleChoice("file", sample_file), translator)
 
 
+@pytest.mark.slow
 @pytest.mark.heavy
 @pytest.mark.parametrize("changes", [(), OFF])
 def test_batches_add_up_to_the_whole_sample(
@@ -152,6 +153,7 @@ def test_batches_add_up_to_the_whole_sample(
     assert partial[-1].text == f"{NUM} of {NUM} sentences"
 
 
+@pytest.mark.slow
 @pytest.mark.heavy
 def test_an_interrupted_measurement_goes_on_where_it_was(
     translator: Translator, sample_file: Path

@@ -35,6 +35,7 @@ from augenmerk.viz_app.state.experiment_editor import edit_text, intervene, togg
 from augenmerk.viz_app.state.experiment_state import ExperimentState, Progress
 from augenmerk.viz_app.worker.inference import Request
 from augenmerk.viz_app.worker.jobs import JobInterrupted, JobScope, OpenTranslator, ShouldStop, Tell
+from tests.builders import first_quick
 from tests.viz_app.builders import settle_layout, text_in
 from tests.viz_app.extensions.tabs.conftest import SENTENCE, MakeContext, ShowTab, settle
 
@@ -228,7 +229,7 @@ def test_words_are_removed_without_the_rows_that_are_set_over_the_source_and_thi
 
 
 @pytest.mark.parametrize(
-    ("change", "length"), [(-0.004, 0.008), (-0.25, 0.5), (-2.0, 1.0), (0.25, 0.5)]
+    ("change", "length"), first_quick([(-0.004, 0.008), (-0.25, 0.5), (-2.0, 1.0), (0.25, 0.5)])
 )
 def test_a_change_has_a_bar_unless_it_rounds_to_nothing(
     tab: SourceTab, change: float, length: float

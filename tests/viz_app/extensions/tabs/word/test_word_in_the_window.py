@@ -16,6 +16,7 @@ from augenmerk.viz_app.extensions.help.palette import CommandPalette
 from augenmerk.viz_app.extensions.tabs.word.meanings import WordView
 from augenmerk.viz_app.extensions.tabs.word.view import WordTab
 from augenmerk.viz_app.main_window import MainWindow
+from tests.builders import first_quick
 from tests.conftest import open_once
 from tests.viz_app.conftest import MakeWindow
 from tests.viz_app.parts import TRAIN, exports_of
@@ -57,7 +58,9 @@ def test_the_pop_up_of_a_word_opens_its_explanation_against_the_clicked_foil(
 
 
 @pytest.mark.heavy
-@pytest.mark.parametrize("typed", ["why", "lens", "word", "feed", "attribution", "encoder layers"])
+@pytest.mark.parametrize(
+    "typed", first_quick(["why", "lens", "word", "feed", "attribution", "encoder layers"])
+)
 def test_the_palette_finds_the_tab_from_any_page(
     window: MainWindow, qtbot: QtBot, typed: str
 ) -> None:

@@ -169,6 +169,7 @@ def test_a_message_moves_no_row_while_typing_and_keeps_a_right_margin(
     assert problem.mapTo(settings, QPoint(problem.width(), 0)).x() <= settings.width() - 12
 
 
+@pytest.mark.slow
 @pytest.mark.heavy
 def test_reopened_settings_are_all_shown(page: TrainPage, qtbot: QtBot) -> None:
     settings = opened(page, qtbot)
