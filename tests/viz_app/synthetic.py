@@ -1,7 +1,7 @@
 """Translations and a translator made of thin air, for tests of widgets: plausible maps, no
 torch."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -107,7 +107,8 @@ def make_result(changed: Translation, original: Translation | None = None) -> Ex
 
 def measure_by_halves(translation: Translation, measure: str) -> MeasuredMaps:
     """Every measure is half the weight."""
-    halves = {kind: translation.maps.of_kind(kind) / 2 for kind in MEASURES[measure].kinds}
+    half = np.float32(0.5)
+    halves = {kind: half * translation.maps.of_kind(kind) for kind in MEASURES[measure].kinds}
     return MeasuredMaps(translation, measure, halves)
 
 
@@ -158,7 +159,9 @@ class FakeTranslator:
         """`run_many` takes experiments, too."""
         return experiment
 
-    def run(self, experiment: Experiment, *, should_stop=lambda: False) -> Translation:
+    def run(
+        self, experiment: Experiment, *, should_stop: Callable[[], bool] = lambda: False
+    ) -> Translation:
         """See the class."""
         self.experiments.append(experiment)
         text = experiment.source_text
@@ -208,7 +211,7 @@ class FakeTranslator:
         experiments: Iterable[Experiment],
         *,
         need_maps: bool = True,
-        should_stop=lambda: False,
+        should_stop: Callable[[], bool] = lambda: False,
     ) -> Iterator[Translation]:
         """One after the other."""
         for experiment in experiments:
@@ -222,7 +225,7 @@ class FakeTranslator:
         own: Translation | None = None,
         drops_misfits: bool = False,
         draft: Translation | None = None,
-        should_stop=lambda: False,
+        should_stop: Callable[[], bool] = lambda: False,
     ) -> ExperimentResult:
         """As the real one does it; drafts are noted."""
         self.drafts.append(None if draft is None else draft.text)
