@@ -1,10 +1,14 @@
 """Set-up that tests of all packages share."""
 
-from collections.abc import Iterable
+import subprocess
+from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
 from _pytest.mark import ParameterSet
+
+from tests.conftest import REPOSITORY
 
 
 def command_line(template: str, *values: object) -> list[str]:
@@ -16,6 +20,15 @@ def command_line(template: str, *values: object) -> list[str]:
     assert arguments.count("{}") == len(values), f"{len(values)} values for {template}"
     remaining = iter(values)
     return [str(next(remaining)) if argument == "{}" else argument for argument in arguments]
+
+
+def run_process(
+    command: Sequence[str | Path], **options: Any
+) -> "subprocess.CompletedProcess[str]":
+    """What a process did that was started in the checkout, whatever its status is."""
+    return subprocess.run(
+        command, cwd=REPOSITORY, capture_output=True, encoding="utf-8", check=False, **options
+    )
 
 
 def first_quick(

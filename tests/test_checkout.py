@@ -2,11 +2,12 @@
 
 import marshal
 import os
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from tests.builders import run_process
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 
@@ -18,14 +19,7 @@ def augenmerk(*arguments: str | Path) -> None:
     environment = {
         name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"
     }
-    done = subprocess.run(
-        [sys.executable, "-m", "augenmerk", *arguments],
-        cwd=REPOSITORY,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = run_process([sys.executable, "-m", "augenmerk", *arguments], env=environment)
     assert done.returncode == 0, done.stderr
 
 

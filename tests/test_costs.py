@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests import costs
+from tests.builders import run_process
 from tests.conftest import REPOSITORY
 from tests.core.extensions.training.runs import copy_run, record
 
@@ -65,9 +66,7 @@ def test_it():
         "no:cacheprovider",
     ]
     command = [sys.executable, "-m", "pytest", *settings, str(file)]
-    result = subprocess.run(
-        command, cwd=REPOSITORY, capture_output=True, text=True, timeout=200, check=False
-    )
+    result = run_process(command, timeout=200)
     outcome = "1 passed" if is_marked else "1 passed, 1 error"
     assert f"{outcome} in" in result.stdout.splitlines()[-1], result.stdout + result.stderr
     assert (f"{message} @pytest.mark.{mark}" in result.stdout) == (not is_marked)
@@ -104,9 +103,7 @@ def test_another():
         "no:cacheprovider",
     ]
     command = [sys.executable, "-m", "pytest", "-n", jobs, *settings, str(file)]
-    result = subprocess.run(
-        command, cwd=REPOSITORY, capture_output=True, text=True, timeout=200, check=False
-    )
+    result = run_process(command, timeout=200)
     assert "2 passed in" in result.stdout.splitlines()[-1], result.stdout + result.stderr
     listed = [line for line in result.stdout.splitlines() if " s  " in line]
     assert [line.rpartition("::")[2] for line in listed] == ([] if is_marked else ["test_it"])

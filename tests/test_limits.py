@@ -3,17 +3,16 @@
 import importlib
 import marshal
 import os
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from tests.builders import run_process
 from tests.limits import ImportedUnderALimitError, files_limited
 
 pytestmark = pytest.mark.slow
 
-REPOSITORY = Path(__file__).resolve().parent.parent
 posix_only = pytest.mark.skipif(os.name != "posix", reason="RLIMIT_FSIZE is of POSIX systems")
 
 
@@ -37,13 +36,9 @@ def test_a_run_of_tests_on_a_full_disk_leaves_only_whole_bytecode(tmp_path: Path
     environment = {
         name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"
     }
-    done = subprocess.run(
+    done = run_process(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-n0", test],
-        cwd=REPOSITORY,
         env={**environment, "PYTHONPYCACHEPREFIX": str(tmp_path)},
-        capture_output=True,
-        text=True,
-        check=False,
     )
     assert done.returncode == 0, done.stdout
     written = [path for path in tmp_path.rglob("*.pyc") if "-pytest-" not in path.name]

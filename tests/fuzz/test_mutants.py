@@ -1,19 +1,15 @@
 """Some five hundred damaged files, always the same, as `make fuzz` tries them by the thousand."""
 
-import subprocess
 import sys
-from pathlib import Path
 from random import Random
 
 import pytest
 
 from augenmerk.core.resources import bundled_model_path
-from tests.builders import command_line
+from tests.builders import command_line, run_process
 from tests.fuzz.mutants import MUTATIONS, Parts, mutant
 
 pytestmark = pytest.mark.slow
-
-REPOSITORY = Path(__file__).resolve().parents[2]
 
 
 @pytest.mark.subprocess
@@ -22,14 +18,7 @@ def test_some_five_hundred_damaged_files_are_refused_or_of_use() -> None:
     command = command_line(
         "{} -m tests.fuzz --checkpoints 400 --bundled 20 --others 80 --folders 60", sys.executable
     )
-    ended = subprocess.run(
-        [*command, "--seed", "12", "--jobs", "2"],
-        cwd=REPOSITORY,
-        capture_output=True,
-        text=True,
-        timeout=280,
-        check=False,
-    )
+    ended = run_process([*command, "--seed", "12", "--jobs", "2"], timeout=280)
     assert ended.returncode == 0, ended.stdout[-5_000:] + ended.stderr[-2_000:]
     assert "560 damaged files, 0 findings" in ended.stdout
     counts = {line.split()[0]: line for line in ended.stdout.splitlines()[:-1]}

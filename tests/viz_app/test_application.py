@@ -2,7 +2,6 @@
 
 import json
 import os
-import subprocess
 import sys
 from pathlib import Path
 
@@ -31,12 +30,11 @@ from augenmerk.viz_app.extensions.train.run.settings import (
 from augenmerk.viz_app.main_window import MainWindow
 from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.map_view_settings import MapViewSettings
-from tests.builders import first_quick
+from tests.builders import first_quick, run_process
 from tests.core.translation.random_models import make_translator
 from tests.limits import files_limited
 from tests.viz_app.conftest import MakeWindow
 
-REPOSITORY = Path(__file__).resolve().parents[2]
 WATCH_THE_FIRST_PAINT = """
 import sys
 from pathlib import Path
@@ -82,18 +80,14 @@ def _ask(qtbot: QtBot, window: MainWindow, text: str) -> None:
 def test_the_window_is_painted_before_torch_spacy_or_matplotlib_is_imported(
     checkpoint: Path, tmp_path: Path
 ) -> None:
-    result = subprocess.run(
+    result = run_process(
         [sys.executable, "-c", WATCH_THE_FIRST_PAINT, str(checkpoint), str(tmp_path / "out.png")],
-        cwd=REPOSITORY,
         env={
             **os.environ,
             "QT_QPA_PLATFORM": "offscreen",
             "XDG_CONFIG_HOME": str(tmp_path / "config"),
         },
-        capture_output=True,
-        text=True,
         timeout=120,
-        check=False,
     )
     assert result.stdout.strip() == "[] 0 True False", result.stderr
     # a picture leaves the user's settings alone
@@ -310,13 +304,8 @@ def test_the_window_and_its_menu_fit_a_small_screen(
     environment = os.environ | {
         "QT_QPA_PLATFORM": f"offscreen:configfile={tmp_path / 'screens.json'}"
     }
-    result = subprocess.run(
-        [sys.executable, "-c", SHOWS_THE_MENU, str(tmp_path / "settings.ini")],
-        cwd=REPOSITORY,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
+    result = run_process(
+        [sys.executable, "-c", SHOWS_THE_MENU, str(tmp_path / "settings.ini")], env=environment
     )
     assert result.stdout == f"{width} {height} True True\n", result.stderr
 

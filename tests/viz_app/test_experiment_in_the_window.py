@@ -42,6 +42,7 @@ from augenmerk.viz_app.state.experiment_editor import intervene, toggle
 from augenmerk.viz_app.state.experiment_state import Stale
 from augenmerk.viz_app.state.map_view import Pair
 from augenmerk.viz_app.translate.page import DimmingOverlay, TranslatePage
+from tests.builders import run_process
 from tests.checkpoints import write_untrained_checkpoint
 from tests.conftest import open_once
 from tests.viz_app.builders import click, settle_layout
@@ -49,7 +50,6 @@ from tests.viz_app.conftest import MakeWindow
 from tests.viz_app.parts import lines_of
 from tests.viz_app.synthetic import FakeTranslator
 
-REPOSITORY = Path(__file__).resolve().parents[2]
 SENTENCE = "ein mann steht ."
 OFF, FORCED, REMOVED = HeadScaled(Head("cross", 1, 0)), ForcedToken(1, "man"), SourceWordRemoved(1)
 CHIPS = {OFF: "cross 2·1 off", FORCED: "step 2: man", REMOVED: "word 2 removed"}
@@ -678,14 +678,10 @@ sys.exit(main(["app", sys.argv[1], "--screenshot", sys.argv[2]]))
 
 
 def _take_a_picture(file: Path, picture: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
+    return run_process(
         [sys.executable, "-c", TAKE_A_PICTURE, str(file), str(picture)],
-        cwd=REPOSITORY,
         env={**os.environ, "QT_QPA_PLATFORM": "offscreen"},
-        capture_output=True,
-        text=True,
         timeout=120,
-        check=False,
     )
 
 

@@ -21,6 +21,7 @@ from augenmerk.core.translation.experiment_file import read_experiment_file
 from augenmerk.viz_app.application import SIGNALS
 from augenmerk.viz_app.crash_reports import earlier_reports
 from augenmerk.viz_app.system_libraries import WINDOW_LIBRARIES, missing_packages
+from tests.builders import run_process
 from tests.signals import use_default_signals
 from tests.viz_app.driven_window import SENTENCE
 
@@ -294,19 +295,15 @@ def test_a_display_that_goes_away_while_qt_is_imported_ends_the_start_with_one_m
         "import sys; from augenmerk.viz_app import launch, system_libraries; "
         "system_libraries.prepare_display = lambda **_: None; "
     )
-    result = subprocess.run(
+    result = run_process(
         [sys.executable, "-c", f"{asked_before} sys.exit(launch.main(['app']))"],
-        cwd=REPOSITORY,
         env={
             **os.environ,
             "DISPLAY": ":987",
             "QT_QPA_PLATFORM": "xcb",
             "XDG_CONFIG_HOME": str(tmp_path),
         },
-        capture_output=True,
-        text=True,
         timeout=START_SECONDS,
-        check=False,
     )
     assert result.returncode == 2, result.stderr  # -6 if Qt aborts
     (line,) = result.stderr.splitlines()

@@ -2,16 +2,14 @@
 
 import mmap
 import os
-import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from tests.builders import run_process
 from tests.viz_app.soak_window import Counts, num_mapped, resident_mb, slope_per_hour, verdict
-
-REPOSITORY = Path(__file__).resolve().parents[2]
 
 
 def measured(memory_mb: np.ndarray, threads: int = 5) -> list[Counts]:
@@ -74,14 +72,10 @@ def test_the_slope_is_that_of_a_line() -> None:
 @pytest.mark.subprocess
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="it counts as Linux does")
 def test_a_window_is_used_for_two_rounds() -> None:
-    result = subprocess.run(
+    result = run_process(
         [sys.executable, "-m", "tests.viz_app.soak_window", "--rounds", "2"],
-        cwd=REPOSITORY,
         env=os.environ | {"QT_QPA_PLATFORM": "offscreen"},
-        capture_output=True,
-        text=True,
         timeout=600,
-        check=False,
     )
     assert "round    2" in result.stdout, result.stderr
     assert "memory_mb" in result.stdout

@@ -31,7 +31,7 @@ from augenmerk.core.extensions.training.cli.stopping import (
 )
 from augenmerk.core.extensions.training.corpora.prepared import load_prepared
 from augenmerk.core.extensions.training.folder import read_starts
-from tests.builders import command_line
+from tests.builders import command_line, run_process
 from tests.signals import use_default_signals
 from tests.test_import_rules import modules_imported_by
 
@@ -921,13 +921,7 @@ atexit.register(print, "registered")
 print("written")
 leave(3)
 """
-    done = subprocess.run(
-        [sys.executable, "-c", program],
-        capture_output=True,
-        encoding="utf-8",
-        cwd=REPOSITORY,
-        check=False,
-    )
+    done = run_process([sys.executable, "-c", program])
     assert (done.returncode, done.stdout, done.stderr) == (3, "written\nregistered\n", "")
 
 
@@ -940,13 +934,7 @@ from augenmerk.core.cli.command import leave
 threading.Thread(target=lambda: (time.sleep(0.3), print("done"))).start()
 leave(3)
 """
-    done = subprocess.run(
-        [sys.executable, "-c", program],
-        capture_output=True,
-        encoding="utf-8",
-        cwd=REPOSITORY,
-        check=False,
-    )
+    done = run_process([sys.executable, "-c", program])
     assert (done.returncode, done.stdout) == (3, "done\n")
 
 
@@ -959,13 +947,7 @@ from augenmerk.core.cli.command import leave
 atexit.register(os.kill, os.getpid(), signal.SIGINT)
 leave(0)
 """
-    done = subprocess.run(
-        [sys.executable, "-c", program],
-        capture_output=True,
-        encoding="utf-8",
-        cwd=REPOSITORY,
-        check=False,
-    )
+    done = run_process([sys.executable, "-c", program])
     assert (done.returncode, done.stderr) == (0, "")
 
 
@@ -979,13 +961,7 @@ launch.leave = lambda status: sys.exit(40 + status)
 sys.argv = ["augenmerk", "runs", {str(tmp_path)!r}]
 runpy.run_module("augenmerk", run_name="__main__")
 """
-    done = subprocess.run(
-        [sys.executable, "-c", program],
-        capture_output=True,
-        encoding="utf-8",
-        cwd=REPOSITORY,
-        check=False,
-    )
+    done = run_process([sys.executable, "-c", program])
     # as the guard was told, and not by itself
     assert done.returncode >= 40, done.stdout + done.stderr
 
@@ -993,13 +969,9 @@ runpy.run_module("augenmerk", run_name="__main__")
 @pytest.mark.slow
 @pytest.mark.subprocess
 def test_logs_that_torch_does_not_know_are_told() -> None:
-    done = subprocess.run(
+    done = run_process(
         [sys.executable, "-m", "augenmerk", "translate", SENTENCE],
         env={**os.environ, "TORCH_LOGS": "nonsense"},
-        cwd=REPOSITORY,
-        capture_output=True,
-        encoding="utf-8",
-        check=False,
     )
     assert done.returncode == 2
     assert "TORCH_LOGS=nonsense" in done.stderr

@@ -4,7 +4,6 @@ revision."""
 import hashlib
 import json
 import os
-import subprocess
 import sys
 import threading
 from collections.abc import Iterator
@@ -21,8 +20,7 @@ from augenmerk.core.errors import ImportStoppedError, ModelImportError
 from augenmerk.core.extensions.readers.hub import fetch
 from augenmerk.core.extensions.readers.importing import import_model
 from tests.bad_server import BAD_ANSWERS, PAGE, answer, answering
-from tests.builders import command_line
-from tests.conftest import REPOSITORY
+from tests.builders import command_line, run_process
 from tests.core.extensions.readers.marian_models import make_folder
 
 # models are made by transformers, which takes three seconds to be imported
@@ -288,13 +286,8 @@ def test_variables_that_the_library_cannot_read_are_told(tmp_path: Path) -> None
     command = command_line(
         "{} -m augenmerk import {} --out {}", sys.executable, NAME, tmp_path / "model.safetensors"
     )
-    done = subprocess.run(
-        command,
-        env={**os.environ, "HF_ENDPOINT": "http://[::1", "XDG_CACHE_HOME": str(tmp_path)},
-        cwd=REPOSITORY,
-        capture_output=True,
-        encoding="utf-8",
-        check=False,
+    done = run_process(
+        command, env={**os.environ, "HF_ENDPOINT": "http://[::1", "XDG_CACHE_HOME": str(tmp_path)}
     )
     assert done.returncode == 2
     assert "Check the variables whose names begin with HF_" in done.stderr

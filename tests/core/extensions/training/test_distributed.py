@@ -22,7 +22,7 @@ from augenmerk.core.extensions.training.events import StepDone
 from augenmerk.core.extensions.training.folder import read_starts
 from augenmerk.core.folder_lock import LOCK
 from augenmerk.core.run_files import LAST
-from tests.builders import command_line
+from tests.builders import command_line, run_process
 from tests.conftest import REPOSITORY
 from tests.core.extensions.training.runs import record
 from tests.core.extensions.training.two_processes import corpus_for, with_dropout, without_dropout
@@ -61,14 +61,8 @@ def environment() -> dict[str, str]:
 
 
 def launch(*command: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [*LAUNCH, "--master-port", str(free_port()), *command],
-        cwd=REPOSITORY,
-        env=environment(),
-        capture_output=True,
-        text=True,
-        timeout=280,
-        check=False,
+    return run_process(
+        [*LAUNCH, "--master-port", str(free_port()), *command], env=environment(), timeout=280
     )
 
 

@@ -20,7 +20,8 @@ from augenmerk.core.config import RunConfig
 from augenmerk.core.errors import StorageError
 from augenmerk.core.extensions.training.events import SaveFailed, StepDone, TrainingEvent
 from augenmerk.core.run_files import LAST
-from tests.core.extensions.training.crashes import REPOSITORY, assert_same_run, half_written
+from tests.builders import run_process
+from tests.core.extensions.training.crashes import assert_same_run, half_written
 from tests.core.extensions.training.runs import copy_run, record
 
 pytestmark = pytest.mark.subprocess
@@ -194,7 +195,5 @@ from tests.core.extensions.training.test_full_disk import CHECKS
 from tests.limits import limit_files
 CHECKS[{check!r}](pathlib.Path({str(tmp_path / "run")!r}), lambda: limit_files(40), lambda: limit_files(None))
 """
-    done = subprocess.run(
-        [sys.executable, "-c", command], cwd=REPOSITORY, capture_output=True, text=True, check=False
-    )
+    done = run_process([sys.executable, "-c", command])
     assert done.returncode == 0, done.stderr

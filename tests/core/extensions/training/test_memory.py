@@ -1,7 +1,6 @@
 """A model that cannot fit is refused with the numbers, before a corpus is read or anything is
 built."""
 
-import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -17,9 +16,7 @@ from augenmerk.core.extensions.training import checks, loop
 from augenmerk.core.extensions.training.checks import check_address_space, check_memory_for_training
 from augenmerk.core.extensions.training.corpora.prepared import prepare_copy_task
 from augenmerk.core.memory import is_out_of_memory
-from tests.builders import command_line
-
-REPOSITORY = Path(__file__).resolve().parents[4]
+from tests.builders import command_line, run_process
 
 
 def test_the_presets_fit() -> None:
@@ -129,14 +126,7 @@ def test_a_process_with_little_memory_ends_with_a_message(tmp_path: Path, kiloby
     """Not by a signal, and not by a traceback."""
     training = "train --preset copy-task --data copy --max-steps 2"
     command = f'ulimit -v {kilobytes}; exec "$0" -m augenmerk {training} --out "$1"'
-    ended = subprocess.run(
-        ["sh", "-c", command, sys.executable, str(tmp_path / "out")],
-        cwd=REPOSITORY,
-        capture_output=True,
-        text=True,
-        timeout=200,
-        check=False,
-    )
+    ended = run_process(["sh", "-c", command, sys.executable, str(tmp_path / "out")], timeout=200)
     expected = (2,) if kilobytes < 1_000_000 else (0, 2)  # some need a little less
     assert ended.returncode in expected, (ended.returncode, ended.stderr[-2_000:])
     assert ended.returncode == 0 or "memory" in ended.stderr

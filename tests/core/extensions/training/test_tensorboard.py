@@ -1,7 +1,6 @@
 """Event files that TensorBoard itself can read."""
 
 import os
-import subprocess
 import sys
 from importlib.util import find_spec
 from pathlib import Path
@@ -14,7 +13,7 @@ from augenmerk.core.extensions.training import tensorboard
 from augenmerk.core.extensions.training.events import EpochDone, SampleTranslated, StepDone
 from augenmerk.core.extensions.training.tensorboard import tensorboard_log
 from augenmerk.core.run_files import TENSORBOARD
-from tests.core.extensions.training.crashes import REPOSITORY
+from tests.builders import run_process
 from tests.core.extensions.training.runs import Recorder, copy_run, record
 
 needs_tensorboard = pytest.mark.skipif(
@@ -146,9 +145,7 @@ with tensorboard.tensorboard_log(pathlib.Path(sys.argv[1]), print) as log:
 print(finished.reason, finished.step)
 """
     command = [sys.executable, "-c", script, str(tmp_path / "run")]
-    done = subprocess.run(
-        command, cwd=REPOSITORY, capture_output=True, text=True, check=False, timeout=120
-    )
+    done = run_process(command, timeout=120)
     assert done.returncode == 0, done.stderr
     said, ending = done.stdout.splitlines()
     assert (

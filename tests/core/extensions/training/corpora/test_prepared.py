@@ -31,6 +31,7 @@ from augenmerk.core.extensions.training.corpora.prepared import (
 from augenmerk.core.text import tokenizers
 from augenmerk.core.text.codec import CodecPair
 from augenmerk.core.text.tokenizers import SpacyTokenizer
+from tests.builders import run_process
 
 REPOSITORY = Path(__file__).resolve().parents[5]
 TRAIN = SentencePairs(
@@ -570,12 +571,8 @@ print(train(run, load_corpus(sys.argv[1], run), Path(sys.argv[2]), device="cpu")
 def test_a_machine_without_spacy_and_without_a_screen_trains_from_the_file(
     file: Path, tmp_path: Path
 ) -> None:
-    result = subprocess.run(
-        [sys.executable, "-c", TRAIN_WITH_MODULES_HIDDEN, str(file), str(tmp_path / "run")],
-        cwd=REPOSITORY,
-        capture_output=True,
-        text=True,
-        check=False,
+    result = run_process(
+        [sys.executable, "-c", TRAIN_WITH_MODULES_HIDDEN, str(file), str(tmp_path / "run")]
     )
     assert result.returncode == 0, result.stderr
     assert result.stdout == "max_steps\n"
