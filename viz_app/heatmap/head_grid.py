@@ -29,7 +29,7 @@ from ..state.map_source import Cache, MapSource, color_scales
 from ..state.map_text import KIND_DIRECTIONS, KIND_NAMES, network_note
 from ..state.map_view import Band
 from ..state.map_view_settings import on_redraw
-from ..state.marks import lit_keys, lit_queries, marks_of_heads
+from ..state.marks import experiment_of_marks, lit_keys, lit_queries, marks_of_heads
 from ..theme import Theme, scaled
 from ..widgets.canvas import Canvas
 from ..widgets.layouts import VerticalScrollArea
@@ -349,7 +349,7 @@ class GridPainter:
     def _paint_marked(self, painter: QPainter) -> None:
         """Fades heads that are off and strikes them through; marks changed rows by bars."""
         state = self.state
-        is_marked = state.experiment_of_marks.heads_off or state.selection.pointer is not None
+        is_marked = experiment_of_marks(state).heads_off or state.selection.pointer is not None
         if state.result is None or not (state.result.is_changed or is_marked):
             return
         painter.save()
@@ -392,7 +392,7 @@ class GridPainter:
             group = self.layer_at(name_box.center())
             if group is None or group.layer is None:
                 continue
-            note = network_note(self.state.experiment_of_marks, group.side, group.layer)
+            note = network_note(experiment_of_marks(self.state), group.side, group.layer)
             middle = name_box.translated(0, height - 1)
             painter.drawText(
                 middle, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, note
@@ -418,7 +418,7 @@ class GridPainter:
         painter.drawRoundedRect(switch, 4, 4)
         pen = QPen(
             self.theme.color(
-                "warm" if hovered in self.state.experiment_of_marks.heads_off else "text"
+                "warm" if hovered in experiment_of_marks(self.state).heads_off else "text"
             ),
             1.4,
         )
@@ -672,7 +672,7 @@ class HeadGrid(Canvas):
         what = role_in_short(self.state.roles, head)
         switch = (
             "Switched off. Right-click: switch it on"
-            if head in self.state.experiment_of_marks.heads_off
+            if head in experiment_of_marks(self.state).heads_off
             else "Right-click: switch off"
         )
         return f"{display_text(head.title)}\n{what}\n{switch} · Ctrl-click: show several together"

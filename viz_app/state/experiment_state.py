@@ -263,14 +263,6 @@ class ExperimentState:
         return self.editor.experiment
 
     @property
-    def experiment_of_marks(self) -> Experiment:
-        """The experiment that maps are marked with: the one in use; while a saved view is awaited,
-        the one shown.
-        """
-        result = self.result if self.intents.holds_back else None
-        return self.experiment if result is None else result.changed.experiment
-
-    @property
     def result(self) -> ExperimentResult | None:
         """The result shown; None while there is none."""
         return self.shown.result

@@ -20,7 +20,7 @@ from .map_drawings import DRAWINGS, DrawingName
 from .map_source import hides_nothing
 from .map_view import NO_MARKS, SHORTENED, Band, MapView, Pair, scaling_text
 from .map_view_settings import ShownMaps
-from .marks import marks_of_large_map, query_sum
+from .marks import experiment_of_marks, marks_of_large_map, query_sum
 from .sentence_text import elided
 
 KIND_NAMES: dict[AttentionKind, str] = {
@@ -120,7 +120,7 @@ def off_note(state: ExperimentState) -> str:
         and state.settings.scope == "head"
         and state.maps.shown != "original"
     )
-    if not (is_shown and state.selection.head in state.experiment_of_marks.heads_off):
+    if not (is_shown and state.selection.head in experiment_of_marks(state).heads_off):
         return ""
     return OFF_NOTE
 
@@ -419,7 +419,7 @@ def _measure(state: ExperimentState) -> MeasureName:
 def _head(state: ExperimentState) -> str:
     head = state.selection.head
     text = role_in_words(state.roles, head)
-    if head in state.experiment_of_marks.heads_off and state.maps.shown != "original":
+    if head in experiment_of_marks(state).heads_off and state.maps.shown != "original":
         text += (
             " It is switched off: the model computes these weights but does not use the head's "
             "output."

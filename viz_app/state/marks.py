@@ -31,6 +31,14 @@ from .map_view import (
 )
 
 
+def experiment_of_marks(state: ExperimentState) -> Experiment:
+    """The experiment that maps are marked with: the one in use; while a saved view is awaited, the
+    one shown.
+    """
+    result = state.result if state.intents.holds_back else None
+    return state.experiment if result is None else result.changed.experiment
+
+
 def marks_of_experiment(
     view: MapView,
     translation: Translation,
@@ -84,7 +92,7 @@ def marks_of_large_map(state: ExperimentState, view: MapView) -> Marks:
         marks = replace(marks, changed=frozenset(view.bands_at(*maps.new_entries(kind))))
     return replace(
         marks,
-        factor=_factor_of(state.experiment_of_marks, kind, heads)
+        factor=_factor_of(experiment_of_marks(state), kind, heads)
         if maps.shown != "original"
         else 1.0,
         pinned=view.place_of(pinned) if pinned is not None else None,
@@ -126,7 +134,7 @@ def marks_of_heads(state: ExperimentState, kind: AttentionKind) -> dict[tuple[in
     of_all = Marks(
         lit=lit_bands(state, kind, view), changed=frozenset(view.bands_at(*maps.new_entries(kind)))
     )
-    factors = factors_of(state.experiment_of_marks.scalings)
+    factors = factors_of(experiment_of_marks(state).scalings)
     pointer = state.selection.pointer
     head_shown = state.selection.head
     at_head = pointer if pointer is not None and pointer.target == "head" else None
