@@ -15,6 +15,7 @@ from reprlib import Repr
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from .errors import ArgumentError
+from .short_repr import ShortRepr
 
 PublicT = TypeVar("PublicT", bound=Callable[..., Any])
 _LISTS = (Collection, Iterable, Sequence, frozenset, list, tuple)
@@ -67,7 +68,7 @@ def checks_arguments(public: PublicT) -> PublicT:
     return checked  # type: ignore[return-value]
 
 
-class CheckedFields:
+class CheckedFields(ShortRepr):
     """Base of dataclasses that users make: checks the types of their fields.
 
     A field that is not of the annotated type raises `ArgumentError`.

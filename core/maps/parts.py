@@ -17,6 +17,7 @@ from ..arguments import checks_arguments
 from ..counting import CountedText, Index
 from ..errors import AnalysisError
 from ..model.heads import Head, Network
+from ..short_repr import ShortRepr
 from ..translation.result import ReadOnlyArrays
 
 
@@ -60,7 +61,7 @@ def name_in_stack(component: Component) -> str:
 
 
 @dataclass(frozen=True)
-class ComponentGroup:
+class ComponentGroup(ShortRepr):
     """Components that are summed.
 
     Attributes:

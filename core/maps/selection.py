@@ -16,6 +16,7 @@ from ..arguments import CheckedFields, checks_arguments
 from ..counting import Index
 from ..errors import AnalysisError
 from ..model.heads import AttentionKind
+from ..short_repr import ShortRepr
 from ..text.codec import CONTINUATION
 from ..text.vocabulary import ENDS, STARTS
 from ..translation.result import FloatArray, ReadOnlyArrays, Translation, Word, read_only
@@ -34,7 +35,7 @@ NOTHING_LEFT = 1e-6
 
 
 @dataclass(frozen=True)
-class Axis:
+class Axis(ShortRepr):
     """The meaning of the queries or keys of a map.
 
     Attributes:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ..config.groups import LetterCase
+from ..short_repr import ShortRepr
 from .subwords import WORD_MARK, Subwords
 from .tokenizers import Piece, SymbolTokenizer, Tokenizer
 from .vocabulary import Vocabulary
@@ -46,7 +47,7 @@ class EncodedWord:
 
 
 @dataclass(frozen=True)
-class Word:
+class Word(ShortRepr):
     """A word for display, and the tokens it consists of.
 
     Attributes:

@@ -18,6 +18,7 @@ from ..config.groups import MAX_LENGTH_PENALTY
 from ..counting import Counted, Index, display_text
 from ..errors import ConfigError, ExperimentError
 from ..model.heads import ATTENTION_KINDS, SIDES, Head, HeadGroup, Network, SentenceChanges
+from ..short_repr import ShortRepr
 from ..text.phrases import phrase
 from ..text.subwords import WORD_MARK
 
@@ -82,7 +83,7 @@ class Beam:
 
 
 @dataclass(frozen=True)
-class GivenTarget:
+class GivenTarget(ShortRepr):
     """A given translation, read by teacher forcing.
 
     Attributes:
@@ -117,7 +118,7 @@ class SourceWordRemoved(Counted):
 
 
 @dataclass(frozen=True)
-class SourceWordReplaced(Counted):
+class SourceWordReplaced(ShortRepr, Counted):
     """Another word, or several, in place of a source word; the ids of all others stay unchanged.
 
     Attributes:
@@ -198,7 +199,7 @@ class FeedForwardScaled(Counted):
 
 
 @dataclass(frozen=True)
-class AttentionRow(Counted):
+class AttentionRow(ShortRepr, Counted):
     """One row of attention weights that a head uses instead of those of its softmax.
 
     Attributes:
@@ -282,7 +283,7 @@ class CausalMaskLifted(Counted):
 
 
 @dataclass(frozen=True)
-class ForcedToken(Counted):
+class ForcedToken(ShortRepr, Counted):
     """A token that is set at a decoding step, independent of the model's choice.
 
     It may end the sentence.
@@ -454,7 +455,7 @@ def in_canonical_order(interventions: Iterable[AnyIntervention]) -> tuple[AnyInt
 
 @checks_arguments
 @dataclass(frozen=True)
-class Experiment:
+class Experiment(ShortRepr):
     """Everything that determines a translation, except model and device.
 
     Attributes:

@@ -13,9 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arguments import checks_arguments
+from ..conversions import Result
 from ..counting import CountedText, Index, joined
 from ..errors import AnalysisError
 from ..model.heads import ATTENTION_KINDS, ByKind
+from ..short_repr import ShortRepr, shortened
 from ..text.languages import is_target_code
 from ..text.phrases import phrase
 from ..text.subwords import WORD_MARK
@@ -27,7 +29,7 @@ OTHER_TEXT = "For other text, import a bigger model."
 
 
 @dataclass(frozen=True)
-class RareWord:
+class RareWord(ShortRepr):
     """A source word that the training data had fewer than `RARE_BELOW` times.
 
     Attributes:
@@ -61,7 +63,7 @@ class RareWord:
 
 
 @dataclass(frozen=True)
-class RespelledWord:
+class RespelledWord(ShortRepr):
     """A source word read in another spelling, which is far more frequent in the training data.
 
     Attributes:
@@ -86,7 +88,7 @@ class RespelledWord:
 
 
 @dataclass(frozen=True)
-class Coverage:
+class Coverage(ShortRepr):
     """The coverage of a sentence by the training data.
 
     Attributes:
@@ -141,7 +143,7 @@ def read_only(array: FloatArray) -> FloatArray:
     return array
 
 
-class ReadOnlyArrays:
+class ReadOnlyArrays(Result):
     """Base of results: the arrays among their attributes become read-only, also in copies."""
 
     def __post_init__(self) -> None:
@@ -193,7 +195,7 @@ class AttentionMaps(ReadOnlyArrays, ByKind[FloatArray]):
 
 
 @dataclass(frozen=True)
-class Alternative:
+class Alternative(ShortRepr):
     """A token that the model could have chosen at some step.
 
     Attributes:
@@ -214,7 +216,7 @@ class Alternative:
 
 @checks_arguments
 @dataclass(frozen=True, eq=False)
-class Translation:
+class Translation(Result):
     """The result of an experiment: a sentence, its translation, and the numbers of each step.
 
     Row t of a decoder or cross map is computed while the decoder reads `read_tokens[t]` and
@@ -394,7 +396,7 @@ class Translation:
         interventions = "".join(
             f", {intervention}" for intervention in self.experiment.interventions
         )
-        return (
+        return shortened(
             f"Translation({self.source_text[:60]!r} → {self.text[:60]!r}, "
             f"{len(self.source_tokens)} × {len(self.predicted_tokens)} tokens, log-probability "
             f"{self.log_probability:.3f}{interventions})"
@@ -402,7 +404,7 @@ class Translation:
 
 
 @dataclass(frozen=True, eq=False)
-class ExperimentResult:
+class ExperimentResult(Result):
     """The result of an experiment, next to that of its baseline.
 
     Attributes:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...arguments import CheckedFields, checks_arguments
+from ...conversions import Result
 from ...counting import Counted, CountedText, Index
 from ...errors import AnalysisError
 from ...maps.measure import MeasureName
@@ -21,6 +22,7 @@ from ...maps.selection import LABEL_MODES, LabelMode
 from ...model.heads import AttentionKind
 from ...model.interventions import Interventions
 from ...model.sites import PairPass
+from ...short_repr import ShortRepr
 from ...text.languages import sentence_with_code
 from ...translation.compilation import CompiledExperiment, compile_general
 from ...translation.experiment import Experiment, General, GivenTarget
@@ -170,7 +172,7 @@ class Aligner(Counted, CheckedFields):
 
 
 @dataclass(frozen=True)
-class AlignerScore:
+class AlignerScore(ShortRepr):
     """The scores of an aligner or a baseline on both halves of the gold pairs.
 
     Attributes:
@@ -187,7 +189,7 @@ class AlignerScore:
 
 
 @dataclass(frozen=True)
-class AlignerRanking:
+class AlignerRanking(Result):
     """The scores of all aligners of a model, and of the baselines.
 
     Attributes:

@@ -14,6 +14,7 @@ from itertools import pairwise
 import torch
 
 from ...arguments import checks_arguments
+from ...conversions import Result
 from ...maps.comparing import common_subsequence
 from ...model.intervention_tensors import compile_interventions
 from ...model.outputs import Encoding
@@ -27,7 +28,7 @@ Places = tuple[int, ...]
 
 
 @dataclass(frozen=True, eq=False)
-class DecoderLens:
+class DecoderLens(Result):
     """The greedy translations of one sentence from the encoder's embedding and from each of its L
     layers.
 

@@ -15,6 +15,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from ...arguments import checks_arguments
+from ...conversions import Result
 from ...errors import AnalysisError
 from ...inference.compiled import Model, plain_form
 from ...model.heads import AttentionKind, Head, Network, Side, heads_of, networks_of
@@ -35,7 +36,7 @@ BATCH_SIZE = 16
 
 @checks_arguments
 @dataclass(frozen=True, eq=False)
-class HeadImportance:
+class HeadImportance(Result):
     """The effects on a model's value on a sample of switching off each of its heads and
     feed-forward networks.
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...arguments import checks_arguments
+from ...conversions import Result
 from ...errors import AnalysisError
 from ...maps.left_out import ChangedSources
 from ...translation.experiment import (
@@ -30,7 +31,7 @@ BATCH_SIZE = 8
 
 
 @dataclass(frozen=True, eq=False)
-class OccludedWord:
+class OccludedWord(Result):
     """One source word that was removed or replaced.
 
     Attributes:
@@ -49,7 +50,7 @@ class OccludedWord:
 
 @checks_arguments
 @dataclass(frozen=True, eq=False)
-class SourceOcclusion:
+class SourceOcclusion(Result):
     """The source words of one translation, changed one at a time.
 
     Attributes:

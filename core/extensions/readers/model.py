@@ -18,6 +18,7 @@ from ...checkpoint.file import Checkpoint, ModelOrigin, first_of, save_checkpoin
 from ...config import DataConfig, DecodingConfig, ModelConfig, RunConfig, TrainingConfig
 from ...errors import ImportStoppedError, ModelImportError, StorageError
 from ...plain_text import name_of
+from ...short_repr import ShortRepr
 from ...storage import check_writable, is_same_file
 from ...tensor_file import open_foreign_tensors
 from ...text.codec import CodecPair
@@ -71,7 +72,7 @@ class ImportOptions(CheckedFields):
 
 
 @dataclass(frozen=True)
-class ImportSummary:
+class ImportSummary(ShortRepr):
     """Facts about a model that are known before its weights are read.
 
     Attributes:
@@ -176,7 +177,7 @@ def with_weights_read(
 
 
 @dataclass(frozen=True, eq=False)
-class ImportedModel:
+class ImportedModel(ShortRepr):
     """A model in the form of its file.
 
     Attributes:
