@@ -136,7 +136,7 @@ wheel: $(VENV)/.ready-dev ## Build the wheel and the source archive into dist/
 	PIP_CONSTRAINT=constraints-dev.txt PIP_BUILD_CONSTRAINT=constraints-dev.txt $(RUN) -m build
 
 lock: $(VENV)/.ready-dev ## Resolve pyproject.toml into constraints.txt and constraints-dev.txt; UPGRADE=spacy takes a newer spacy
-	$(LOCK) --extra hub --extra tensorboard --output-file constraints.txt
+	$(LOCK) --extra hub --extra pandas --extra tensorboard --extra xarray --output-file constraints.txt
 	$(LOCK) --extra dev --group build --constraint constraints.txt --output-file constraints-dev.txt
 
 clean: ## Remove builds and caches, but not .venv

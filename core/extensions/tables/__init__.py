@@ -1,0 +1,1 @@
+"""Results as tables, arrays with named dimensions, and plain values."""
