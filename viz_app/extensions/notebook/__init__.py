@@ -1,0 +1,1 @@
+"""What notebooks show of results, and maps in figures of one's own. No Qt."""
