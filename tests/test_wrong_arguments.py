@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 
 import augenmerk as api
 from augenmerk.core.checkpoint.file import save_checkpoint
@@ -113,6 +114,16 @@ def calls(
         "model_digest": {"checkpoint": model.checkpoint},
         "occlude_source_words": about | {"replacement": "Hund", "places": [0]},
         "pairs_importance": pairs,
+        "plot_map": {
+            "translation": translation,
+            "kind": "cross",
+            "layer": 0,
+            "head": 0,
+            "ax": Figure().add_subplot(),
+            "measure": "norm",
+            "translator": model,
+            "selection": api.Selection(),
+        },
         "query_key_parts": about | {"head": HEAD, "query": 0},
         "rank_aligners": {
             "translator": model,

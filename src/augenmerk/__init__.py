@@ -127,6 +127,7 @@ if TYPE_CHECKING:
         Word,
     )
     from augenmerk.core.translation.translator import Translator
+    from augenmerk.viz_app.extensions.notebook.plot import plot_map
 
 __all__ = [
     "Aligner",
@@ -216,6 +217,7 @@ __all__ = [
     "model_digest",
     "occlude_source_words",
     "pairs_importance",
+    "plot_map",
     "query_key_parts",
     "rank_aligners",
     "read_experiment_file",
@@ -317,6 +319,7 @@ _NAMES_BY_MODULE = {
         "Word",
     ),
     "augenmerk.core.translation.translator": ("Translator",),
+    "augenmerk.viz_app.extensions.notebook.plot": ("plot_map",),
 }
 _MODULES = {name: module for module, names in _NAMES_BY_MODULE.items() for name in names}
 

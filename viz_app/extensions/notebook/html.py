@@ -343,7 +343,7 @@ def _(lens: DecoderLens) -> str:
 @_html_of.register
 def _(parts: WordParts) -> str:
     caption = (
-        f"“{parts.chosen_word.token}” rather than “{parts.rival_word.token}”: "
+        f"“{parts.chosen_word.token}” rather than “{parts.foil_word.token}”: "
         f"{_signed(parts.difference, '+.2f')} nats, as a sum of parts."
     )
     return _components(caption, parts.components, parts.values)

@@ -132,13 +132,7 @@ def map_figure(drawing: Drawing) -> Figure:
     height = top + max(plot_height + below, MIN_PLOT_INCHES) + 0.2 + len(lines) * CAPTION_INCHES
     figure = new_figure(width, height)
     axes = figure.add_axes(place_in(left, top, plot_width, plot_height, figure))
-    cells = _draw_cells(axes, drawing.values, drawing.scale)
-    _hatch_missing(axes, drawing)
-    axes.set(xlim=(-0.5, num_columns - 0.5), ylim=(num_rows - 0.5, -0.5))
-    _write_labels(axes, drawing, row_labels, column_labels, size)
-    pixels = cell * PIXELS_PER_INCH
-    whole = Box(0, 0, num_columns * pixels, num_rows * pixels)
-    _draw_shapes(axes, mark_shapes(drawing.marks, (pixels, pixels), whole), pixels, (-0.5, -0.5))
+    cells = draw_map(axes, drawing, cell, size)
     if strip is not None:
         box = place_in(left, top + plot_height + STRIP_GAP * cell, plot_width, cell, figure)
         _draw_strip(figure.add_axes(box), strip, drawing.strip_scale, size)
@@ -148,34 +142,6 @@ def map_figure(drawing: Drawing) -> Figure:
     return figure
 
 
-def _write_labels(
-    axes: Axes,
-    drawing: Drawing,
-    row_labels: Sequence[str],
-    column_labels: Sequence[str],
-    points: float,
-) -> None:
-    """Names rows on the left and columns on top, at an angle, in the colours of their marks."""
-    axes.set_xticks(
-        range(len(column_labels)),
-        [escaped(label) for label in column_labels],
-        rotation=COLUMN_DEGREES,
-        ha="left",
-        va="bottom",
-        rotation_mode="anchor",
-    )
-    axes.set_yticks(range(len(row_labels)), [escaped(label) for label in row_labels])
-    axes.tick_params(
-        length=0, pad=LABEL_PAD_POINTS, labelsize=points, top=True, labeltop=True, labelbottom=False
-    )
-    for is_row, texts in ((True, axes.get_yticklabels()), (False, axes.get_xticklabels())):
-        for text, color in zip(
-            texts, marked_labels(drawing.marks, len(texts), is_row=is_row), strict=True
-        ):
-            if color:
-                text.set_color(PRINT_COLORS[color])
-
-
 def _draw_color_bar(
     figure: Figure, cells: QuadMesh, place: tuple[float, float, float, float]
 ) -> None:
@@ -183,6 +149,49 @@ def _draw_color_bar(
     colors.ax.tick_params(labelsize=8)
     assert colors.solids is not None  # a bar of cells has them
     _close_seams(colors.solids, 2 * SEAM_POINTS)
+
+
+def draw_map(
+    axes: Axes, drawing: Drawing, cell: float = CELL_INCHES, label_points: float | None = None
+) -> QuadMesh:
+    """The cells of a map, with its labels and marks, on axes of any style.
+
+    Args:
+        axes: to draw on.
+        drawing: the map; its title, caption and strip are left out.
+        cell: the side of a cell in inches, for the size of marks.
+        label_points: the size of labels; None for that of the axes.
+    """
+    num_rows, num_columns = drawing.values.shape
+    row_labels, column_labels = (
+        [escaped(visible(label)) for label in labels]
+        for labels in (drawing.row_labels, drawing.column_labels)
+    )
+    cells = _draw_cells(axes, drawing.values, drawing.scale)
+    _hatch_missing(axes, drawing)
+    axes.set(xlim=(-0.5, num_columns - 0.5), ylim=(num_rows - 0.5, -0.5))
+    axes.set_xticks(
+        range(num_columns),
+        column_labels,
+        rotation=COLUMN_DEGREES,
+        ha="left",
+        va="bottom",
+        rotation_mode="anchor",
+    )
+    axes.set_yticks(range(num_rows), row_labels)
+    axes.tick_params(length=0, pad=LABEL_PAD_POINTS, top=True, labeltop=True, labelbottom=False)
+    if label_points is not None:
+        axes.tick_params(labelsize=label_points)
+    for is_row, texts in ((True, axes.get_yticklabels()), (False, axes.get_xticklabels())):
+        for text, color in zip(
+            texts, marked_labels(drawing.marks, len(texts), is_row=is_row), strict=True
+        ):
+            if color:
+                text.set_color(PRINT_COLORS[color])
+    pixels = cell * PIXELS_PER_INCH
+    whole = Box(0, 0, num_columns * pixels, num_rows * pixels)
+    _draw_shapes(axes, mark_shapes(drawing.marks, (pixels, pixels), whole), pixels, (-0.5, -0.5))
+    return cells
 
 
 @own_style()
@@ -251,7 +260,7 @@ def save_figure(figure: Figure, target: Path) -> None:
         raise StorageError(f"{target.name}: choose a file name that ends in .png, .svg or .pdf.")
     # a file that cannot be written must not be left to a half-made archive of fonts
     content = io.BytesIO()
-    _choose_fonts(figure)
+    choose_fonts(figure)
     with _boxes_for_missing_glyphs():
         figure.savefig(content, format=kind, dpi=DOTS_PER_INCH, metadata=_NO_DATE.get(kind))
     with atomic_path(target) as temporary:
@@ -416,12 +425,12 @@ def _width_inches(text: str, points: float, weight: str = "normal") -> float:
     return width / POINTS_PER_INCH
 
 
-def _choose_fonts(figure: Figure) -> None:
+def choose_fonts(part: Figure | Axes) -> None:
     """Adds families to the texts with characters that the default font lacks."""
-    for axes in figure.axes:  # gives the labels of the ticks their texts
-        axes.get_xticklabels()
+    for axes in part.axes if isinstance(part, Figure) else [part]:
+        axes.get_xticklabels()  # gives the labels of the ticks their texts
         axes.get_yticklabels()
-    for text in figure.findobj(Text):
+    for text in part.findobj(Text):
         assert isinstance(text, Text)
         if families := _other_families(text.get_text()):
             text.set(fontfamily=[*text.get_fontfamily(), *families], fontweight="normal")

@@ -1,0 +1,144 @@
+"""Maps in figures of one's own."""
+
+import subprocess
+import sys
+
+import matplotlib
+import numpy as np
+import pytest
+from matplotlib.axes import Axes
+from matplotlib.collections import QuadMesh
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+
+import augenmerk as api
+from augenmerk.core.maps.measures import MEASURES
+from augenmerk.viz_app.state.color_scale import PAPER
+from tests.core.translators import GERMAN, subword_translator  # noqa: F401
+from tests.viz_app.synthetic import make_translation
+
+
+@pytest.fixture
+def axes() -> Axes:
+    """Of a figure that pyplot does not know."""
+    return Figure().add_subplot()
+
+
+def cells_of(axes: Axes) -> np.ndarray:
+    """The values drawn."""
+    (mesh,) = [part for part in axes.collections if isinstance(part, QuadMesh)]
+    return np.asarray(mesh.get_array()).reshape(len(axes.get_yticks()), len(axes.get_xticks()))
+
+
+def labels_of(axes: Axes) -> tuple[list[str], list[str]]:
+    """Those of rows and columns."""
+    return tuple(  # type: ignore[return-value]
+        [label.get_text() for label in labels]
+        for labels in (axes.get_yticklabels(), axes.get_xticklabels())
+    )
+
+
+def test_it_draws_the_cells_labels_and_colours_of_the_window(axes: Axes) -> None:
+    translation = make_translation()
+    assert api.plot_map(translation, "cross", 1, 4, axes) is axes
+    np.testing.assert_array_equal(cells_of(axes), translation.maps.cross[1, 4])
+    rows, columns = labels_of(axes)
+    assert tuple(rows) == translation.predicted_tokens
+    assert tuple(columns) == translation.source_tokens
+    mesh = axes.collections[0]
+    np.testing.assert_allclose(mesh.cmap(1.0)[:3], PAPER.rgb[-1] / 255)
+    assert mesh.get_clim() == (0, 1)
+    assert axes.get_title() == "Cross-attention · layer 1 · head 4"
+    assert not axes.get_figure().texts, "a figure of one's own gets no caption"
+
+
+@pytest.mark.parametrize("kind", ["encoder", "decoder", "cross"])
+def test_without_a_head_it_draws_the_mean(axes: Axes, kind: str) -> None:
+    translation = make_translation()
+    api.plot_map(translation, kind, 2, ax=axes)
+    mean = translation.maps.of_kind(kind)[2].mean(axis=0)
+    np.testing.assert_allclose(cells_of(axes), mean, rtol=1e-6)
+    assert axes.get_title().endswith("layer 2 · mean of 8 heads")
+
+
+@pytest.mark.parametrize("name", sorted(MEASURES))
+def test_it_draws_every_measure(
+    axes: Axes,
+    subword_translator: api.Translator,  # noqa: F811
+    name: str,
+) -> None:
+    translation = subword_translator.translate(GERMAN[0])
+    api.plot_map(translation, "cross", 0, 0, axes, measure=name, translator=subword_translator)
+    expected = api.measure(subword_translator, translation, name).weights[0, 0]
+    np.testing.assert_allclose(cells_of(axes), expected, rtol=1e-5)
+
+
+def test_it_draws_what_an_aligner_reads(
+    axes: Axes,
+    subword_translator: api.Translator,  # noqa: F811
+) -> None:
+    translation = subword_translator.translate(GERMAN[0])
+    aligner = api.Aligner(1, None, "read", "norm")
+    api.plot_map(translation, ax=axes, measure=aligner, translator=subword_translator)
+    maps = api.measure(subword_translator, translation, "norm").weights
+    np.testing.assert_allclose(cells_of(axes), maps[1].mean(axis=0), rtol=1e-5)
+    assert tuple(labels_of(axes)[0]) == translation.read_tokens
+    by_weight = api.Aligner(1, 2, "read", "weight")
+    other = Figure().add_subplot()
+    api.plot_map(translation, ax=other, measure=by_weight)
+    np.testing.assert_array_equal(cells_of(other), translation.maps.cross[1, 2])
+
+
+def test_a_missing_model_is_asked_for(axes: Axes) -> None:
+    with pytest.raises(api.AnalysisError, match="Pass it as `translator`"):
+        api.plot_map(make_translation(), ax=axes, measure="norm")
+
+
+def test_a_head_that_does_not_exist_is_refused(axes: Axes) -> None:
+    with pytest.raises(api.AnalysisError, match="layers 0 to 2 and heads 0 to 7"):
+        api.plot_map(make_translation(), "cross", 3, 0, axes)
+
+
+def test_a_selection_hides_and_merges(axes: Axes) -> None:
+    translation = make_translation("ein gro|ßer mann .", "a big man .")
+    selection = api.Selection(merge_words=True, hide=frozenset({"start", "end"}))
+    api.plot_map(translation, "cross", 0, 0, axes, selection=selection)
+    assert labels_of(axes)[1] == ["ein", "großer", "mann", "."]
+
+
+def test_a_head_that_is_off_is_struck_out(axes: Axes) -> None:
+    head = api.Head("cross", 1, 4)
+    api.plot_map(make_translation(interventions=(api.HeadScaled(head),)), "cross", 1, 4, axes)
+    assert len(axes.lines) == 1
+    forced = make_translation(interventions=(api.ForcedToken(2, "x"),))
+    other = Figure().add_subplot()
+    api.plot_map(forced, "cross", 1, 4, other)
+    assert any(not isinstance(patch, Rectangle) for patch in other.patches), "a dot"
+
+
+def test_dollars_are_no_formula_and_the_style_is_that_of_the_axes(axes: Axes) -> None:
+    with matplotlib.rc_context({"xtick.labelsize": 5.0, "text.usetex": True}):
+        axes = Figure().add_subplot()
+        api.plot_map(make_translation("$a $b", "x_y c"), "cross", 0, 0, axes)
+    axes.figure.draw_without_rendering()
+    assert labels_of(axes)[1][1] == r"\$a"
+    assert {label.get_size() for label in axes.get_xticklabels()} == {5.0}
+
+
+@pytest.mark.subprocess
+@pytest.mark.heavy
+def test_pyplot_is_imported_only_for_a_figure_of_its_own() -> None:
+    code = (
+        "import sys\n"
+        "from matplotlib.figure import Figure\n"
+        "import augenmerk\n"
+        "from tests.viz_app.synthetic import make_translation\n"
+        "augenmerk.plot_map(make_translation(), ax=Figure().add_subplot())\n"
+        "print('matplotlib.pyplot' in sys.modules, 'PySide6' in sys.modules)\n"
+        "import matplotlib; matplotlib.use('agg')\n"
+        "axes = augenmerk.plot_map(make_translation())\n"
+        "import matplotlib.pyplot as plt\n"
+        "print(plt.gcf() is axes.figure)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["False", "False", "True"]

@@ -1,0 +1,144 @@
+"""Maps in figures of one's own, with the labels, colours and marks of the window."""
+
+from dataclasses import replace
+
+from matplotlib.axes import Axes
+from matplotlib.text import Text
+
+from augenmerk.core.arguments import checks_arguments
+from augenmerk.core.errors import AnalysisError
+from augenmerk.core.extensions.analyses.alignment_ranking import Aligner
+from augenmerk.core.maps.measure import MeasureName
+from augenmerk.core.maps.measures import MEASURES, measure_maps
+from augenmerk.core.maps.model_pass import Pass
+from augenmerk.core.maps.selection import Selection, combine
+from augenmerk.core.model.heads import KIND_TITLES, AttentionKind, Head
+from augenmerk.core.translation.result import FloatArray, Translation
+from augenmerk.core.translation.translator import Translator
+
+from ...heatmap.drawing import Drawing
+from ...state.color_scale import ColorScale
+from ...state.map_view import MapView
+from ...state.marks import marks_of_experiment
+from ..pictures.figures import (
+    CELL_INCHES,
+    MAX_INCHES,
+    choose_fonts,
+    draw_map,
+    escaped,
+    own_style,
+    style_of_user,
+)
+
+LABELS_INCHES, MIN_INCHES = 1.2, 4.2
+"""Room for labels on one side of a new figure, and its least width, for the title."""
+
+
+@checks_arguments
+def plot_map(
+    translation: Translation,
+    kind: AttentionKind = "cross",
+    layer: int | None = None,
+    head: int | None = None,
+    ax: Axes | None = None,
+    *,
+    measure: MeasureName | Aligner = "weight",
+    translator: Translator | None = None,
+    selection: Selection | None = None,
+) -> Axes:
+    """Draws one map as the window does, in the style of the axes.
+
+    `ax.figure.colorbar(ax.collections[0], ax=ax)` adds the scale of colours.
+
+    Args:
+        translation: whose map it is.
+        kind: of the map.
+        layer, head: counted from 0; without one of them, the mean of all.
+        ax: to draw on; None for a new figure of pyplot.
+        measure: its name; or an aligner, which names measure, layer, head and labels itself.
+        translator: the model; needed for other measures than the weight.
+        selection: labels, merged words and hidden tokens; None for tokens, named as predicted.
+
+    Returns:
+        The axes.
+
+    Raises:
+        AnalysisError: there is no such map, every token is hidden, or the translator is missing.
+        NonFiniteError: a value is NaN or infinite.
+    """
+    chosen = Selection() if selection is None else selection
+    name = measure
+    if isinstance(measure, Aligner):
+        name, kind, layer, head = measure.measure, measure.kind, measure.layer, measure.head
+        chosen = replace(chosen, label_mode=measure.label_mode)
+    assert isinstance(name, str)
+    maps = _maps_of(translation, kind, name, translator)
+    heads = [
+        (layer_index, head_index)
+        for layer_index in (range(maps.shape[0]) if layer is None else [layer])
+        for head_index in (range(maps.shape[1]) if head is None else [head])
+    ]
+    view = MapView(chosen.apply(combine(maps, "mean", heads), translation, kind))
+    if not view.values.size:
+        raise AnalysisError("Nothing is left to draw: every token is hidden. Hide fewer kinds.")
+    is_share = MEASURES[name].rows_sum_to_one
+    drawing = Drawing(
+        view.values,
+        view.row_labels,
+        view.column_labels,
+        ColorScale(1.0 if is_share else float(view.values.max(initial=0.0)) or 1.0),
+        title=_title(kind, heads, layer, name),
+        marks=marks_of_experiment(view, translation, kind, heads, chosen.label_mode),
+    )
+    with style_of_user(), own_style():
+        axes = _new_axes(view) if ax is None else ax
+        draw_map(axes, drawing)
+        axes.set_aspect("equal")
+        axes.set_title(escaped(drawing.title), fontsize="medium")
+        for text in (axes.title, *axes.xaxis.findobj(Text), *axes.yaxis.findobj(Text)):
+            assert isinstance(text, Text)
+            text.set_usetex(False)  # words are no TeX, whatever the axes were made for
+        choose_fonts(axes)
+    return axes
+
+
+def _maps_of(
+    translation: Translation,
+    kind: AttentionKind,
+    name: MeasureName,
+    translator: Translator | None,
+) -> FloatArray:
+    """The maps of a kind in a measure; those that the translation has need no model."""
+    if name == "weight" and translation.attention is not None:
+        return translation.attention.of_kind(kind)
+    if translator is None:
+        raise AnalysisError(
+            f"The measure “{name}” of this translation is computed by its model. Pass it as "
+            "`translator`."
+        )
+    return measure_maps(Pass.of(translator, translation), name, kind)
+
+
+def _title(
+    kind: AttentionKind, heads: list[tuple[int, int]], layer: int | None, name: MeasureName
+) -> str:
+    """A description, in which layers and heads count from 0."""
+    if len(heads) == 1:
+        title = str(Head(kind, *heads[0]).title)
+    else:
+        place = "" if layer is None else f" · layer {layer}"
+        title = f"{KIND_TITLES[kind]}{place} · mean of {len(heads)} heads"
+    return title if name == "weight" else f"{title} · {MEASURES[name].name}"
+
+
+def _new_axes(view: MapView) -> Axes:
+    """Axes of a new figure in which a cell has the size that it has in exported figures."""
+    import matplotlib.pyplot as plt  # only here: a program may not want it
+
+    num_rows, num_columns = view.values.shape
+    width, height = (
+        min(num_cells * CELL_INCHES + LABELS_INCHES, MAX_INCHES)
+        for num_cells in (num_columns, num_rows)
+    )
+    figure = plt.figure(figsize=(max(width, MIN_INCHES), height), layout="constrained")
+    return figure.add_subplot()
