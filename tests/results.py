@@ -1,5 +1,7 @@
 """One real result of every public type, made by an untrained model in a moment."""
 
+from pathlib import Path
+
 import augenmerk as api
 from tests.core.translators import ENGLISH, GERMAN, read_given
 
@@ -58,7 +60,12 @@ def public_results(model: api.Translator, text: str = GERMAN[0]) -> dict[str, ob
         *(*experiment.interventions, api.FeedForwardScaled(api.Network("decoder", 0))),
         *(api.SoftmaxTemperature(HEAD, 2.0), api.CausalMaskLifted(), api.ForcedToken(0, text)),
         *(api.SourceWordRemoved(0), api.SourceWordReplaced(0, text), api.Selection()),
-        *(api.Origin.TOKEN, api.ImportOptions()),
+        *(api.Origin.TOKEN, api.ImportOptions(), ranking.scores[0].choosing, model.checkpoint),
+        *(model.device, model.rules, model.compile(off), model.pass_over(translation)),
+        *(model.translate_corpus([text])[0], experiment.changes, api.TrainingEvent()),
+        api.Note("cut", text * 40),
+        api.CorpusScores(1, 0.0, (0.0, 0.0), 0.0, (0.0, 0.0), "nrefs:1" * 90, 0.0, 0.0),
+        api.TrainingFinished("completed", 1, 1, 1, 0.1, Path("a" * 90), Path("b" * 900), 0.1),
         api.ImportSummary("m" * 300, "Marian", ("de", "en"), (), 1, 1, 1, False, None, None),
     ]
     return {type(value).__name__: value for value in values}

@@ -29,7 +29,8 @@ DIGEST = "0" * 64
 RESULTS = """Alternative AttentionMaps CellParts ComponentGroup Contributions Coverage DecoderLens Depth EncoderParts
 ExperimentResult HeadImportance ImportSummary ImportedModel LabelledMap LogitLens MapDifference OccludedWord Origin
 PairAttribution PartsTable RareWord RespelledWord RowParts SourceOcclusion Translation Word WordLink WordParts
-AlignerRanking AlignerScore""".split()
+AlignerRanking AlignerScore AlignmentScore Axis CorpusScores CountedText DeviceChoice Hypothesis Note TrainingEvent
+TrainingFinished Checkpoint CompiledExperiment CompiledTransformer DecodingRules PairPass SentenceChanges Transformer""".split()
 """Results, which the product makes."""
 OF_TYPES = ("Intervention", "Output", "__version__")
 
@@ -99,6 +100,7 @@ def calls(
         "decoder_lens": about,
         "difference": {"first": labelled, "second": labelled},
         "encoder_parts": {"translator": model, "parts": parts},
+        "evaluate": {"translator": model, "pairs": [(TEXT, TARGET)], "beam": 1, "changes": [OFF]},
         "experiment_from_json": {
             "value": api.experiment_to_json(experiment),
             "path": "experiment",
@@ -135,6 +137,13 @@ def calls(
         "read_experiment_file": {"path": folder / "a.augenmerk"},
         "read_gold": {"path": None},
         "read_pairs": {"path": folder / "pairs.tsv"},
+        "train": {
+            "config": "nothing",
+            "data": "copy",
+            "out": folder / "run",
+            "settings": ["training.num_epochs=1"],
+            "device": "cpu",
+        },
         "word_parts": about | {"step": 0, "foil": "dog"},
         "write_experiment_file": {"saved": saved, "path": folder / "b.augenmerk", "durable": False},
     }
@@ -282,7 +291,7 @@ def test_a_wrong_argument_is_explained(
         api.word_parts(subword_translator, foreign, 1),
     )
     for name, (public, right) in calls(word_translator, tmp_path).items():
-        if name != "import_model":  # there is nothing to import
+        if name not in ("import_model", "train"):  # there is nothing to import, and no such preset
             public(**right)
         for parameter in right:
             for value in wrong_values(right[parameter], *others):

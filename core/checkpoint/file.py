@@ -22,6 +22,7 @@ from ..model.non_finite import is_finite
 from ..model.shapes import MAX_TABLE_NUMBERS, NoRandomNumbers, num_table_numbers, parameter_shapes
 from ..model.transformer import Transformer
 from ..recognizers import recognize
+from ..short_repr import ShortRepr
 from ..storage import open_file, reason_of
 from ..strict_json import shown
 from ..tensor_file import TensorFile, UnsuitableFileError, open_tensor_file, write_tensor_file
@@ -67,7 +68,7 @@ class ModelOrigin:
 
 
 @dataclass(frozen=True, eq=False)
-class Checkpoint:
+class Checkpoint(ShortRepr):
     """A trained model and how it was trained.
 
     Attributes:

@@ -10,6 +10,7 @@ from typing import Generic, Literal, TypeVar
 from ..arguments import CheckedFields, checks_arguments
 from ..config import ModelConfig
 from ..counting import Counted, CountedText, Index
+from ..short_repr import ShortRepr
 from ..text.phrases import PHRASES, phrase
 
 AttentionKind = Literal["encoder", "decoder", "cross"]
@@ -148,7 +149,7 @@ class Network(Counted, CheckedFields):
 
 
 @dataclass(frozen=True)
-class SentenceChanges:
+class SentenceChanges(ShortRepr):
     """The changes to one sentence of a batch.
 
     Attributes:

@@ -15,6 +15,7 @@ from torch import Tensor, nn
 from torch.utils.hooks import RemovableHandle
 
 from ..errors import AnalysisError
+from ..short_repr import ShortRepr
 from .attention import MultiHeadAttention
 from .heads import SIDES, AttentionKind, Side
 from .interventions import NO_INTERVENTIONS, Interventions
@@ -45,7 +46,7 @@ def sites_of(model: Transformer) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, eq=False)
-class PairPass:
+class PairPass(ShortRepr):
     """One pass of a model over a sentence pair, by teacher forcing.
 
     Not thread-safe with other uses of the model.

@@ -9,6 +9,7 @@ from ..errors import ExperimentError
 from ..model.intervention_tensors import compile_interventions
 from ..model.interventions import Interventions
 from ..model.transformer import Transformer
+from ..short_repr import ShortRepr
 from ..text.codec import CONTINUATION, CodecPair, TextCodec
 from ..text.phrases import PHRASES, phrase
 from ..text.subwords import WORD_MARK
@@ -29,7 +30,7 @@ from .typed_text import EncodedSource, EncodedTarget, edit_source, encode_target
 
 
 @dataclass(frozen=True, eq=False)
-class CompiledExperiment:
+class CompiledExperiment(ShortRepr):
     """An experiment in a model's own terms.
 
     Attributes:

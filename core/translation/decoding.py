@@ -26,6 +26,7 @@ from ..inference.compiled import Model, State, plain_form
 from ..model.non_finite import is_finite, non_finite
 from ..model.outputs import Encoding, ModelOutput
 from ..padding import pad
+from ..short_repr import ShortRepr
 from ..text.codec import TextCodec
 from ..text.vocabulary import Vocabulary
 from .result import TranslationStoppedError
@@ -35,7 +36,7 @@ ForcedIds = Mapping[int, int]
 
 
 @dataclass(frozen=True)
-class DecodingRules:
+class DecodingRules(ShortRepr):
     """The rules of a decoder: start, end, limits and forbidden tokens.
 
     Attributes:

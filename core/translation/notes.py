@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
+from ..short_repr import ShortRepr
+
 NoteKind = Literal[
     "refused",
     "cut",
@@ -27,7 +29,7 @@ HINTS: frozenset[NoteKind] = frozenset({"no_target_language", "other_language", 
 
 
 @dataclass(frozen=True)
-class Note:
+class Note(ShortRepr):
     """A note on a sentence or its translation.
 
     Attributes:

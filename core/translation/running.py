@@ -19,6 +19,7 @@ from ..model.non_finite import is_finite, non_finite, require_finite
 from ..model.outputs import Encoding
 from ..model.transformer import Transformer
 from ..padding import pad
+from ..short_repr import ShortRepr
 from ..text.phrases import phrase
 from .beam import beam_search
 from .compilation import CompiledExperiment, compile_general, max_steps
@@ -65,7 +66,7 @@ _MAX_LOGITS = 2**27
 
 
 @dataclass(frozen=True)
-class Hypothesis:
+class Hypothesis(ShortRepr):
     """A translation without its maps, as corpora need it.
 
     Attributes:

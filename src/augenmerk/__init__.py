@@ -32,7 +32,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from augenmerk.core import __version__
-    from augenmerk.core.checkpoint.file import model_digest
+    from augenmerk.core.checkpoint.file import Checkpoint, model_digest
+    from augenmerk.core.counting import CountedText
+    from augenmerk.core.device import DeviceChoice
     from augenmerk.core.errors import (
         AnalysisError,
         ArgumentError,
@@ -48,7 +50,7 @@ if TYPE_CHECKING:
         StorageError,
         TextError,
     )
-    from augenmerk.core.extensions.analyses.alignment import GoldPair, read_gold
+    from augenmerk.core.extensions.analyses.alignment import AlignmentScore, GoldPair, read_gold
     from augenmerk.core.extensions.analyses.alignment_ranking import (
         Aligner,
         AlignerRanking,
@@ -83,14 +85,22 @@ if TYPE_CHECKING:
     from augenmerk.core.extensions.analyses.parts_of_words import EncoderParts, WordParts
     from augenmerk.core.extensions.readers.importing import import_model
     from augenmerk.core.extensions.readers.model import ImportedModel, ImportOptions, ImportSummary
+    from augenmerk.core.extensions.training.evaluation import CorpusScores
+    from augenmerk.core.extensions.training.events import TrainingEvent, TrainingFinished
+    from augenmerk.core.extensions.training.public import evaluate, train
+    from augenmerk.core.inference.compiled import CompiledTransformer
     from augenmerk.core.maps.comparing import MapDifference, difference
     from augenmerk.core.maps.left_out import left_out_words
     from augenmerk.core.maps.measures import measure
     from augenmerk.core.maps.parts import CellParts, ComponentGroup, Origin, PartsTable, RowParts
     from augenmerk.core.maps.query_key import query_key_parts
-    from augenmerk.core.maps.selection import LabelledMap, Selection
-    from augenmerk.core.model.heads import Head, Network
+    from augenmerk.core.maps.selection import Axis, LabelledMap, Selection
+    from augenmerk.core.model.heads import Head, Network, SentenceChanges
+    from augenmerk.core.model.sites import PairPass
+    from augenmerk.core.model.transformer import Transformer
     from augenmerk.core.process import tune_process
+    from augenmerk.core.translation.compilation import CompiledExperiment
+    from augenmerk.core.translation.decoding import DecodingRules
     from augenmerk.core.translation.experiment import (
         AttentionRow,
         Beam,
@@ -115,6 +125,7 @@ if TYPE_CHECKING:
         read_experiment_file,
         write_experiment_file,
     )
+    from augenmerk.core.translation.notes import Note
     from augenmerk.core.translation.result import (
         Alternative,
         AttentionMaps,
@@ -126,6 +137,7 @@ if TYPE_CHECKING:
         TranslationStoppedError,
         Word,
     )
+    from augenmerk.core.translation.running import Hypothesis
     from augenmerk.core.translation.translator import Translator
     from augenmerk.viz_app.extensions.notebook.plot import plot_map
 
@@ -133,23 +145,32 @@ __all__ = [
     "Aligner",
     "AlignerRanking",
     "AlignerScore",
+    "AlignmentScore",
     "Alternative",
     "AnalysisError",
     "ArgumentError",
     "AttentionMaps",
     "AttentionRow",
     "AugenmerkError",
+    "Axis",
     "Beam",
     "CausalMaskLifted",
     "CellParts",
+    "Checkpoint",
     "CheckpointError",
+    "CompiledExperiment",
+    "CompiledTransformer",
     "ComponentGroup",
     "ConfigError",
     "Contributions",
     "CorpusError",
+    "CorpusScores",
+    "CountedText",
     "Coverage",
     "DecoderLens",
+    "DecodingRules",
     "Depth",
+    "DeviceChoice",
     "DeviceError",
     "EncoderParts",
     "Experiment",
@@ -164,6 +185,7 @@ __all__ = [
     "Head",
     "HeadImportance",
     "HeadScaled",
+    "Hypothesis",
     "ImportOptions",
     "ImportSummary",
     "ImportedModel",
@@ -175,22 +197,28 @@ __all__ = [
     "ModelReference",
     "Network",
     "NonFiniteError",
+    "Note",
     "OccludedWord",
     "Origin",
     "Output",
     "PairAttribution",
+    "PairPass",
     "PartsTable",
     "RareWord",
     "RespelledWord",
     "RowParts",
     "SavedExperiment",
     "Selection",
+    "SentenceChanges",
     "SoftmaxTemperature",
     "SourceOcclusion",
     "SourceWordRemoved",
     "SourceWordReplaced",
     "StorageError",
     "TextError",
+    "TrainingEvent",
+    "TrainingFinished",
+    "Transformer",
     "Translation",
     "TranslationStoppedError",
     "Translator",
@@ -205,6 +233,7 @@ __all__ = [
     "decoder_lens",
     "difference",
     "encoder_parts",
+    "evaluate",
     "experiment_from_json",
     "experiment_to_json",
     "head_importance",
@@ -223,14 +252,33 @@ __all__ = [
     "read_experiment_file",
     "read_gold",
     "read_pairs",
+    "train",
     "tune_process",
     "word_parts",
     "write_experiment_file",
 ]
 
 _NAMES_BY_MODULE = {
+    "augenmerk.core.translation.running": ("Hypothesis",),
+    "augenmerk.core.translation.notes": ("Note",),
+    "augenmerk.core.translation.decoding": ("DecodingRules",),
+    "augenmerk.core.translation.compilation": ("CompiledExperiment",),
+    "augenmerk.core.model.transformer": ("Transformer",),
+    "augenmerk.core.model.sites": ("PairPass",),
+    "augenmerk.core.inference.compiled": ("CompiledTransformer",),
+    "augenmerk.core.extensions.training.public": (
+        "evaluate",
+        "train",
+    ),
+    "augenmerk.core.extensions.training.events": (
+        "TrainingEvent",
+        "TrainingFinished",
+    ),
+    "augenmerk.core.extensions.training.evaluation": ("CorpusScores",),
+    "augenmerk.core.counting": ("CountedText",),
+    "augenmerk.core.device": ("DeviceChoice",),
     "augenmerk.core": ("__version__",),
-    "augenmerk.core.extensions.analyses.alignment": ("GoldPair", "read_gold"),
+    "augenmerk.core.extensions.analyses.alignment": ("AlignmentScore", "GoldPair", "read_gold"),
     "augenmerk.core.extensions.analyses.alignment_ranking": (
         "Aligner",
         "AlignerRanking",
@@ -274,14 +322,17 @@ _NAMES_BY_MODULE = {
         "RowParts",
     ),
     "augenmerk.core.maps.query_key": ("query_key_parts",),
-    "augenmerk.core.maps.selection": ("LabelledMap", "Selection"),
-    "augenmerk.core.checkpoint.file": ("model_digest",),
+    "augenmerk.core.maps.selection": ("Axis", "LabelledMap", "Selection"),
+    "augenmerk.core.checkpoint.file": (
+        "Checkpoint",
+        "model_digest",
+    ),
     "augenmerk.core.errors": tuple(
         name for name in __all__ if name.endswith("Error") and name != "TranslationStoppedError"
     ),
     "augenmerk.core.extensions.readers.importing": ("import_model",),
     "augenmerk.core.extensions.readers.model": ("ImportOptions", "ImportSummary", "ImportedModel"),
-    "augenmerk.core.model.heads": ("Head", "Network"),
+    "augenmerk.core.model.heads": ("SentenceChanges", "Head", "Network"),
     "augenmerk.core.process": ("tune_process",),
     "augenmerk.core.translation.experiment": (
         "AttentionRow",

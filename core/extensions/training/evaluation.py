@@ -22,6 +22,7 @@ from ...inference.compiled import Model, plain_form
 from ...maps.left_out import function_words_of, left_out_note, left_out_words
 from ...model.non_finite import require_finite
 from ...quantities import counted
+from ...short_repr import ShortRepr
 from ...text.codec import fold_case
 from ...text.languages import code_of, inner_code
 from ...text.tokenizers import SpacyTokenizer, rules_for
@@ -36,7 +37,7 @@ from .legacy import bleu
 
 
 @dataclass(frozen=True)
-class CorpusScores:
+class CorpusScores(ShortRepr):
     """Scores from 0 to 100.
 
     Attributes:

@@ -14,6 +14,7 @@ from typing import Literal
 from ...checkpoint.history import EpochRecord
 from ...config import RunConfig, TrainingConfig
 from ...errors import ConfigError, TrainingError
+from ...short_repr import ShortRepr
 from .corpora.parallel import DataSource
 
 EndReason = Literal["completed", "max_steps", "patience", "stopped", "paused", "discarded"]
@@ -47,7 +48,7 @@ class TrainingRequest:
 
 
 @dataclass(frozen=True)
-class TrainingEvent:
+class TrainingEvent(ShortRepr):
     """Base class of the events that `train` reports through `on_event`."""
 
 
