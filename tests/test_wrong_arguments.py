@@ -30,7 +30,8 @@ RESULTS = """Alternative AttentionMaps CellParts ComponentGroup Contributions Co
 ExperimentResult HeadImportance ImportSummary ImportedModel LabelledMap LogitLens MapDifference OccludedWord Origin
 PairAttribution PartsTable RareWord RespelledWord RowParts SourceOcclusion Translation Word WordLink WordParts
 AlignerRanking AlignerScore AlignmentScore Axis CorpusScores CountedText DeviceChoice Hypothesis Note TrainingEvent
-TrainingFinished Checkpoint CompiledExperiment CompiledTransformer DecodingRules PairPass SentenceChanges Transformer""".split()
+TrainingFinished
+Checkpoint CompiledExperiment CompiledTransformer DecodingRules PairPass SentenceChanges Transformer""".split()
 """Results, which the product makes."""
 OF_TYPES = ("Intervention", "Output", "__version__")
 
