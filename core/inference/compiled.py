@@ -580,7 +580,8 @@ def _weights_of(modules: Iterable[nn.Module]) -> list[Tensor]:
 
 
 def _versions(weights: Sequence[Tensor]) -> _Stamp | None:
-    """Changes whenever weights may have: they lie elsewhere, or were written to. See `watch`.
+    """A value for each weight: another one once it may have changed, by `watch`ed writing or by
+    lying elsewhere.
 
     None if one of them was made in inference mode, where PyTorch counts no changes.
     """

@@ -52,7 +52,7 @@ class AttentionPass:
         queries_of: the input of the query projection, [1, Q, D].
         memory: the input of the key and value projections of cross-attention, [1, M, D]; None for
             self-attention.
-        maps: weights, [1, H, Q, M].
+        weights: [1, H, Q, M].
         changes: see `MultiHeadAttention.forward`.
         joined: the outputs of all heads, [1, Q, D], before the output projection mixes them.
     """
@@ -61,11 +61,21 @@ class AttentionPass:
     module: MultiHeadAttention
     queries_of: Tensor
     memory: Tensor | None
-    maps: Tensor
+    weights: Tensor
     changes: AttentionChanges
     joined: Tensor
 
-    def projected(self, part: Literal[0, 1, 2]) -> Tensor:
+    @property
+    def queries(self) -> Tensor:
+        """[H, Q, K]."""
+        return self._projected(0)
+
+    @property
+    def keys(self) -> Tensor:
+        """[H, M, K]."""
+        return self._projected(1)
+
+    def _projected(self, part: Literal[0, 1, 2]) -> Tensor:
         """The unchanged queries (0), keys (1) or values (2): [H, N, K]."""
         states = self.queries_of if part == 0 or self.memory is None else self.memory
         width = self.joined.size(-1)
@@ -74,7 +84,7 @@ class AttentionPass:
     @property
     def values(self) -> Tensor:
         """The values [H, M, K], times the factors of their heads."""
-        return self.changes.scaled(self.projected(2)[None])[0]
+        return self.changes.scaled(self._projected(2)[None])[0]
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,17 +145,20 @@ def trace_sublayers(pair: PairPass) -> tuple[list[SublayerPass], Tensor, Tensor,
 
 
 def _head_trace(attention: AttentionPass) -> HeadTrace:
-    """The trace of one layer: arrays without the leading L."""
+    """The trace of one layer: arrays without the leading L, made read-only when stacked."""
     module = attention.module
-    temperatures = torch.ones(module.num_heads, device=attention.maps.device)
+    temperatures = torch.ones(module.num_heads, device=attention.weights.device)
     if attention.changes.temperatures is not None:
         temperatures = attention.changes.temperatures[0]
-    queries = attention.projected(0)
-    keys = attention.projected(1)
-    values = attention.values
-    arrays = queries, keys, values, module.mixing, attention.maps[0], temperatures
-    # made read-only when stacked
-    return HeadTrace(*(array.float().cpu().numpy() for array in arrays))
+    tensors = {
+        "queries": attention.queries,
+        "keys": attention.keys,
+        "values": attention.values,
+        "mixing": module.mixing,
+        "weights": attention.weights[0],  # of the only sentence, as the others are
+        "temperatures": temperatures,
+    }
+    return HeadTrace(**{name: tensor.float().cpu().numpy() for name, tensor in tensors.items()})
 
 
 def _stack(layers: Sequence[HeadTrace]) -> HeadTrace:

@@ -64,7 +64,7 @@ def query_key_parts(
     attention = query_input.stream.sublayers[_depth(head)].attention
     assert attention is not None
     sees_all = head.kind != "decoder" or translation.experiment.lifts_mask
-    num_visible = attention.maps.size(-1) if sees_all else query + 1
+    num_visible = attention.weights.size(-1) if sees_all else query + 1
     scale = _score_scale(attention, head)
     with torch.inference_mode():
         query_projection, key_projection = _projections(attention.module, head)
@@ -76,9 +76,8 @@ def query_key_parts(
             positions = slice(first, min(first + CHUNK, num_visible))
             chunks.append(_parts(key_input, key_projection, positions))
         keys = torch.cat(chunks, dim=-1)  # [C, K, M]
-        query_vectors, key_vectors = (
-            attention.projected(part)[head.head].double() for part in (0, 1)
-        )
+        query_vectors = attention.queries[head.head].double()
+        key_vectors = attention.keys[head.head].double()
         scores = key_vectors[:num_visible] @ query_vectors[query] / scale
     if not (is_finite(queries) and is_finite(keys)):
         raise NonFiniteError("the parts of queries and keys")

@@ -78,7 +78,7 @@ def encode_source(text: str, codec: TextCodec, run: RunConfig) -> EncodedSource:
         room -= 1
     fitting = _fitting(readable, room, text, codec)
     is_cut = fitting[-1] is not readable[len(fitting) - 1]
-    notes = [*_notes_on_form(text, words, fitting), *_hint(words, codec)]
+    notes = [*_notes_on_form(text, words, fitting), *_hints(words, codec)]
     ignored = ""
     if is_cut or len(fitting) < len(readable):
         ignored = text[fitting[-1].char_end if is_cut else readable[len(fitting)].char_start :]
@@ -129,22 +129,27 @@ def _notes_on_form(
     return notes + _notes_on_unknown(read_words)
 
 
-def _hint(words: Sequence[EncodedWord], codec: TextCodec) -> list[Note]:
-    """At most one advice for typing: a target language, a first symbol, or the source language."""
+def _hints(words: Sequence[EncodedWord], codec: TextCodec) -> list[Note]:
+    """At most one advice for typing: a target language, a first symbol, or the source language.
+
+    The model can read at least one of the words.
+    """
     if advice := _note_on_target_language(words, codec):
         return advice
     vocabulary = codec.vocabulary
-    readable = next(word.ids for word in words if word.ids)
-    if codec.copies_symbols and readable != (vocabulary.start_id,):
+    first_ids = next(word.ids for word in words if word.ids)
+    if codec.copies_symbols and first_ids != (vocabulary.start_id,):
         return [
             Note(
                 "no_first_symbol",
                 phrase("copy_start", start=vocabulary.tokens[vocabulary.start_id]),
             )
         ]
-    typed = likely_language((word.text for word in words), codec.language)
-    values = {"typed": language_name(typed), "expectation": expectation(codec)}
-    return [Note("other_language", phrase("other_language", **values))] if typed else []
+    other = likely_language((word.text for word in words), codec.language)
+    if not other:
+        return []
+    values = {"typed": language_name(other), "expectation": expectation(codec)}
+    return [Note("other_language", phrase("other_language", **values))]
 
 
 def _note_on_target_language(words: Sequence[EncodedWord], codec: TextCodec) -> list[Note]:

@@ -188,7 +188,11 @@ def _pointed_box(pointed: Pointed, cell: tuple[float, float], window: Box) -> Bo
 
 
 def pointer_shapes(style: PointerStyle, at: Box, around: Box) -> list[Shape]:
-    """A pointer at a box; `around`: the part of the drawing that it may dim."""
+    """A pointer at a box.
+
+    `around`: the part of the drawing around the box. It limits what is dimmed and the size, and
+    decides the side of an arrow.
+    """
     if style == "dim":
         return [Shape("dimmed", box, "pointer") for box in _boxes_around(at, around)]
     factor = min(max(at.height / POINTED_PX, 1.0), MAX_LARGER) if at.height < around.height else 1.0

@@ -608,9 +608,10 @@ class InterventionChips(QWidget):
     def _new_chips(self) -> list[QToolButton]:
         experiment = self._state.experiment
         groups = in_groups(experiment.interventions, self._state.maps.all_heads)
-        texts = change_texts(self._state)
+        texts = change_texts(self._state, experiment)
         chips = [
-            self._chip(text, changes) for text, (_, changes) in zip(texts, groups, strict=False)
+            self._chip(text, changes)
+            for text, (_, changes) in zip(texts, groups, strict=False)  # one more text if given
         ]
         if isinstance(experiment.output, GivenTarget):
             chip = _button(GIVEN, "Show the model's own translation again")
@@ -635,9 +636,11 @@ class InterventionChips(QWidget):
         return chip
 
 
-def change_texts(state: ExperimentState, experiment: Experiment | None = None) -> list[str]:
-    """The texts of the chips of an experiment, in order; without one, of the state's."""
-    experiment = experiment or state.experiment
+def change_texts(state: ExperimentState, experiment: Experiment) -> list[str]:
+    """The texts of the chips of `experiment`, in order; last, that a translation is given.
+
+    The result shown, perhaps of an earlier experiment, tells whether a change was reached.
+    """
     result = state.result
     groups = in_groups(experiment.interventions, state.maps.all_heads)
     texts = []

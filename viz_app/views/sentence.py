@@ -638,9 +638,9 @@ class SentenceNotes:
     def _say(self) -> None:
         state = self._state
         shown = self._state.translation
-        # else it replaces the maps
+        # without a result, the problem is shown in place of the maps
         problem = state.request.problem if state.result is not None else ""
-        # see `CoverageNotice`
+        # `CoverageNotice` shows the hint
         notes = () if shown is None else (note for note in shown.notes if note != shown.hint)
         said = (problem,) if problem else notes
         text = "\n".join(filter(None, [*self._left_out.values(), *said, state.notice]))

@@ -198,7 +198,7 @@ def _parts_of(sublayer: SublayerPass, attention: AttentionPass) -> BlockParts:
     if norm is not None:
         around = linear_norm(norm, around, summed)
         bias = linear_norm(norm, bias, summed) + bias_of(norm)
-    return BlockParts(attention.maps[0].double(), by_head, norm, summed, around, bias, output)
+    return BlockParts(attention.weights[0].double(), by_head, norm, summed, around, bias, output)
 
 
 def _attended_parts(

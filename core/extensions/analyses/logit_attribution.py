@@ -414,7 +414,7 @@ def _parts_by_key(attention: AttentionPass, directions: Tensor, rows: Tensor) ->
     rows: [H, N, M].
     """
     unmixed = torch.einsum("nd,hkd->hnk", directions, attention.module.mixing.double())
-    return attention.maps[0][:, rows].double() * (unmixed @ attention.values.double().mT)
+    return attention.weights[0][:, rows].double() * (unmixed @ attention.values.double().mT)
 
 
 def _memory_directions(
@@ -428,7 +428,7 @@ def _memory_directions(
     module = attention.module
     changes = attention.changes
     unmixed = torch.einsum("d,hkd->hk", direction, module.mixing.double())
-    weights = changes.scaled(attention.maps)[0, :, row].double()
+    weights = changes.scaled(attention.weights)[0, :, row].double()
     projection, bias = (
         tensor.double().chunk(3)[2].unflatten(0, (module.num_heads, -1))
         for tensor in (module.in_proj_weight, module.in_proj_bias)
