@@ -16,7 +16,7 @@ from ..state import map_text
 from ..state.color_scale import PLAIN, ColorScale
 from ..state.experiment_state import ExperimentState
 from ..state.map_source import color_scale
-from ..state.map_view import NO_MARKS, Band, Marks, Pointed, PointerStyle, Strip
+from ..state.map_view import NO_MARKS, Band, Marks, Pointed, PointerStyle, Sums
 from ..state.marks import marks_of_large_map, query_sum
 
 BAR_PX, DOT_PX = 3.0, 4.0
@@ -53,7 +53,7 @@ class Drawing:
         title: a few words.
         caption: a description; may be empty.
         marks: the marks on it.
-        strip: the sum of picked queries; None if there is none.
+        sums: the sum of picked queries; None if there is none.
     """
 
     values: FloatArray
@@ -65,17 +65,17 @@ class Drawing:
     title: str = ""
     caption: str = ""
     marks: Marks = NO_MARKS
-    strip: Strip | None = None
+    sums: Sums | None = None
 
     def colors(self) -> NDArray[np.uint8]:
         """The colours of the cells on white ground, as sRGB bytes, [rows, columns, 3]."""
         return self.scale.colors(self.values)
 
     @property
-    def strip_scale(self) -> ColorScale:
-        """The colours of the strip: its last colour is that of the map, or the largest sum."""
-        assert self.strip is not None
-        return replace(self.scale, top=max(self.scale.top, self.strip.largest))
+    def sums_scale(self) -> ColorScale:
+        """Colours of the row of sums; the last is that of the map, or of the largest sum."""
+        assert self.sums is not None
+        return replace(self.scale, top=max(self.scale.top, self.sums.largest))
 
     def missing(self) -> list[tuple[int, int]]:
         """Row and column of each cell without a value."""
@@ -326,5 +326,5 @@ def large_map(state: ExperimentState) -> Drawing | None:
         column_axis=column_axis,
         title=map_text.title(state),
         marks=marks_of_large_map(state, view),
-        strip=None if total is None else total.strip,
+        sums=None if total is None else total.sums,
     )

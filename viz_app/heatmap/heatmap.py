@@ -160,9 +160,9 @@ MANY_ROWS = 20  # beyond, labels may thin out
 LINE_SHARE = 0.84  # of a font's height that labels need next to each other
 TIGHT_LINE_SHARE = 0.78  # in the smallest font
 EDGE = 6
-STRIP_GAP = 7
-MIN_STRIP = 14.0
-MAX_STRIP = 24.0
+SUMS_GAP = 7
+MIN_SUMS = 14.0
+MAX_SUMS = 24.0
 SCROLL_BAR = 10
 
 
@@ -174,7 +174,7 @@ class HeatmapLayout:
         window: the part of the widget in which cells show; smaller than `map` where the map
             scrolls.
         map: the rectangle of all cells, in sight or not.
-        strip: the place of the sum of the picked rows, below the window, in sight or not; None if
+        sums: the place of the sum of the picked rows, below the window, in sight or not; None if
             there is none.
         cell: width and height of a cell.
         font: of the labels; smaller where cells are small.
@@ -188,7 +188,7 @@ class HeatmapLayout:
 
     window: QRectF
     map: QRectF
-    strip: QRectF | None
+    sums: QRectF | None
     cell: QPointF
     font: QFont
     angle: float
@@ -262,22 +262,22 @@ class HeatmapLayout:
         return Band(int((x - self.map.left()) / self.cell.x()), is_row=False)
 
     def sum_rect(self, entry: int) -> QRectF | None:
-        """The place of a key in the strip; None if there is no strip."""
-        if self.strip is None:
+        """The place of a key in the row of sums; None if there is no row of sums."""
+        if self.sums is None:
             return None
         return QRectF(
-            self.strip.left() + entry * self.cell.x(),
-            self.strip.top(),
+            self.sums.left() + entry * self.cell.x(),
+            self.sums.top(),
             self.cell.x(),
-            self.strip.height(),
+            self.sums.height(),
         )
 
     def sum_at(self, point: QPointF) -> int | None:
-        """The entry of the keys that the strip shows under a point."""
-        if self.strip is None or not self.strip.contains(point):
+        """The entry of the keys that the row of sums shows under a point."""
+        if self.sums is None or not self.sums.contains(point):
             return None
         is_in_sight = self.window.left() <= point.x() < self.window.right()
-        return int((point.x() - self.strip.left()) / self.cell.x()) if is_in_sight else None
+        return int((point.x() - self.sums.left()) / self.cell.x()) if is_in_sight else None
 
     @property
     def bar(self) -> QRectF:
@@ -287,13 +287,11 @@ class HeatmapLayout:
         )
 
     @property
-    def strip_frame(self) -> QRectF | None:
-        """The part of the strip that is in sight."""
-        if self.strip is None:
+    def sums_frame(self) -> QRectF | None:
+        """The part of the row of sums that is in sight."""
+        if self.sums is None:
             return None
-        return QRectF(
-            self.window.left(), self.strip.top(), self.window.width(), self.strip.height()
-        )
+        return QRectF(self.window.left(), self.sums.top(), self.window.width(), self.sums.height())
 
 
 @dataclass(frozen=True)
@@ -315,7 +313,7 @@ def lay_out(
     zoom: Zoom = FIT,
     scroll: QPointF | None = None,
     *,
-    has_strip: bool = False,
+    has_sums: bool = False,
     is_signed: bool = False,
 ) -> HeatmapLayout:
     """Cells as large as fit, square where that leaves labels legible; labels thin out where cells
@@ -327,14 +325,14 @@ def lay_out(
         theme: for its font.
         zoom: see `viz_app.state.map_view_settings.Zoom`.
         scroll: the scrolled distance, limited to the map.
-        has_strip: whether the sum of rows is shown below.
+        has_sums: whether the sum of rows is shown below.
         is_signed: whether the numbers at the colour bar have signs.
     """
     for font in label_fonts(theme):  # a smaller one leaves more room for the cells
         line = row_height(font)
         for angle in map(radians, COLUMN_ANGLES):
             margins = _margins(
-                view, font, angle, size, theme, has_strip=has_strip, is_signed=is_signed
+                view, font, angle, size, theme, has_sums=has_sums, is_signed=is_signed
             )
             cell = _cell(view, size, margins, zoom, theme)
             if cell.x() * sin(angle) >= line:
@@ -360,12 +358,12 @@ def lay_out(
     origin = window.topLeft() - QPointF(
         min(max(moved.x(), 0.0), hidden.width()), min(max(moved.y(), 0.0), hidden.height())
     )
-    strip_top = window.bottom() + STRIP_GAP + (0 if fits_wide else SCROLL_BAR)
-    strip = QRectF(origin.x(), strip_top, content.width(), min(max(cell.y(), MIN_STRIP), MAX_STRIP))
+    sums_top = window.bottom() + SUMS_GAP + (0 if fits_wide else SCROLL_BAR)
+    sums = QRectF(origin.x(), sums_top, content.width(), min(max(cell.y(), MIN_SUMS), MAX_SUMS))
     return HeatmapLayout(
         window=window,
         map=QRectF(origin, content),
-        strip=strip if has_strip else None,
+        sums=sums if has_sums else None,
         cell=cell,
         font=font,
         angle=angle,
@@ -420,17 +418,17 @@ def _margins(
     size: QSize,
     theme: Theme,
     *,
-    has_strip: bool,
+    has_sums: bool,
     is_signed: bool,
 ) -> _Margins:
     metrics = QFontMetrics(font)
     key = font.toString()
     row_label_width = min(_longest(view.row_labels, key) + 1, theme.scaled(MAX_ROW_LABEL))
-    if has_strip:
+    if has_sums:
         row_label_width = max(row_label_width, metrics.horizontalAdvance("Σ 100 rows"))
     column_length = min(_longest(view.column_labels, key) + 1, theme.scaled(MAX_COLUMN_LABEL))
     above = metrics.height() * 0.6 + LABEL_GAP
-    below = EDGE + (STRIP_GAP + MAX_STRIP if has_strip else 0)
+    below = EDGE + (SUMS_GAP + MAX_SUMS if has_sums else 0)
     free = int(
         (size.height() - above - below - len(view.row_labels) * row_height(font)) / sin(angle)
     )
@@ -524,7 +522,7 @@ class HeatmapPainter:
         state: provides the item under the mouse.
         theme: colours and fonts.
         view: the map.
-        drawing: the map, its marks and its strip.
+        drawing: the map, its marks and its row of sums.
         layout: places of its parts.
         image: its cells.
         shows_value: whether the value of the cell under the mouse, or of the pinned one, stands in
@@ -548,7 +546,7 @@ class HeatmapPainter:
         """Whether another painter draws the same around the cells, apart from the numbers at the
         bar.
         """
-        has_more = self.place or other.place or self.drawing.strip is not None
+        has_more = self.place or other.place or self.drawing.sums is not None
         return (
             not has_more
             and self.layout is other.layout
@@ -594,7 +592,7 @@ class HeatmapPainter:
             self._paint_labels(painter, replace(marks, pinned=self.place))
         if not self.cells.contains(clip):
             self._paint_bar(painter)
-        self._paint_strip(painter)
+        self._paint_sums(painter)
         window = layout.window.translated(-layout.map.topLeft())
         box = Box(window.left(), window.top(), window.width(), window.height())
         shapes = mark_shapes(marks, (layout.cell.x(), layout.cell.y()), box)
@@ -719,39 +717,39 @@ class HeatmapPainter:
         if scale.is_signed:
             painter.drawText(QPointF(bar.right() + 5, bar.center().y() + ascent / 2 - 1), "0")
 
-    def _paint_strip(self, painter: QPainter) -> None:
-        """Paints the sum of the picked rows under the map; see `Drawing.strip_scale`."""
-        strip_box = self.layout.strip
-        strip = self.drawing.strip
+    def _paint_sums(self, painter: QPainter) -> None:
+        """Paints the sum of the picked rows under the map; see `Drawing.sums_scale`."""
+        sums_box = self.layout.sums
+        sums = self.drawing.sums
         layout = self.layout
-        frame = self.layout.strip_frame
-        if strip_box is None or frame is None or strip is None:
+        frame = self.layout.sums_frame
+        if sums_box is None or frame is None or sums is None:
             return
-        scale = self.drawing.strip_scale
-        image = map_image(strip.values, scale.table(is_dark=self.theme.is_dark), scale.top)
+        scale = self.drawing.sums_scale
+        image = map_image(sums.values, scale.table(is_dark=self.theme.is_dark), scale.top)
         painter.save()
         painter.setClipRect(frame)
-        draw_map(painter, strip_box, image)
+        draw_map(painter, sums_box, image)
         painter.restore()
         self._frame(painter, frame, 1.4)
         painter.setFont(layout.font)
-        self._paint_left_label(painter, frame.center().y(), strip.label, self.theme.color("accent"))
+        self._paint_left_label(painter, frame.center().y(), sums.label, self.theme.color("accent"))
         painter.setFont(self.theme.font("small"))
         painter.setPen(self.theme.color("muted"))
         painter.drawText(
-            QPointF(frame.right() + BAR_GAP, frame.center().y() + 4), f"≤ {strip.largest:.2f}"
+            QPointF(frame.right() + BAR_GAP, frame.center().y() + 4), f"≤ {sums.largest:.2f}"
         )
 
     def _paint_value(self, painter: QPainter, size: QSize) -> None:
         """Paints the value in a box beside the cell's row and column if there is room."""
-        strip = self.drawing.strip
+        sums = self.drawing.sums
         entry = self.state.selection.hovered_sum
-        if strip is not None and entry is not None and entry < strip.values.size:
+        if sums is not None and entry is not None and entry < sums.values.size:
             cell = self.layout.sum_rect(entry)
-            title = f"{strip.title} → {self.view.labelled.keys.labels[entry]}"
+            title = f"{sums.title} → {self.view.labelled.keys.labels[entry]}"
             lines: tuple[str, str] | None = (
                 title,
-                f"{map_text.value_name(self.state)} {strip.values.flat[entry]:.3f}",
+                f"{map_text.value_name(self.state)} {sums.values.flat[entry]:.3f}",
             )
         else:
             cell = self.layout.cell_rect(self.place) if self.place is not None else None
@@ -838,9 +836,9 @@ def _whole(widget: QSizeF) -> QRectF:
 
 
 def _is_in_sight(cell: QRectF, layout: HeatmapLayout) -> bool:
-    """Whether the middle of a cell of the map, or of the strip, can be seen."""
+    """Whether the middle of a cell of the map, or of the row of sums, can be seen."""
     middle = cell.center()
-    frame = layout.strip_frame
+    frame = layout.sums_frame
     return layout.window.contains(middle) or (frame is not None and frame.contains(middle))
 
 
@@ -1001,7 +999,7 @@ class Heatmap(LargeMap):
     def _layout_of(self, view: MapView, drawing: Drawing) -> HeatmapLayout:
         """The layout, kept while its inputs stay the same: other weights move nothing."""
         scroll = self._scroll_bars.offset
-        has_strip = drawing.strip is not None
+        has_sums = drawing.sums is not None
         zoom = FIT if self._is_presented else self._state.settings.zoom
         key = (
             *_labels(view),
@@ -1009,10 +1007,10 @@ class Heatmap(LargeMap):
             self.theme,
             zoom,
             scroll.toTuple(),
-            has_strip,
+            has_sums,
             drawing.scale.is_signed,
         )
-        others = {"has_strip": has_strip, "is_signed": drawing.scale.is_signed}
+        others = {"has_sums": has_sums, "is_signed": drawing.scale.is_signed}
         return self._kept.kept(
             key, lambda: lay_out(view, self.size(), self.theme, zoom, scroll, **others)
         )

@@ -115,12 +115,12 @@ def scaling_text(factor: float) -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class Strip:
+class Sums:
     """The sum of several queries, drawn along the keys of a map.
 
     Attributes:
         values: [1, columns].
-        label: next to the strip.
+        label: next to the row of sums.
         title: the same in more words.
     """
 
@@ -360,12 +360,12 @@ class QuerySum:
         )
 
     @property
-    def strip(self) -> Strip | None:
+    def sums(self) -> Sums | None:
         """The sum as it is drawn along the keys; None if the keys are in rows."""
         if self.band_name == "column":
             return None
         label = self.query_labels[0] if len(self.query_labels) == 1 else f"Σ {self._count}"
-        return Strip(self.weights[None, :], label, self.name)
+        return Sums(self.weights[None, :], label, self.name)
 
     @property
     def sentences(self) -> list[str]:
@@ -419,7 +419,7 @@ class MapSelection:
         pointer: directs the eye of an audience; None for none.
         hovered_label: the query or key whose label is under the mouse, where the map is drawn as
             lines.
-        hovered_sum: an entry of the keys of the large map under the mouse, in the strip of the sum.
+        hovered_sum: an entry of the keys of the large map under the mouse, in the row of sums.
         hovered_word: a word of the translation under the mouse.
         picked: tokens of which the queries are summed, and which light up in all maps.
         picked_key: a token that was picked as a key.

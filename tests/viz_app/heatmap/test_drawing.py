@@ -40,7 +40,7 @@ from augenmerk.viz_app.heatmap.heatmap import Heatmap
 from augenmerk.viz_app.state.color_scale import ColorScale
 from augenmerk.viz_app.state.experiment_editor import open_experiment
 from augenmerk.viz_app.state.experiment_state import ExperimentState
-from augenmerk.viz_app.state.map_view import Band, Marks, Place, Pointed, PointerStyle, Strip
+from augenmerk.viz_app.state.map_view import Band, Marks, Place, Pointed, PointerStyle, Sums
 from augenmerk.viz_app.state.map_view_settings import MapViewSettings
 from tests.builders import first_quick
 from tests.viz_app.builders import state_of
@@ -327,10 +327,10 @@ def test_a_strip_and_cells_without_value_are_in_every_file(qapp, by_film) -> Non
     for draw in (by_figure, by_film, by_svg):
         whole = replace(gap, values=np.nan_to_num(values, nan=0.02))
         assert (np.abs(draw(gap) - draw(whole)).sum(axis=2) > 30).sum() > 20
-    strip = Strip(np.array([[0.1, 1.4, 0, 0, 0.2]], dtype=np.float32), "Σ 2 rows")
-    figure = map_figure(replace(drawing(Marks()), strip=strip))
+    sums = Sums(np.array([[0.1, 1.4, 0, 0, 0.2]], dtype=np.float32), "Σ 2 rows")
+    figure = map_figure(replace(drawing(Marks()), sums=sums))
     assert figure.axes[1].get_yticklabels()[0].get_text() == "Σ 2 rows"
-    np.testing.assert_array_equal(figure.axes[1].collections[0].get_array(), strip.values)
+    np.testing.assert_array_equal(figure.axes[1].collections[0].get_array(), sums.values)
 
 
 def test_marks_are_those_of_the_experiment() -> None:

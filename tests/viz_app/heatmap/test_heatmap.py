@@ -186,14 +186,14 @@ def test_the_strip_under_the_map_shows_the_sum_of_the_picked_rows(
         state.selection.pick_queries((row,), 1, manner)
     layout, view = heatmap.layout_now, state.maps.view()
     assert layout is not None
-    assert layout.strip is not None
+    assert layout.sums is not None
     assert view is not None
     total = view.values[2] + view.values[5]
     indices = PAPER.indices(total[None, :], max(1.0, float(total.max())))[0]
     picture = heatmap.grab().toImage()
     for column in range(len(view.column_labels)):
-        x = layout.strip.left() + (column + 0.5) * layout.cell.x()
-        point = QPointF(x, layout.strip.center().y())
+        x = layout.sums.left() + (column + 0.5) * layout.cell.x()
+        point = QPointF(x, layout.sums.center().y())
         assert heatmap.layout_now.sum_at(point) == column
         assert picture.pixel(point.toPoint()) == PAPER.packed[indices[column]]
 

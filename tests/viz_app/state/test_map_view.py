@@ -97,11 +97,11 @@ def test_a_transposed_cell_has_the_same_pair(transposed: MapView) -> None:
     )
 
 
-def test_the_sum_of_queries_of_a_transposed_map_has_no_strip(transposed: MapView) -> None:
+def test_the_sum_of_queries_of_a_transposed_map_has_no_row_of_sums(transposed: MapView) -> None:
     total = transposed.sum_of([0, 1])
     assert total is not None
     assert total.name == "Sum of 2 columns"
-    assert total.strip is None
+    assert total.sums is None
 
 
 def test_every_head_is_transposed(state: ExperimentState) -> None:

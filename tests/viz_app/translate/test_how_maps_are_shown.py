@@ -76,7 +76,7 @@ def test_a_transposed_map_is_clicked_picked_and_explained_as_it_is_drawn(
     assert page.head.pick_line.label.text().startswith("Column man → ")
     drawing = large_map(page.state)
     assert drawing is not None
-    assert drawing.strip is None
+    assert drawing.sums is None
     assert {band.is_row for band in drawing.marks.lit} == {False}
 
 

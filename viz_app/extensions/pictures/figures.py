@@ -38,7 +38,7 @@ from ...heatmap.drawing import (
     marked_labels,
 )
 from ...state.color_scale import ColorScale
-from ...state.map_view import NO_MARKS, Strip
+from ...state.map_view import NO_MARKS, Sums
 from ...state.sentence_text import visible
 from .printed_maps import PRINT_COLORS, DrawingBlock
 
@@ -51,8 +51,8 @@ COLUMN_DEGREES = 55
 OFF_VEIL = 0.82
 PIXELS_PER_INCH = 96
 """Of the window's pixels, in which marks are measured."""
-STRIP_GAP = 0.35
-"""Between map and strip, in cells."""
+SUMS_GAP = 0.35
+"""Between map and sums, in cells."""
 POINTS_PER_INCH = 72
 DOTS_PER_INCH = 200
 SEAM_POINTS = 0.3
@@ -100,15 +100,15 @@ def style_of_user(*, is_used: bool = True) -> Iterator[None]:
 
 @own_style()
 def map_figure(drawing: Drawing) -> Figure:
-    """One labelled map with its marks, its strip, its colour bar and its caption."""
+    """One labelled map with its marks, its row of sums, its colour bar and its caption."""
     num_rows, num_columns = drawing.values.shape
-    strip = drawing.strip
+    sums = drawing.sums
     cell = min(CELL_INCHES, MAX_INCHES / max(num_rows, num_columns, 1))
     size = min(LABEL_POINTS, 0.75 * cell * POINTS_PER_INCH)
     row_labels, column_labels = (
         list(map(visible, labels)) for labels in (drawing.row_labels, drawing.column_labels)
     )
-    beside = [*row_labels, visible(strip.label)] if strip is not None else row_labels
+    beside = [*row_labels, visible(sums.label)] if sums is not None else row_labels
     left = MARGIN_INCHES + max((_width_inches(text, size) for text in beside), default=0)
     widths = [_width_inches(text, size) for text in column_labels]
     slant = math.radians(COLUMN_DEGREES)
@@ -128,14 +128,14 @@ def map_figure(drawing: Drawing) -> Figure:
         MIN_INCHES,
     )
     lines = wrapped_caption(drawing.caption, width)
-    below = (1 + STRIP_GAP) * cell if strip is not None else 0
+    below = (1 + SUMS_GAP) * cell if sums is not None else 0
     height = top + max(plot_height + below, MIN_PLOT_INCHES) + 0.2 + len(lines) * CAPTION_INCHES
     figure = new_figure(width, height)
     axes = figure.add_axes(place_in(left, top, plot_width, plot_height, figure))
     cells = draw_map(axes, drawing, cell, size)
-    if strip is not None:
-        box = place_in(left, top + plot_height + STRIP_GAP * cell, plot_width, cell, figure)
-        _draw_strip(figure.add_axes(box), strip, drawing.strip_scale, size)
+    if sums is not None:
+        box = place_in(left, top + plot_height + SUMS_GAP * cell, plot_width, cell, figure)
+        _draw_sums(figure.add_axes(box), sums, drawing.sums_scale, size)
     bar_height = min(max(plot_height, MIN_PLOT_INCHES), 3.0)
     _draw_color_bar(figure, cells, place_in(bar_left, top, 0.12, bar_height, figure))
     write_around(figure, drawing.title, lines)
@@ -158,7 +158,7 @@ def draw_map(
 
     Args:
         axes: to draw on.
-        drawing: the map; its title, caption and strip are left out.
+        drawing: the map; its title, caption and sums are left out.
         cell: the side of a cell in inches, for the size of marks.
         label_points: the size of labels; None for that of the axes.
     """
@@ -282,16 +282,16 @@ def _draw_cells(axes: Axes, values: FloatArray, scale: ColorScale) -> QuadMesh:
     return cells
 
 
-def _draw_strip(axes: Axes, strip: Strip, scale: ColorScale, size: float) -> None:
+def _draw_sums(axes: Axes, sums: Sums, scale: ColorScale, size: float) -> None:
     """The sum of picked queries, framed, with its label and its largest value."""
-    _draw_cells(axes, strip.values, scale)
+    _draw_cells(axes, sums.values, scale)
     axes.set_xticks([])
-    axes.set_yticks([0], [escaped(visible(strip.label))], color=PRINT_COLORS["accent"])
+    axes.set_yticks([0], [escaped(visible(sums.label))], color=PRINT_COLORS["accent"])
     axes.tick_params(length=0, pad=LABEL_PAD_POINTS, labelsize=size)
     for spine in axes.spines.values():
         spine.set(edgecolor=PRINT_COLORS["accent"], linewidth=1)
-    right = strip.values.shape[1] - 0.5 + STRIP_GAP
-    axes.text(right, 0, f"≤ {strip.largest:.2f}", fontsize=8, color="0.35", va="center")
+    right = sums.values.shape[1] - 0.5 + SUMS_GAP
+    axes.text(right, 0, f"≤ {sums.largest:.2f}", fontsize=8, color="0.35", va="center")
 
 
 def _draw_small(axes: Axes, drawing: Drawing, x: float, y: float) -> None:
