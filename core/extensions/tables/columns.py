@@ -279,18 +279,17 @@ def _products(
     }
 
 
+def _kind_of(part: Component) -> str | None:
+    if isinstance(part, Head):
+        return part.kind
+    return f"{part.side} network" if isinstance(part, Network) else None
+
+
 def component_columns(components: Sequence[Component]) -> Columns:
     """What components are, in columns that say None where one does not apply."""
     return {
         "component": [str(part) for part in components],
-        "kind": [
-            part.kind
-            if isinstance(part, Head)
-            else f"{part.side} network"
-            if isinstance(part, Network)
-            else None
-            for part in components
-        ],
+        "kind": [_kind_of(part) for part in components],
         "layer": [getattr(part, "layer", None) for part in components],
         "head": [part.head if isinstance(part, Head) else None for part in components],
     }

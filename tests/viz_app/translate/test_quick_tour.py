@@ -18,7 +18,6 @@ from augenmerk.viz_app.extensions.tour.steps import UNDONE
 from augenmerk.viz_app.main_window import MainWindow
 from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.experiment_editor import reset, toggle, undo
-from augenmerk.viz_app.state.experiment_state import Current, Stale
 from augenmerk.viz_app.state.map_view import Pair
 from tests.conftest import open_once
 from tests.viz_app.conftest import MakeWindow
@@ -254,10 +253,9 @@ def test_another_model_is_opened_at_the_last_step_although_it_has_fewer_steps(
     steps = steps_of(window)
     for _ in range(4):
         steps.go_on()
-    window.open_model(untrained_checkpoint)
     # an error in a callback would fail the test
-    qtbot.waitUntil(lambda: isinstance(window.state.shown, Stale), timeout=20_000)
-    qtbot.waitUntil(lambda: isinstance(window.state.shown, Current), timeout=20_000)
+    with qtbot.waitSignal(window.translation_shown, timeout=20_000):
+        window.open_model(untrained_checkpoint)
     assert "Type a sentence of your own" in steps.text.text()
     steps.go_on()
     qtbot.waitUntil(lambda: not window.findChildren(QuickTour))

@@ -181,8 +181,10 @@ def _block_of(translation: Translation, kind: AttentionKind, factors: Mapping[An
 
 def _name(head: Head, factor: float) -> str:
     """The code that names the head, to copy, and its factor."""
-    change = "" if factor == 1 else " · off" if factor == 0 else f" · ×{factor:g}"
-    return f'Head("{head.kind}", {head.layer}, {head.head}){change}'
+    name = f'Head("{head.kind}", {head.layer}, {head.head})'
+    if factor == 1:
+        return name
+    return f"{name} · off" if factor == 0 else f"{name} · ×{factor:g}"
 
 
 def _head_shown(translation: Translation, blocks: Sequence[Block]) -> tuple[int, int, int]:

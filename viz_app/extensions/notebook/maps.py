@@ -36,7 +36,8 @@ class Block:
     Attributes:
         title: above them.
         maps: [L, H, Q, M].
-        rows, columns: the labels of queries and keys.
+        rows: the labels of queries.
+        columns: the labels of keys.
         names: of the maps, by layer and head.
         scale: the colours.
         pale: layer and head of those that are switched off.
