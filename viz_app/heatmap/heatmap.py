@@ -261,6 +261,13 @@ class HeatmapLayout:
             return None
         return Band(int((x - self.map.left()) / self.cell.x()), is_row=False)
 
+    def band_at(self, point: QPointF, view: MapView) -> Band | None:
+        """The row or column whose label is under a point, or that of the query of a cell of
+        `view`.
+        """
+        cell = self.place_at(point)
+        return view.query_band(cell) if cell is not None else self.label_at(point)
+
     def sum_rect(self, entry: int) -> QRectF | None:
         """The place of a key in the row of sums; None if there is no row of sums."""
         if self.sums is None:
@@ -999,18 +1006,10 @@ class Heatmap(LargeMap):
     def _layout_of(self, view: MapView, drawing: Drawing) -> HeatmapLayout:
         """The layout, kept while its inputs stay the same: other weights move nothing."""
         scroll = self._scroll_bars.offset
-        has_sums = drawing.sums is not None
+        others = {"has_sums": drawing.sums is not None, "is_signed": drawing.scale.is_signed}
         zoom = FIT if self._is_presented else self._state.settings.zoom
-        key = (
-            *_labels(view),
-            self.size().toTuple(),
-            self.theme,
-            zoom,
-            scroll.toTuple(),
-            has_sums,
-            drawing.scale.is_signed,
-        )
-        others = {"has_sums": has_sums, "is_signed": drawing.scale.is_signed}
+        size = self.size().toTuple()
+        key = (*_labels(view), size, self.theme, zoom, scroll.toTuple(), *others.values())
         return self._kept.kept(
             key, lambda: lay_out(view, self.size(), self.theme, zoom, scroll, **others)
         )
@@ -1042,22 +1041,9 @@ class Heatmap(LargeMap):
         """The queries whose label or one of whose cells is under a point; empty if there is
         none.
         """
-        view = self._view
-        band = self._band_at(point)
+        view, layout = self._view, self.layout_now
+        band = layout.band_at(point, view) if layout is not None and view is not None else None
         return view.queries_of(band) if view is not None and band is not None else ()
-
-    def _band_at(self, point: QPointF) -> Band | None:
-        """The row or column whose label is under a point, or that of a cell's query."""
-        cell = self.layout_now.place_at(point) if self.layout_now is not None else None
-        return (
-            self._view.query_band(cell)
-            if cell is not None and self._view is not None
-            else self._label_at(point)
-        )
-
-    def _label_at(self, point: QPointF) -> Band | None:
-        layout = self.layout_now
-        return layout.label_at(point) if layout is not None else None
 
     def resizeEvent(self, event: QEvent) -> None:
         self.lay_out()
@@ -1066,14 +1052,13 @@ class Heatmap(LargeMap):
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         point = event.position()
         selection = self._state.selection
+        layout = self.layout_now
         pair = self.pair_at(point)
-        is_on_label = self._label_at(point) is not None
+        is_on_label = layout is not None and layout.label_at(point) is not None
         shapes = Qt.CursorShape
         beside = shapes.PointingHandCursor if is_on_label else shapes.ArrowCursor
         self.setCursor(shapes.CrossCursor if pair else beside)
-        selection.hovered_sum = (
-            self.layout_now.sum_at(point) if self.layout_now is not None else None
-        )
+        selection.hovered_sum = layout.sum_at(point) if layout is not None else None
         if pair is not None:
             selection.hovered_word = None
         selection.hovered = pair
@@ -1088,13 +1073,14 @@ class Heatmap(LargeMap):
 
         With Ctrl or Shift on a cell or its query's label, the query joins those picked.
         """
-        if event.button() != Qt.MouseButton.LeftButton:
+        view, layout = self._view, self.layout_now
+        if event.button() != Qt.MouseButton.LeftButton or view is None or layout is None:
             return
         pair = self.pair_at(event.position())
         mode = selection_mode_of(event)
         if pair is not None and mode == "alone":
             self._state.selection.pin(pair)
-        elif (band := self._band_at(event.position())) is not None:
+        elif (band := layout.band_at(event.position(), view)) is not None:
             self.pick(band, mode)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
@@ -1122,10 +1108,11 @@ class Heatmap(LargeMap):
 
     def tip_at(self, position: QPointF) -> str | None:
         """The whole label under the mouse, and the effect of a click on it."""
-        if self._view is None:
+        view, layout = self._view, self.layout_now
+        if view is None or layout is None:
             return None
-        band = self._label_at(position)
-        return map_text.label_tip(self._view, band) if band is not None else ""
+        band = layout.label_at(position)
+        return map_text.label_tip(view, band) if band is not None else ""
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)

@@ -124,11 +124,8 @@ class WordChips(Canvas):
 
     def heightForWidth(self, width: int) -> int:
         chips = self._flow(width)[1] if self._state.translation else []
-        return (
-            chips[-1][1].bottom() + 1 + scaled(BAR_HEIGHT) + 2
-            if chips
-            else self._chip_height() + scaled(BAR_HEIGHT) + 2
-        )
+        bottom = chips[-1][1].bottom() + 1 if chips else self._chip_height()
+        return bottom + scaled(BAR_HEIGHT) + 2
 
     @property
     def line_height(self) -> int:
@@ -198,10 +195,10 @@ class WordChips(Canvas):
             painter.setOpacity(1 - DIMMED_OPACITY if dims_others and word != pointed else 1)
             self._paint_box(painter, word, box, shares.get(word, 0.0), is_outlined=word in outlined)
             self._paint_word(painter, word, box)
-            self._paint_bar(painter, box, math.exp(translation.word_log_probability(word)))
+            _paint_bar(painter, box, math.exp(translation.word_log_probability(word)))
         pointed_box = next((box for word, box in self.boxes if word == pointed), None)
         if pointer is not None and pointed_box is not None:
-            self._paint_pointer(painter, pointer.style, pointed_box)
+            _paint_pointer(painter, pointer.style, pointed_box, self.rect())
 
     def _outlined_words(self) -> set[Word | None]:
         """The words under the mouse here and elsewhere, and that of the row under the mouse."""
@@ -232,29 +229,6 @@ class WordChips(Canvas):
         painter.setPen(current_theme().color("warm" if is_new else "text"))
         painter.setFont(current_theme().font(self._font_size(), bold=is_new))
         painter.drawText(box, Qt.AlignmentFlag.AlignCenter, _shortened(word.text))
-
-    def _paint_pointer(self, painter: QPainter, style: PointerStyle, box: QRect) -> None:
-        """Paints a ring around a chip, or an arrow at it."""
-        if style == "ring":
-            painter.setPen(QPen(current_theme().color("pointer"), POINTER_PX))
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.drawRoundedRect(box.adjusted(-1, 2, 1, -2), CHIP_RADIUS, CHIP_RADIUS)
-        elif style == "arrow":
-            shapes = pointer_shapes(style, _as_box(box), _as_box(self.rect()))
-            paint_shapes(painter, shapes, QPointF(), current_theme())
-
-    def _paint_bar(self, painter: QPainter, box: QRect, probability: float) -> None:
-        """The full width is probability 1; an uncertain word is warm."""
-        left = box.left() + scaled(PADDING)
-        width = box.width() - 2 * scaled(PADDING)
-        y = box.bottom() + 1 + scaled(BAR_HEIGHT) / 2
-        theme = current_theme()
-        color = theme.color("warm" if probability < LOW_PROBABILITY else "accent")
-        for share, shade in ((1.0, theme.color("border")), (probability, color)):
-            pen = QPen(shade, scaled(BAR_HEIGHT))
-            pen.setCapStyle(Qt.PenCapStyle.RoundCap)
-            painter.setPen(pen)
-            painter.drawLine(QPointF(left, y), QPointF(left + max(share * width, 0.1), y))
 
     def _flow(self, width: int) -> tuple[QRect | None, list[tuple[Word, QRect]]]:
         """The places of the given first symbol, if there is one, and of each word."""
@@ -298,6 +272,31 @@ class WordChips(Canvas):
 def _shortened(text: str) -> str:
     text = visible(text)
     return text if len(text) <= 40 else text[:39] + "…"
+
+
+def _paint_pointer(painter: QPainter, style: PointerStyle, box: QRect, around: QRect) -> None:
+    """Paints a ring around a chip, or an arrow at it that comes from within `around`."""
+    if style == "ring":
+        painter.setPen(QPen(current_theme().color("pointer"), POINTER_PX))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.drawRoundedRect(box.adjusted(-1, 2, 1, -2), CHIP_RADIUS, CHIP_RADIUS)
+    elif style == "arrow":
+        shapes = pointer_shapes(style, _as_box(box), _as_box(around))
+        paint_shapes(painter, shapes, QPointF(), current_theme())
+
+
+def _paint_bar(painter: QPainter, box: QRect, probability: float) -> None:
+    """The full width is probability 1; an uncertain word is warm."""
+    left = box.left() + scaled(PADDING)
+    width = box.width() - 2 * scaled(PADDING)
+    y = box.bottom() + 1 + scaled(BAR_HEIGHT) / 2
+    theme = current_theme()
+    color = theme.color("warm" if probability < LOW_PROBABILITY else "accent")
+    for share, shade in ((1.0, theme.color("border")), (probability, color)):
+        pen = QPen(shade, scaled(BAR_HEIGHT))
+        pen.setCapStyle(Qt.PenCapStyle.RoundCap)
+        painter.setPen(pen)
+        painter.drawLine(QPointF(left, y), QPointF(left + max(share * width, 0.1), y))
 
 
 def _as_box(rect: QRect) -> Box:
