@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from PySide6.QtCore import QEvent, QSize, QTimer
+from PySide6.QtCore import QEvent, QSize, Qt, QTimer
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QButtonGroup, QLabel, QMenu, QSizePolicy, QToolButton, QWidget
 
@@ -13,7 +13,7 @@ from .widgets.buttons import MenuButton
 from .widgets.commands import BoundCommand
 from .widgets.dialogs import add_files
 from .widgets.labels import ElidingLabel
-from .widgets.layouts import Space, row_of
+from .widgets.layouts import Part, Space, row_of
 
 MAX_FOLDER_LENGTH = 48
 
@@ -98,6 +98,8 @@ def _short_folder(path: Path) -> str:
 
 
 NOTICE_MS, NARROW = 5_000, 880
+NOTICE_WIDTH = 200
+"""Pixels that the status always has, so that a notice moves nothing. Longer ones are elided."""
 
 
 class TopBar(QWidget):
@@ -191,7 +193,8 @@ class TopBar(QWidget):
         hidden_device = (
             self.device.sizeHint().width() + row.spacing() if self.device.isHidden() else 0
         )
-        whole_width = row.sizeHint().width() + hidden_device + self.model_button.saved_now()
+        whole_width = row.sizeHint().width() + scaled(NOTICE_WIDTH)
+        whole_width += hidden_device + self.model_button.saved_now()
         width_without_device = whole_width - self.device.sizeHint().width() - row.spacing()
         self.device.setVisible(whole_width <= self.width())
         self.model_button.set_brief(is_narrow or width_without_device > self.width())
@@ -204,8 +207,10 @@ class TopBar(QWidget):
         for tab in self.tabs.values():
             group.addButton(tab)
         next(iter(self.tabs.values())).setChecked(True)
-        state = (
-            self.status,
+        self.status.setAlignment(Qt.AlignmentFlag.AlignRight)
+        self.status.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        state: tuple[Part, ...] = (
+            (self.status, 1),  # in the room that the others leave
             Space(14),
             self.model_button,
             Space(10),
@@ -216,7 +221,6 @@ class TopBar(QWidget):
         row_of(
             name,
             *self.tabs.values(),
-            1,
             *state,
             spacing=4,
             margins=(PAGE_MARGIN, 8, PAGE_MARGIN - 6, 8),

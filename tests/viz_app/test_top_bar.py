@@ -80,9 +80,16 @@ def test_a_narrow_bar_shows_the_notice_whole_and_never_a_letter_of_the_device(
     assert MODEL in bar.model_button.text()
 
 
-def test_the_device_comes_back_when_the_notice_goes(bar: TopBar, qtbot: QtBot) -> None:
+def test_a_long_notice_is_elided_and_moves_nothing(bar: TopBar, qtbot: QtBot) -> None:
     bar.resize(1100, bar.height())
-    bar.show_notice("a notice that is so long that the device does not fit beside it")
-    qtbot.waitUntil(lambda: bar.device.isHidden())
-    bar.show_notice("")
-    qtbot.waitUntil(lambda: bar.device.isVisible() and bar.device.shown_text() == DEVICE)
+    parts = bar.model_button, bar.device, bar.menu_button
+    qtbot.waitUntil(lambda: bar.model_button.width() >= bar.model_button.sizeHint().width())
+    before = [(part.isVisible(), part.geometry()) for part in parts]
+    notice = "a notice that is so long that the device and the model would not fit beside it"
+    bar.show_notice(notice)
+    for _ in range(3):
+        QCoreApplication.processEvents()
+    assert [(part.isVisible(), part.geometry()) for part in parts] == before
+    bar.status.grab()
+    assert bar.status.shown_text().endswith("…")
+    assert bar.status.toolTip() == notice

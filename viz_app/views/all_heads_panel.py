@@ -3,7 +3,7 @@
 from functools import partial
 
 from PySide6.QtCore import QPoint
-from PySide6.QtWidgets import QFrame, QWidget
+from PySide6.QtWidgets import QFrame
 
 from augenmerk.core.maps.roles import ROLES, Role, SampleRoles
 from augenmerk.core.model.heads import HeadGroup
@@ -12,10 +12,10 @@ from augenmerk.core.translation.result import Translation
 from ..heatmap.head_grid import HeadGrid, HeadGridArea
 from ..state.experiment_state import ExperimentState
 from ..state.map_view_settings import on_redraw
-from ..theme import GAP, PANEL_MARGIN
+from ..theme import PANEL_MARGIN
 from ..widgets.buttons import ChoiceMenu
 from ..widgets.labels import ElidingLabel, label
-from ..widgets.layouts import column_of, row_of, wrapping_row
+from ..widgets.layouts import column_of, wrapping_row
 from .cell_menu import PartsMenu
 
 SCALES = {
@@ -24,7 +24,7 @@ SCALES = {
         "Shared: the last colour stands for weight 1 everywhere (for norms: the largest of a kind)",
     ),
     "layer": ("per layer", "Per layer: the last colour stands for the largest weight in the layer"),
-    "own": ("each its own", "Each head: the last colour stands for its largest weight"),
+    "own": ("per head", "Each head: the last colour stands for its largest weight"),
 }
 ANY_ROLE = "any"
 KEYS = """← → heads   ↑ ↓ layers   O on/off   (while typing: Esc first, or hold Alt)
@@ -62,13 +62,12 @@ class AllHeadsPanel(QFrame):
         self.scale_menu.chosen.connect(partial(setattr, state.settings, "scale"))
         self.order_menu = ChoiceMenu("The order of the heads of a kind", ORDERS)
         self.order_menu.chosen.connect(partial(setattr, state.settings, "order"))
-        self.role_menu = ChoiceMenu("", {})
+        self.role_menu = ChoiceMenu("", {role: (role, "") for role in (ANY_ROLE, *ROLES)})
         self.role_menu.chosen.connect(self._choose_role)
         self.hint = hint = ElidingLabel("small", KEYS)
         self.title = label("heading", "All heads")
-        menus = QWidget()
-        row_of(self.order_menu, self.role_menu, self.scale_menu, within=menus)
-        header = wrapping_row((self.title, menus), spacing=GAP)
+        menus = (self.order_menu, self.role_menu, self.scale_menu)
+        header = wrapping_row((self.title, *menus), spacing=6)
         margins = (PANEL_MARGIN, 8, 4, 8)
         column_of(header, (self.area, 1), hint, spacing=4, margins=margins, within=self)
         state.result_changed.connect(self.rebuild)

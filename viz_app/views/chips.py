@@ -47,7 +47,6 @@ from ..widgets.layouts import (
     replace_widgets,
     row_of,
     set_visible,
-    take_out,
 )
 from .commands import NEXT_MAPS, REDO, UNDO
 
@@ -516,12 +515,13 @@ class InterventionChips(QWidget):
         row = self._row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         scales(row.setSpacing, 2)
-        row.addWidget(self.hint, 1, Qt.AlignmentFlag.AlignVCenter)
-        row.addWidget(self._flow_area, 1)
-        row.addStretch()  # keeps the buttons at the right while nothing else is shown
-        row.addWidget(self.suggestion, 0, Qt.AlignmentFlag.AlignTop)
+        # before the chips, whose number and length vary
         for button in (self.undo_button, self.redo_button, self.reset_button):
             row.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
+        row.addWidget(self.hint, 1, Qt.AlignmentFlag.AlignVCenter)
+        row.addWidget(self._flow_area, 1)
+        row.addStretch()  # keeps the buttons at the left while nothing else is shown
+        row.addWidget(self.suggestion, 0, Qt.AlignmentFlag.AlignTop)
         state.experiment_changed.connect(self.rebuild)
         state.result_changed.connect(self.rebuild)
         self.rebuild()
@@ -541,16 +541,6 @@ class InterventionChips(QWidget):
         if self._suggested is not None:
             self._state.submit(edits.intervene(scaling(self._suggested)))
 
-    def put_beside(self, widget: QWidget | None) -> None:
-        """Puts another widget into the space that the chips leave in their line; None frees it
-        again.
-        """
-        # 0: only the width they need
-        self._row.setStretchFactor(self._flow_area, 0 if widget is not None else 1)
-        if widget is not None:
-            take_out(widget)
-            self._row.insertWidget(self._row.indexOf(self._flow_area) + 1, widget, 1)
-
     def set_low(self, is_low: bool) -> None:
         """Shows fewer rows of chips at once on a low page."""
         self._flow_area.set_max_lines(MAX_ROWS_LOW if is_low else MAX_ROWS)
@@ -568,7 +558,6 @@ class InterventionChips(QWidget):
     def rebuild(self) -> None:
         """Updates chips and buttons to the experiment."""
         state = self._state
-        experiment = self._state.experiment
         focused = self.window().focusWidget()
         set_visible(self.suggestion, False, focus_to=self.undo_button)
         focused_chip = next(
@@ -583,7 +572,6 @@ class InterventionChips(QWidget):
         self._flow_area.updateGeometry()
         self.hint.setVisible(not is_changed and state.result is not None)
         self._rebuild_undo_buttons(focused)
-        set_visible(self.reset_button, bool(experiment.interventions), focus_to=self.undo_button)
         if focused_chip is not None and self.chips:
             self.chips[min(focused_chip, len(self.chips) - 1)].setFocus()
         elif focused_chip is not None:
@@ -600,9 +588,16 @@ class InterventionChips(QWidget):
             if focused is button and not can:
                 other.setEnabled(True)
                 other.setFocus()
-        for button, can in ((self.undo_button, can_undo), (self.redo_button, can_redo)):
+        can_reset = bool(self._state.experiment.interventions)
+        if focused is self.reset_button and not can_reset:
+            (self.undo_button if can_undo else self.redo_button).setFocus()
+        for button, can in (
+            (self.undo_button, can_undo),
+            (self.redo_button, can_redo),
+            (self.reset_button, can_reset),
+        ):
             button.setEnabled(can)
-            button.setVisible(can_undo or can_redo)
+            button.setVisible(can_undo or can_redo or can_reset)
 
     def _new_chips(self) -> list[QToolButton]:
         experiment = self._state.experiment

@@ -1,7 +1,6 @@
 """One head, large."""
 
 import logging
-import re
 from collections.abc import Callable
 from functools import partial
 from html import escape
@@ -22,7 +21,6 @@ from PySide6.QtWidgets import (
 
 from augenmerk.core.errors import StorageError
 from augenmerk.core.maps.measures import MEASURES
-from augenmerk.core.model.heads import KIND_TITLES, AttentionKind
 
 from ..heatmap.heatmap import Heatmap, LargeMap, least_height
 from ..state import map_text
@@ -59,7 +57,7 @@ QUESTION = "What am I looking at?"
 LOW_PANEL = 560
 """Pixels of height below which the map gets more room: the tools have one line, a menu replaces the
 controls, and the meaning of a row is one paragraph."""
-LEAST_NAME, ROLE_WIDTH, LEAST_NAME_AND_ROLE, QUESTION_WIDTH = 225, 110, 570, 130
+LEAST_NAME, ROLE_WIDTH, LEAST_NAME_AND_ROLE, QUESTION_WIDTH = 385, 110, 570, 130
 """Pixels that the name of a head needs with the buttons at the right end; with its role; and the
 question in full.
 """
@@ -91,6 +89,7 @@ class HeadPanel(QFrame):
         export_button: saves the map as a picture; extensions put a larger menu on it.
         measure_menu: the measure of the cells.
         picture_menu: the ways to draw the map; hidden if there is only one.
+        overflow_button: the tools that a low, narrow panel has no room for.
         scope_menu: the heads in the map.
         combination_menu: how they are combined.
         explain_button: shows the explanation.
@@ -121,7 +120,7 @@ class HeadPanel(QFrame):
         self.controls = MapOptionControls(state)
         self.sizes = SizeControls(state, self.drawings)
         self.title = ElidingLabel("heading")
-        self.role = label("accent")
+        self.role = label("muted")
         self.meaning = label("muted", wraps=True)
         self._meaning_room = StableHeightLabel(self.meaning)
         self.explanation_text = label("", wraps=True)
@@ -157,10 +156,12 @@ class HeadPanel(QFrame):
             action.setToolTip(f"<p>{described.meaning}</p><p>{described.caveat}</p>")
         drawings = {name: (drawing.name, drawing.tip) for name, drawing in DRAWINGS.items()}
         self.picture_menu = ChoiceMenu("How the map is drawn", drawings)
-        if len(drawings) == 1:
-            self.picture_menu.hide()
         self.scope_menu = ChoiceMenu("The heads in the map", SCOPES)
         self.combination_menu = ChoiceMenu("How to combine several heads", COMBINATIONS)
+        self.overflow_button = MenuButton("⋯", "More about this map: drawing, heads, switch")
+        overflow = QMenu(self.overflow_button)
+        overflow.aboutToShow.connect(lambda: self._fill_overflow(overflow))
+        self.overflow_button.setMenu(overflow)
         self.picture_menu.chosen.connect(state.selection.clear_hovered)
         for name in ("measure", "picture", "scope", "combination"):
             self._menus[name].chosen.connect(partial(setattr, settings, name))
@@ -174,6 +175,16 @@ class HeadPanel(QFrame):
         self.explain_button.setCheckable(True)
         self.explain_button.setAccessibleName(QUESTION)
         self.explain_button.toggled.connect(self._show_explanation)
+
+    def _fill_overflow(self, overflow: QMenu) -> None:
+        overflow.clear()
+        for menu in self._menus.values():
+            if len(menu.actions_by_name) > 1 and not menu.isVisibleTo(self):
+                overflow.addMenu(menu.menu()).setText(menu.toolTip())
+        if self._state.settings.scope == "head":
+            overflow.addAction(self.switch_button.text()).triggered.connect(
+                self.switch_button.click
+            )
 
     def ask_where_to_save(self) -> None:
         """Asks for a file, and saves a picture of the large map in it."""
@@ -197,13 +208,16 @@ class HeadPanel(QFrame):
         }
 
     def _lay_out(self) -> None:
-        self._tools, self._ends = QWidget(), QWidget()
-        tools = (*self._menus.values(), self.switch_button)
+        self._tools, self._ends, self._last_tool = QWidget(), QWidget(), QStackedWidget()
+        self._last_tool.addWidget(self.switch_button)
+        self._last_tool.addWidget(self.combination_menu)
+        tools = (self.measure_menu, self.picture_menu, self.scope_menu, self._last_tool)
         ends = (self.export_button, self.explain_button)
-        for button in (*tools, *ends):
+        for button in (*self._menus.values(), self.switch_button, self.overflow_button, *ends):
             button.setProperty("isDense", True)
-        row_of(*tools, 1, spacing=4, within=self._tools)
+        row_of(*tools, self.overflow_button, 1, spacing=4, within=self._tools)
         row_of(*ends, spacing=4, within=self._ends)
+        self._tools.setMinimumWidth(1)  # without room, tools are in a menu
         self._header = QGridLayout()
         scales(self._header.setSpacing, 4)
         self._header.setColumnStretch(0, 1)
@@ -250,7 +264,10 @@ class HeadPanel(QFrame):
         settings = self._state.settings
         for name, menu in self._menus.items():
             menu.show_choice(getattr(settings, name))
-        self.combination_menu.setVisible(settings.scope != "head")
+        is_one_head = settings.scope == "head"
+        self._last_tool.setCurrentWidget(
+            self.switch_button if is_one_head else self.combination_menu
+        )
         self.map.setCurrentWidget(self._frames[settings.known_picture])
         self.setFocusProxy(self.drawings[settings.known_picture])
         self._show_head()
@@ -279,13 +296,10 @@ class HeadPanel(QFrame):
         head = state.selection.head
         shown = state.maps.shown
         parts = map_text.titles(state)
-        forms = forms_of_title(" · ".join(parts), head.kind)
         is_changed = state.result is not None and state.result.is_changed
-        if is_changed and (shown == "original" or state.maps.is_signed(head.kind)):
-            forms = *forms_of_title(" · ".join((*parts, shown)), head.kind), *forms[2:]
-        self._forms = forms
+        is_marked = is_changed and (shown == "original" or state.maps.is_signed(head.kind))
+        self._name = " · ".join((*parts, shown) if is_marked else parts)
         self.switch_button.setText(switch_text(state.experiment, head))
-        self.switch_button.setVisible(is_one_head)
         has_role = state.result is not None and is_one_head and state.roles.sample is not None
         self.role.setText(role_name(state.roles, head) if has_role else "")
         self.role.setToolTip(role_in_words(state.roles, head) if has_role else "")
@@ -431,6 +445,18 @@ class HeadPanel(QFrame):
         """
         layout = self._tools.layout()
         assert layout is not None
+        foldable = (self.picture_menu, self.scope_menu, self._last_tool)
+        tools_width = sum(
+            tool.sizeHint().width() + layout.spacing() for tool in (self.measure_menu, *foldable)
+        )
+        is_folded = width - tools_width < (scaled(LEAST_NAME) if is_low else 0)
+        for tool in foldable:
+            tool.setVisible(not is_folded and (tool is not self.picture_menu or len(DRAWINGS) > 1))
+        self.overflow_button.setVisible(is_folded)
+        beside_menus = width - sum(
+            button.sizeHint().width() for button in (self.measure_menu, self.overflow_button)
+        )
+        self.measure_menu.setVisible(not is_folded or beside_menus >= scaled(LEAST_NAME))
         layout.invalidate()
         beside_tools = width - self._tools.sizeHint().width()
         is_split = beside_tools < scaled(LEAST_NAME if is_low else LEAST_NAME_AND_ROLE)
@@ -438,8 +464,8 @@ class HeadPanel(QFrame):
         role_width = max(scaled(ROLE_WIDTH), self.role.sizeHint().width())
         has_room_for_role = is_split or beside_tools >= scaled(LEAST_NAME) + role_width
         self.role.setVisible(bool(role) and has_room_for_role)
-        with_role = (f"{self._forms[0]} · {role}",) if role and not has_room_for_role else ()
-        self.title.setText("\n".join((*with_role, *self._forms)))
+        with_role = (f"{self._name} · {role}",) if role and not has_room_for_role else ()
+        self.title.setText("\n".join((*with_role, self._name)))
         has_room = (width if is_split else beside_tools) >= scaled(
             LEAST_NAME_AND_ROLE + QUESTION_WIDTH
         )
@@ -478,10 +504,3 @@ def _added_drawings(state: ExperimentState) -> dict[DrawingName, LargeMap]:
                 _LOG.exception("The drawing “%s” of maps cannot be used", name)
                 DRAWINGS.leave_out(name)
     return drawings
-
-
-def forms_of_title(title: str, kind: AttentionKind) -> tuple[str, ...]:
-    """Forms of a title, from "Cross-attention · layer 3 · head 5 · off" to "Cross 3·5 off"."""
-    short = title.replace(KIND_TITLES[kind], map_text.KIND_NAMES[kind])
-    shorter = re.sub(r" · layer (\d+) · head (\d+)", r" \1·\2", short)
-    return title, short, shorter, shorter.replace(" · ", " ")

@@ -82,6 +82,7 @@ MAP_OPTIONS = (
     ),
 )
 ENCODER_TIP = "The encoder predicts nothing: its queries are the tokens it reads."
+NOTHING_SPLIT_TIP = "No word of this sentence or its translation is split into subwords."
 
 
 class MapOptionControls(QWidget):
@@ -143,13 +144,13 @@ class MapOptionControls(QWidget):
         for option in MAP_OPTIONS:
             is_needless = is_encoder and option.setting == "label_mode"
             tip = ENCODER_TIP if is_needless else option.tip
+            if option.setting == "merges_words" and not map_text.splits_words(self._state):
+                is_needless, tip = True, NOTHING_SPLIT_TIP
             for control in (self.actions_by_name[option.name], self.boxes[option.name]):
                 control.setChecked(getattr(settings, option.setting) == (option.value or True))
                 control.setEnabled(not is_needless)
                 if tip != control.toolTip():
                     control.setToolTip(tip)
-                if option.setting == "merges_words":
-                    control.setVisible(map_text.splits_words(self._state))
 
     def _choose(self, option: MapOption, is_chosen: bool) -> None:
         """Changes the setting; of two radio buttons that do, only the one that is chosen."""

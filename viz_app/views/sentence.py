@@ -55,10 +55,7 @@ LOW_PAGE = 820
 NARROW_PAGE, LOW_PAGE_TO_FOLD = 1264, 740
 """Pixels of the page, which is a little smaller than the window, below which the card is folded."""
 LOWEST_PAGE = 680
-"""Height of the page, in pixels, below which sentences count as long sooner.
-
-The original translation has one line then.
-"""
+"""Height of the page, in pixels, below which sentences count as long sooner."""
 BUNDLED_LANGUAGE = "de"
 """The source language of the model that opens if no other does."""
 EDIT_TIP = (
@@ -67,8 +64,7 @@ EDIT_TIP = (
 )
 BUSY = "translating…"
 WIDEST_FACTS = "of the original: −00.00 → −00.00"
-BESIDE_MARGIN = 10
-MAX_ORIGINAL_LINES = 2
+MESSAGES_HEIGHT = 18
 MAX_CHIP_LINES, LEAST_CHIPS_WIDTH = 4, 200
 
 
@@ -186,14 +182,13 @@ class SentencePanel(QFrame):
         self.interventions.setMinimumHeight(self.shown_switch.sizeHint().height())
         self.interventions.set_low(page_height < scaled(LOW_PAGE))
         self._is_lowest = page_height < scaled(LOWEST_PAGE)
-        self.rows.max_original_lines = 1 if self._is_lowest else MAX_ORIGINAL_LINES
         self._adapt_density()
         self.input.set_max_lines(3 if page_height < scaled(LOW_PAGE) else 4)
         for translated in (self.sentence, self.chips_area):
             translated.set_max_lines(2 if page_height < scaled(LOW_PAGE) else 4)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Places the original line again: width and fonts may have changed, see `Theme.apply`."""
+        """Fits the rows: width and fonts may have changed, see `Theme.apply`."""
         super().resizeEvent(event)
         self.rows.fit()
 
@@ -267,7 +262,6 @@ class SentencePanel(QFrame):
             self.sentence.emphasize([word.text for word in translation.target_words if word in new])
         before = original_text(result)
         self.original_line.setText(before)
-        self.rows.place_original()
         self.original_line.setVisible(bool(before))
         self.marks.mark()
         self.marks.shade()
@@ -376,15 +370,15 @@ class SourceMarks:
 class SentenceRows:
     """Places the parts of a `SentencePanel` in rows of their own, or folded without room.
 
+    One line is kept for messages: notes, a notice on the sentence, and the original translation.
+
     Attributes:
         is_folded: whether the words replace the sentence.
-        max_original_lines: the greatest number of lines of the original translation.
     """
 
     def __init__(self, panel: SentencePanel) -> None:
         self._panel = panel
         self.is_folded = self._is_wide = False
-        self.max_original_lines = MAX_ORIGINAL_LINES
         self._source_name, self._target_name, self._words_name = (
             label("muted"),
             label("muted"),
@@ -392,6 +386,7 @@ class SentenceRows:
         )
         self._indents = [QWidget() for _ in range(2)]
         self._original_row, self._words_side = QWidget(), QWidget()
+        self._messages = QWidget()
         self._page_button: QWidget | None = None
         self._lay_out()
 
@@ -414,7 +409,7 @@ class SentenceRows:
         return True
 
     def fit(self) -> None:
-        """Places the original line again: width and fonts may have changed, see `Theme.apply`."""
+        """Follows width and fonts, see `Theme.apply`."""
         self.fit_names()
         if self.is_folded and self._is_wide != (
             is_wide := self._panel.width() >= scaled(NARROW_PAGE)
@@ -422,7 +417,6 @@ class SentenceRows:
             self._is_wide = is_wide
             self._arrange()
         self._fit_side()
-        self.place_original()
 
     def show_names(self, source: str, target: str) -> None:
         """Shows the names of the two languages."""
@@ -462,6 +456,9 @@ class SentenceRows:
         self._side_column = column_of(self._buttons, spacing=0, within=self._side)
         self._target_row = labelled_row(self._target_name, panel.sentence, self._side)
         row_of(self._indents[0], spacing=12, within=self._original_row)
+        messages = (panel.note, panel.coverage_notice, (panel.original_line, 1))
+        row_of(*messages, spacing=12, within=self._messages)
+        scales(self._messages.setFixedHeight, MESSAGES_HEIGHT)  # empty too, so that nothing moves
         self._words_column = column_of(panel.chips_area, spacing=2, within=self._words_side)
         self._words_row = labelled_row(self._words_name, self._words_side, panel.facts)
         self._words_row.setAlignment(self._words_side, Qt.AlignmentFlag.AlignTop)
@@ -473,8 +470,6 @@ class SentenceRows:
             self._original_row,
             self._words_row,
             self._last_row,
-            panel.coverage_notice,
-            panel.note,
             within=panel,
         )
         self._arrange()
@@ -483,16 +478,8 @@ class SentenceRows:
         """Moves the parts to the places of a folded or unfolded panel."""
         panel = self._panel
         corner = Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignRight
-        policy = panel.original_line.sizePolicy()
-        # next to the chips it takes the rest; in a line of its own it keeps its width: heads must
-        # not move from under the mouse that switches them off
-        policy.setHorizontalPolicy(
-            QSizePolicy.Policy.Ignored if self.is_folded else QSizePolicy.Policy.Preferred
-        )
-        policy.setRetainSizeWhenHidden(not self.is_folded)
-        panel.original_line.setSizePolicy(policy)
         self._original_row.setVisible(not self.is_folded)
-        for widget in (self._page_button, self._side, panel.facts, panel.original_line):
+        for widget in (self._page_button, self._side, panel.facts, self._messages):
             if widget is not None:
                 take_out(widget)
         if self._page_button is not None:
@@ -509,17 +496,14 @@ class SentenceRows:
             else:
                 self._side_column.addWidget(panel.facts, 0, corner)
             scales(panel.facts.setContentsMargins, 0, 0, 7, 0)
-            self.place_original()
+            self._words_column.addWidget(self._messages)
         else:
             self._target_row.addWidget(self._side, 0, corner)
             self._words_row.addWidget(panel.facts, 0, corner)
             scales(panel.facts.setContentsMargins, 0, 8, 7, 0)
             row = self._original_row.layout()
             assert isinstance(row, QHBoxLayout)
-            panel.original_line.setContentsMargins(0, 0, 0, 0)
-            panel.original_line.set_max_lines(1)
-            row.addWidget(panel.original_line, 1)
-            panel.interventions.put_beside(None)
+            row.addWidget(self._messages, 1)
         self._fit_side()
 
     def _fit_side(self) -> None:
@@ -527,34 +511,6 @@ class SentenceRows:
         panel = self._panel
         widest = panel.facts.fontMetrics().horizontalAdvance(WIDEST_FACTS) + scaled(12)
         self._side.setMinimumWidth(widest if self.is_folded else 0)
-
-    def place_original(self) -> None:
-        """Puts the original line of a folded panel next to the chips if it fits, else below."""
-        panel = self._panel
-        if not self.is_folded:
-            return
-        switch = panel.shown_switch.sizeHint().width() if panel.shown_switch.is_offered else 0
-        margins = self._column.contentsMargins().left() + self._column.contentsMargins().right()
-        taken = self._indents[1].width() + switch + 3 * self._last_row.spacing()
-        taken += panel.interventions.width_in_one_line()
-        line = panel.original_line
-        fits = line.whole_width() + 2 * BESIDE_MARGIN <= panel.width() - margins - taken
-        # heads must not move from under the mouse at first
-        is_beside = fits or len(panel.interventions.chips) <= 1
-        policy = line.sizePolicy()
-        policy.setHorizontalPolicy(
-            QSizePolicy.Policy.Ignored if is_beside else QSizePolicy.Policy.Expanding
-        )
-        line.setSizePolicy(policy)
-        line.set_max_lines(1 if fits else self.max_original_lines)
-        side = BESIDE_MARGIN if is_beside else 0
-        line.setContentsMargins(side, 0, side, 0)
-        if is_beside:
-            panel.interventions.put_beside(line)
-        else:
-            panel.interventions.put_beside(None)
-            take_out(line)
-            self._words_column.addWidget(line)
 
 
 class Facts(QLabel):
@@ -605,7 +561,7 @@ class SentenceNotes:
     """
 
     def __init__(self, state: ExperimentState, source: SentenceInput, target: TargetLine) -> None:
-        self.label = label("warm", wraps=True)
+        self.label = ElidingLabel("warm")
         self._state, self._source, self._target = state, source, target
         self._left_out: dict[SentenceInput, str] = {}
         self._plain = ""
@@ -643,7 +599,7 @@ class SentenceNotes:
         # `CoverageNotice` shows the hint
         notes = () if shown is None else (note for note in shown.notes if note != shown.hint)
         said = (problem,) if problem else notes
-        text = "\n".join(filter(None, [*self._left_out.values(), *said, state.notice]))
+        text = " ".join(filter(None, [*self._left_out.values(), *said, state.notice]))
         role = "muted" if text and text == self._plain else "warm"
         if self.label.property("role") != role:
             set_role(self.label, role)

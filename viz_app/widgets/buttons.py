@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TypeVar
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QAction, QActionGroup, QCursor, QKeyEvent
 from PySide6.QtWidgets import QButtonGroup, QMenu, QToolButton, QWidget
 
@@ -36,6 +36,8 @@ class MenuButton(QToolButton):
 class ChoiceMenu(MenuButton):
     """Shows the chosen entry; pressing it offers the others.
 
+    It has room for the widest entry so far, so that a choice moves no other button.
+
     Args:
         tip: the subject of the choice.
         entries: by name, the text on the button and the text in the menu.
@@ -66,6 +68,7 @@ class ChoiceMenu(MenuButton):
         self.choice = ""
         self._actions: dict[str, QAction] | None = None
         self._entries = dict(entries)
+        self._texts = {text for text, _ in entries.values()}
         menu = QMenu(self)
         menu.setToolTipsVisible(True)
         menu.aboutToShow.connect(lambda: self.actions_by_name)
@@ -79,6 +82,7 @@ class ChoiceMenu(MenuButton):
         """
         if list(entries.items()) != list(self._entries.items()):
             self._entries = dict(entries)
+            self._texts |= {text for text, _ in entries.values()}
             self._actions = None
 
     @property
@@ -97,10 +101,23 @@ class ChoiceMenu(MenuButton):
                 menu.addAction(self._group.addAction(action))
         return self._actions
 
+    def sizeHint(self) -> QSize:
+        def width_of(text: str) -> int:
+            return self.fontMetrics().size(Qt.TextFlag.TextShowMnemonic, text).width()
+
+        widest = max((width_of(self._text_of(text)) for text in self._texts), default=0)
+        return super().sizeHint() + QSize(max(0, widest - width_of(self.text())), 0)
+
+    def minimumSizeHint(self) -> QSize:
+        return self.sizeHint()
+
+    def _text_of(self, entry: str) -> str:
+        return f"{self._prefix}{entry} ▾"
+
     def show_choice(self, name: str) -> None:
         """Puts an entry, or a name that is not offered, on the button."""
         text, _ = self._entries.get(name, (name, ""))
-        text = f"{self._prefix}{text} ▾"
+        text = self._text_of(text)
         action = (self._actions or {}).get(name)
         if name == self.choice and text == self.text() and (action is None or action.isChecked()):
             return

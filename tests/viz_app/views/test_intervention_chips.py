@@ -1,6 +1,5 @@
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QLabel, QWidget
 from pytestqt.qtbot import QtBot
 
 from augenmerk.core.model.heads import Head, HeadGroup, Network
@@ -14,7 +13,6 @@ from augenmerk.core.translation.experiment import (
 from augenmerk.viz_app.state.experiment_editor import (
     force,
     intervene,
-    open_experiment,
     remove,
     set_output,
     toggle,
@@ -77,14 +75,9 @@ def test_without_changes_there_is_one_hint(chips: InterventionChips) -> None:
     assert not chips.undo_button.isVisible()
 
 
-@pytest.mark.parametrize("is_folded", [False, True])
 def test_undo_and_redo_stay_where_they_are_without_a_result(
-    chips: InterventionChips, state: ExperimentState, is_folded: bool
+    chips: InterventionChips, state: ExperimentState
 ) -> None:
-    if is_folded:
-        hidden = QWidget(chips)
-        chips.put_beside(hidden)
-        hidden.hide()
     state.submit(toggle(OFF.head))
     state.submit(undo)
     buttons = chips.undo_button, chips.redo_button
@@ -181,19 +174,3 @@ def test_many_chips_scroll_in_three_rows(
     assert not chips.chips[-1].visibleRegion().isEmpty()
     state.submit(remove(*state.experiment.interventions[2:]))
     qtbot.waitUntil(lambda: rows.height() == one)
-
-
-def test_a_longer_chip_is_whole_beside_the_original(
-    chips: InterventionChips, state: ExperimentState, qtbot: QtBot
-) -> None:
-    """In one step from a shorter one, as between two scenes."""
-    chips.resize(900, 40)
-    chips.put_beside(QLabel("Original: A sentence."))
-    state.submit(toggle(Head("cross", 0, 0)))
-    qtbot.waitUntil(lambda: chips._flow_area.width() == chips.chips[0].width())
-    state.submit(
-        open_experiment(
-            state.experiment.baseline.with_interventions(HeadScaled(Head("encoder", 1, 1), 0.25))
-        )
-    )
-    qtbot.waitUntil(lambda: chips._flow_area.width() == chips.chips[0].sizeHint().width())

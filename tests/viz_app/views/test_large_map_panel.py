@@ -196,28 +196,28 @@ def test_the_map_stays_where_it_is_when_a_head_is_switched_off(
     assert panel.map.geometry().bottom() == geometry.bottom()
 
 
-def test_in_a_low_panel_the_tools_stand_beside_a_short_name(
+def test_the_title_has_one_form_and_a_low_panel_folds_tools_into_a_menu(
     panel: HeadPanel, state: ExperimentState
 ) -> None:
+    tools = panel.scope_menu, panel.switch_button
+    assert all(tool.isVisible() for tool in tools)
+    assert not panel.overflow_button.isVisible()
     panel.resize(632, 495)
     settle_layout()
-    assert panel.title.shown_text() == "Cross 1·1"
-    assert (
-        abs(panel.measure_menu.mapTo(panel, QPoint()).y() - panel.title.mapTo(panel, QPoint()).y())
-        < 10
-    )
-    changed_result(state)
-    settle_layout()
-    assert panel.title.shown_text().endswith("off")
-    state.settings.shown = "difference"
-    settle_layout()
-    assert panel.title.shown_text().replace(" · ", " ").startswith("Cross 1·1 off"), (
-        "that it is a difference, the switch says"
-    )
-    assert "difference" in panel.title.toolTip() or "difference" in panel.title.shown_text()
+    assert panel.title.shown_text() == "Cross-attention · layer 1 · head 1"
+    top = panel.title.mapTo(panel, QPoint()).y()
+    assert abs(panel.measure_menu.mapTo(panel, QPoint()).y() - top) < 10
+    assert not any(tool.isVisible() for tool in tools)
+    assert panel.overflow_button.isVisible()
+    menu = panel.overflow_button.menu()
+    menu.aboutToShow.emit()
+    entries = {action.text(): action for action in menu.actions()}
+    assert "The heads in the map" in entries
+    entries["Switch off"].trigger()
+    assert state.experiment.interventions == (HeadScaled(state.selection.head),)
 
 
-def test_the_title_has_the_role_in_its_tool_tip_where_there_is_no_room_beside_it(
+def test_the_title_ends_with_the_role_where_there_is_no_room_for_both(
     panel: HeadPanel, state: ExperimentState
 ) -> None:
     shapes = {kind: state.maps.shape(kind) for kind in ATTENTION_KINDS}
@@ -228,8 +228,7 @@ def test_the_title_has_the_role_in_its_tool_tip_where_there_is_no_room_beside_it
     panel.resize(632, 495)
     settle_layout()
     assert not panel.role.isVisible()
-    assert panel.title.shown_text() == "Cross 1·1"
-    assert panel.title.toolTip() == "Cross-attention · layer 1 · head 1 · self"
+    assert panel.title.shown_text() == "Cross-attention · layer 1 · head 1 · self"
 
 
 def test_a_role_that_does_not_show_in_this_sentence_is_named_as_usual_only(
@@ -258,9 +257,12 @@ def test_a_role_that_does_not_show_in_this_sentence_is_named_as_usual_only(
 def test_without_split_words_there_is_nothing_to_merge(
     panel: HeadPanel, state: ExperimentState
 ) -> None:
-    assert panel.controls.boxes["merges_words"].isVisible()
+    box = panel.controls.boxes["merges_words"]
+    assert box.isEnabled()
     state.show_translation(make_translation())
-    assert not panel.controls.boxes["merges_words"].isVisible()
+    assert box.isVisible(), "the boxes after it must not move"
+    assert not box.isEnabled()
+    assert "split into subwords" in box.toolTip()
 
 
 def test_hiding_says_how_much_is_hidden_or_that_nothing_is(

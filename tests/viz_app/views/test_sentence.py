@@ -357,40 +357,22 @@ def test_changed_words_stay_marked_in_another_theme(qtbot: QtBot) -> None:
         assert [selection.cursor.selectedText() for selection in line.extraSelections()] == ["run"]
 
 
-def test_folded_the_whole_original_stays_in_sight_beside_many_changes(
-    qtbot: QtBot, panel: SentencePanel, state: ExperimentState
+@pytest.mark.parametrize("height", [700, 900])
+def test_the_original_and_the_notes_share_a_line_that_is_always_there(
+    panel: SentencePanel, state: ExperimentState, height: int
 ) -> None:
-    panel.fit(panel.width(), 700)
-    assert panel.rows.is_folded
-    answer(state)
-    line = panel.original_line
-    state.submit(intervene(HeadScaled(Head("cross", 0, 0))))
-    answer(state)
-    qtbot.waitUntil(line.isVisible)
-    assert panel.interventions.isAncestorOf(line)
-    assert line.shown_text().replace("\n", " ") in line.text().split("\n"), (
-        "a whole form of the text"
-    )
-    state.submit(
-        intervene(
-            *(HeadScaled(Head("cross", 0, head)) for head in range(1, 4)), ForcedToken(1, "dog")
-        )
-    )
+    panel.fit(2000, height)
+    state.submit(intervene(HeadScaled(Head("cross", 0, 0)), ForcedToken(1, "dog")))
     answer(state)
     settle_layout()
-    assert not panel.interventions.isAncestorOf(line)
-    assert line.isVisible()
-    assert line.shown_text().replace("\n", " ") == line.whole
-    panel.original_line.setText("Original: " + "a word " * 30)
-    panel.rows.place_original()
-    qtbot.waitUntil(lambda: line.height() >= 2 * line.fontMetrics().lineSpacing())
-    assert line.shown_text().count("\n") == 1
-    panel.fit(panel.width(), 600)
-    panel.rows.place_original()
-    qtbot.waitUntil(lambda: line.height() < 2 * line.fontMetrics().lineSpacing())
-    assert line.shown_text().startswith("Original: a word"), (
-        "the rows of the map need the second line"
-    )
+    height_before = panel.sizeHint().height()
+    panel.original_line.setText("Original: " + "a word " * 90)
+    state.report("A notice.")
+    settle_layout()
+    assert panel.original_line.isVisible()
+    assert panel.note.isVisible()
+    assert panel.original_line.shown_text().endswith("…")
+    assert panel.sizeHint().height() == height_before
 
 
 def test_an_emptied_sentence_leaves_the_end_of_the_line_and_undo_where_they_are(

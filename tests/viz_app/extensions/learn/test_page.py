@@ -1335,7 +1335,7 @@ def test_points_of_heads_and_their_map_share_a_large_page(qtbot: QtBot, page: Le
     resting_heights(qtbot, view)
     points = view.figures[0]
     assert isinstance(points, ClarityVsImportanceFigure)
-    assert points.plot.height() > 1.3 * points.plot.minimumHeight()
+    assert points.plot.height() > 1.25 * points.plot.minimumHeight()
 
 
 def test_the_published_mask_of_20_positions_is_shown_in_place_of_the_sentences(

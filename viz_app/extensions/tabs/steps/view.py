@@ -449,9 +449,9 @@ class StepsTab(AnalysisTab):
         add_parts(
             self.column,
             controls,
+            self.word,  # above what has more lines for another translation
             self.tokens_area,
             (self._body, 1),
-            self.word,
             self._beside,
             self.unreached,
         )

@@ -1,0 +1,170 @@
+"""Nothing moves unasked: typed text, notices and longer words leave every control in its place."""
+
+from collections.abc import Callable, Mapping
+
+import pytest
+from PySide6.QtCore import QPoint, QRect
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QApplication,
+    QComboBox,
+    QLineEdit,
+    QRadioButton,
+    QWidget,
+)
+from pytestqt.qtbot import QtBot
+
+from augenmerk.core.model.heads import Head
+from augenmerk.viz_app.main_window import MainWindow
+from augenmerk.viz_app.state.experiment_editor import reset, toggle
+from augenmerk.viz_app.state.experiment_state import ExperimentState
+from augenmerk.viz_app.theme import Theme
+from tests.conftest import open_once
+from tests.viz_app.builders import settle_layout
+from tests.viz_app.conftest import MakeWindow
+from tests.viz_app.parts import learn_page_of
+
+SIZES = ((1100, 700), (1280, 800), (1440, 900), (1920, 1080))
+GERMAN, ENGLISH = "Ein Mann steht auf einer Leiter.", "The man is standing on a ladder today"
+SPLIT = "Ein Mann steht auf Xylophonquarz ☃."
+"""It has an unknown character and words that are split into subwords."""
+
+
+def controls(window: MainWindow) -> dict[QWidget, QRect]:
+    """The place of each visible, enabled control, in pixels of the window."""
+    kinds = (QAbstractButton, QComboBox, QLineEdit)
+    return {
+        control: QRect(control.mapTo(window, QPoint(0, 0)), control.size())
+        for control in window.findChildren(QWidget)
+        if isinstance(control, kinds) and control.isVisible() and control.isEnabled()
+    }
+
+
+def moved(before: Mapping[QWidget, QRect], after: Mapping[QWidget, QRect]) -> list[str]:
+    """The controls that have another place. A longer text may move one edge, not both."""
+    return [
+        f"{_name(control)}: {old.getRect()} → {new.getRect()}"
+        for control, old in before.items()
+        if (new := after.get(control, old)).top() != old.top()
+        or (new.left() != old.left() and new.right() != old.right())
+    ]
+
+
+def _name(control: QWidget) -> str:
+    text = control.text() if isinstance(control, QAbstractButton | QLineEdit) else ""
+    return f"{type(control).__name__} {text or control.accessibleName() or control.toolTip()}"
+
+
+def _settle(qtbot: QtBot, state: ExperimentState) -> None:
+    """Waits until the translation shown is the requested one, in the chosen measure."""
+
+    def is_settled() -> bool:
+        result = state.result
+        is_shown = result is not None and result.experiment == state.experiment
+        return is_shown and not state.request.is_running and not state.measuring.is_awaited
+
+    qtbot.waitUntil(is_settled)
+    settle_layout()
+
+
+@pytest.fixture
+def window(make_window: MakeWindow) -> MainWindow:
+    return make_window(None, sentence=GERMAN, loader=open_once)
+
+
+def _deeds(window: MainWindow, qapp: QApplication) -> dict[str, Callable[[], object]]:
+    """What a user does on the Translate page, by name."""
+    state, bar = window.state, window.top_bar
+    type_text = window.translate_page.sentence.input.set_text
+    deeds: dict[str, Callable[[], object]] = {
+        "type English": lambda: type_text(ENGLISH),
+        "type an unknown word": lambda: type_text(SPLIT),
+        "type German": lambda: type_text(GERMAN),
+        "dark": lambda: Theme.dark().apply(qapp),
+        "light": lambda: Theme.light().apply(qapp),
+        "long notice": lambda: bar.show_notice("Saved the attention maps of a long sentence.png"),
+        "training status": lambda: bar.show_status("Training: step 200 of 5,000, loss 3.21"),
+    }
+    for head in (Head("encoder", 2, 5), Head("decoder", 0, 0), Head("cross", 1, 3)):
+        deeds[str(head)] = lambda head=head: state.intents.choose_head(head)
+    deeds["switch off"] = lambda: state.submit(toggle(state.selection.head))
+    deeds["switch on"] = lambda: state.submit(toggle(state.selection.head))
+    for name, values in (("measure", ("norm", "weight")), ("scope", ("layer", "all", "head"))):
+        for value in values:
+            deeds[f"{name} {value}"] = lambda name=name, value=value: setattr(
+                state.settings, name, value
+            )
+    return deeds
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("has_analysis", [False, True])
+@pytest.mark.parametrize("size", SIZES)
+def test_no_control_of_the_translate_page_moves(
+    qtbot: QtBot,
+    qapp: QApplication,
+    window: MainWindow,
+    size: tuple[int, int],
+    has_analysis: bool,
+) -> None:
+    window.resize(*size)
+    window.translate_page.arrangement.show_analysis(has_analysis)
+    _settle(qtbot, window.state)
+    movements = {}
+    for name, act in _deeds(window, qapp).items():
+        before = controls(window)
+        act()
+        _settle(qtbot, window.state)
+        movements[name] = moved(before, controls(window))
+    assert not any(movements.values()), {name: lines for name, lines in movements.items() if lines}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", SIZES)
+def test_no_chapter_moves_when_a_question_or_a_suggestion_is_answered(
+    qtbot: QtBot, window: MainWindow, size: tuple[int, int]
+) -> None:
+    window.resize(*size)
+    window.pages.show("learn")
+    page = learn_page_of(window)
+    assert page is not None
+    qtbot.waitUntil(lambda: page.state.result is not None)
+    movements = {}
+
+    def has_more_lines(text: str) -> bool:
+        """Whether it shows a sentence that needs more lines, or trains."""
+        return "longer" in text or "train" in text
+
+    for index, chapter in enumerate(page.chapters):
+        page.open_chapter(index)
+        page.state.submit(reset)
+        _settle(qtbot, page.state)
+        view = page.view
+        assert view is not None
+        for text in ("Look", "Try: "):
+            for choice in view.findChildren(QRadioButton):
+                if choice.isVisible():
+                    choice.click()
+                    break
+            button = next(
+                (
+                    button
+                    for button in view.findChildren(QAbstractButton)
+                    if button.text().startswith(text) and not has_more_lines(button.text())
+                ),
+                None,
+            )
+            if button is not None and button.isEnabled():
+                before = _controls_outside(window, view)
+                button.click()
+                _settle(qtbot, page.state)
+                movements[f"{chapter.title}, {button.text()}"] = moved(
+                    before, _controls_outside(window, view)
+                )
+    assert not any(movements.values()), {name: lines for name, lines in movements.items() if lines}
+
+
+def _controls_outside(window: MainWindow, view: QWidget) -> dict[QWidget, QRect]:
+    return {
+        control: box for control, box in controls(window).items() if not view.isAncestorOf(control)
+    }
