@@ -233,12 +233,14 @@ class Theme:
         QToolButton[role], QPushButton[role="chapter"] {{ background: transparent; color: {colors.muted};
             border: 1px solid transparent; border-radius: {CHIP_RADIUS}px; padding: 3px 6px; }}
         QToolButton[role]:hover, QPushButton[role="chapter"]:hover {{ color: {colors.text}; }}
+        QToolButton[role="flat"] {{ color: {colors.text}; border-color: {colors.border}; }}
+        QToolButton[role="flat"]:hover {{ border-color: {colors.muted}; }}
         QToolButton[role="flat"]:hover, QToolButton[role="value"]:hover, QToolButton[role="value-heading"]:hover,
             QToolButton[role="legend-run"]:hover {{ background: {colors.raised}; }}
         QToolButton[role]::menu-indicator {{ image: none; width: 0px; }}
         QToolButton[role="flat"][isDense="true"] {{ padding: 3px 3px; }}
         QToolButton[role="flat"]:checked {{ background: {colors.raised}; color: {colors.text}; }}
-        QToolButton[role="flat"]:disabled {{ color: {faded}; }}
+        QToolButton[role="flat"]:disabled {{ color: {faded}; border-color: {colors.raised}; }}
         QToolButton[role="chip"] {{ background: {colors.raised}; color: {colors.warm}; border-color: {colors.border};
             padding: 2px 5px; }}
         QToolButton[role="chip"]:hover {{ color: {colors.warm}; border-color: {colors.warm}; }}

@@ -223,7 +223,7 @@ class TopBar(QWidget):
             *self.tabs.values(),
             *state,
             spacing=4,
-            margins=(PAGE_MARGIN, 8, PAGE_MARGIN - 6, 8),
+            margins=(PAGE_MARGIN, 8, PAGE_MARGIN, 8),
             within=self,
         )
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
