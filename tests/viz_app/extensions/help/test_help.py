@@ -522,6 +522,27 @@ def test_the_sheet_of_keys_is_no_wider_than_it_has_to_be(make_window: MakeWindow
     assert widths[0] < 700 < widths[1] < 1100, "one column where it fits, else two"
 
 
+def test_the_palette_has_two_columns_and_groups(qtbot: QtBot) -> None:
+    long = "Explain what this map shows " * 8
+    commands = [
+        Command[None](long, print, group="Maps", keys=("Ctrl+E",)).on(None),
+        Command[None]("Open a model", print, group="Files").on(None),
+        Command[None]("Hide a map", print, group="Maps").on(None),
+    ]
+    dialog = shown(qtbot, CommandPalette(commands))
+    results = dialog.results
+    texts = [results.item(row).text() for row in range(results.count())]
+    assert texts == ["Maps", long, "Hide a map", "Files", "Open a model"]
+    assert results.currentRow() == 1
+    for row in (2, 4, 4):
+        qtbot.keyClick(dialog.field, Qt.Key.Key_Down)
+        assert results.currentRow() == row, "headings are passed over"
+    assert not results.horizontalScrollBar().isVisible()
+    assert results.visualItemRect(results.item(1)).width() <= results.viewport().width()
+    qtbot.keyClicks(dialog.field, "map")
+    assert [results.item(row).text() for row in range(results.count())] == [long, "Hide a map"]
+
+
 def test_the_palette_says_that_nothing_matches(qtbot: QtBot) -> None:
     dialog = shown(qtbot, CommandPalette([Command[None]("Open a model", print).on(None)]))
     qtbot.keyClicks(dialog.field, "xyz ")
