@@ -53,7 +53,6 @@ NARROW_CONTENT_SIZE = 465, 700
 
 The smallest window has this width at 200%, next to its scroll bar.
 """
-TRANSLATING = "Translating…\nYou can type another sentence meanwhile."
 CLOSE_POLL_MS = 100
 logger = logging.getLogger(__name__)
 
@@ -228,8 +227,6 @@ class Opening:
         self._state.begin_model(info)
         if previous is not None and self._preferences.is_stand_in(info.path):
             self._state.report(f"{_cannot_read(previous)}, so the bundled model is used.")
-        if self._state.result is None:
-            self._page.show_message(TRANSLATING, offers_cancel=True)
         open_first = self._open_first_file
         self._open_first_file = None
         (open_first or self._page.ask_new_model)()

@@ -869,3 +869,16 @@ def test_a_requested_sentence_that_the_named_model_cannot_read_stays_with_the_re
     assert "Nothing of it can be read." in page.message.label.text()
     assert window.loader.model is not None
     assert window.loader.model.name == "copy"
+
+
+def test_the_hint_to_type_goes_as_soon_as_a_sentence_is_translated(
+    make_window: MakeWindow, qtbot: QtBot
+) -> None:
+    window = make_window()
+    page = window.translate_page
+    page.sentence.input.set_text("")
+    assert "Type a German sentence" in page.message.label.text()
+    page.sentence.input.set_text("Ein Hund .")
+    assert page.message.label.text().startswith("Translating…")
+    assert page.cancel_button.isVisible()
+    qtbot.waitUntil(lambda: not page.message.isVisible())

@@ -29,6 +29,7 @@ from ..worker.explaining import LeftOutWordsJob
 from ..worker.inference import ExperimentController, Failure
 
 OVERLAY_OPACITY = 0.6
+TRANSLATING = "Translating…\nYou can type another sentence meanwhile."
 
 
 class TranslatePage(QWidget):
@@ -179,6 +180,7 @@ class TranslatePage(QWidget):
         field.text_committed.connect(self._on_text)
         self.sentence.escape_pressed.connect(self.heads.grid.setFocus)
         self.cancel_button.clicked.connect(state.cancel)
+        state.request.changed.connect(self._say_translating)
         state.experiment_cancelled.connect(self._on_cancelled)
         state.result_changed.connect(self._show_result)
         state.result_changed.connect(self._mark_left_out)
@@ -226,6 +228,11 @@ class TranslatePage(QWidget):
         if failure.details:
             show_failure(self.window(), "The sentence was not translated", failure)
         self.failed.emit(failure)
+
+    def _say_translating(self) -> None:
+        """Replaces the hint to type a sentence while one is translated."""
+        if self.state.result is None and self.state.request.is_running:
+            self.show_message(TRANSLATING, offers_cancel=True)
 
     def _on_cancelled(self) -> None:
         if self.state.result is None:
