@@ -8,7 +8,15 @@ from typing import Literal
 
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QEnterEvent, QFontMetrics, QMouseEvent, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QToolButton, QWidget
+from PySide6.QtWidgets import (
+    QApplication,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QSizePolicy,
+    QToolButton,
+    QWidget,
+)
 
 from augenmerk.core.counting import display_text
 from augenmerk.core.model.heads import Head, Network
@@ -56,6 +64,7 @@ PADDING = 7
 BAR_HEIGHT = 3
 LINE_GAP = 6
 MAX_SHADE = 0.55
+GAP = "\u00a0"
 EXPLANATION = (
     "A word of the translation. The bar below it is the word's probability: full at 1, orange "
     "below 0.5. Point at the word to choose another, click it to see its row."
@@ -353,6 +362,7 @@ class AlternativesCard(QFrame):
         self.label.setTextFormat(Qt.TextFormat.RichText)
         self.label.setTextInteractionFlags(Qt.TextInteractionFlag.LinksAccessibleByMouse)
         self.label.linkActivated.connect(self._on_link)
+        self.label.linkHovered.connect(self._show_hovered)
         column_of(self.label, margins=(12, 8, 12, 10), within=self)
         self._timer = QTimer(self, singleShot=True, interval=CLOSE_DELAY_MS)
         self._timer.timeout.connect(self.hide)
@@ -363,9 +373,10 @@ class AlternativesCard(QFrame):
         """
         self._timer.stop()
         self._translation = translation
-        self.label.setText(
-            alternatives_html(translation, word, color, explains_words=self.explains_words)
+        self._write = partial(
+            alternatives_html, translation, word, color, explains_words=self.explains_words
         )
+        self.label.setText(self._write())
         self.adjustSize()
         screen = self._chips.screen().availableGeometry()
         x = min(position.x(), screen.right() - self.width())
@@ -377,6 +388,11 @@ class AlternativesCard(QFrame):
         self.move(max(x, screen.left()), max(y, screen.top()))
         self.show()
         self.raise_()
+
+    def _show_hovered(self, link: str) -> None:
+        """Shades the row under the mouse; between two links, the last one."""
+        if link:
+            self.label.setText(self._write(hovered=link.removesuffix(":why")))
 
     def hide_soon(self) -> None:
         """Hides after a moment, unless the mouse enters it first."""
@@ -403,9 +419,15 @@ class AlternativesCard(QFrame):
 
 
 def alternatives_html(
-    translation: Translation, word: Word, color: str, *, explains_words: bool = False
+    translation: Translation,
+    word: Word,
+    color: str,
+    *,
+    explains_words: bool = False,
+    hovered: str = "",
 ) -> str:
-    """The text of the card; each token but the chosen one is a link "step:rank".
+    """The text of the card; each row but that of the chosen token is a link "step:rank". The row of
+    the `hovered` link is shaded.
 
     With `explains_words`, "step:rank:why" asks why the word was chosen rather than this token,
     "step::why" rather than the next best.
@@ -421,16 +443,9 @@ def alternatives_html(
                 f"<p style='margin:6px 0 0 0'>piece <b>{html.escape(visible(chosen))}</b> &nbsp; "
                 f"{number(translation.log_probabilities[step])}</p>"
             )
-        rows = "".join(
-            f"<tr><td>{_name(alternative.token, chosen, f'{step}:{rank}', color)}</td><td "
-            f"align='right' style='padding-left:18px'>{number(alternative.log_probability)}</td>"
-            "<td align='right' "
-            f"style='padding-left:12px'>{_percent(alternative.log_probability)}</td>"
-            f"{_why_not(alternative.token, chosen, f'{step}:{rank}:why', color) if explains_words else ''}</tr>"
-            for rank, alternative in enumerate(translation.alternatives[step][:NUM_SHOWN])
-        )
+        rows = _rows(translation, step, color, hovered, explains_words=explains_words)
         lines.append(
-            f"<table cellspacing='0' cellpadding='1' style='margin-top:4px'>{rows}</table>"
+            f"<table cellspacing='0' cellpadding='0' style='margin-top:4px'>{rows}</table>"
         )
     why = f"{_link(WHY, f'{word.start}::why', color)} &nbsp; " if explains_words else ""
     lines.append(f"<p style='margin:6px 0 0 0'>{why}{FORCE_HINT}</p>")
@@ -438,20 +453,50 @@ def alternatives_html(
 
 
 def _why_not(token: str, chosen: str, link: str, color: str) -> str:
-    return (
-        "<td "
-        f"style='padding-left:12px'>{_link(WHY_NOT, link, color) if token != chosen else ''}</td>"
-    )
+    return _link(GAP * 4 + WHY_NOT, link, color) if token != chosen else ""
 
 
 def _link(text: str, link: str, color: str) -> str:
     return f"<a href='{link}' style='color:{color};text-decoration:none'>{html.escape(text)}</a>"
 
 
-def _name(token: str, chosen: str, link: str, color: str) -> str:
-    if token == chosen:
-        return f"<b>{html.escape(visible(token))}</b>"
-    return _link(visible(token), link, color)
+def _rows(
+    translation: Translation, step: int, color: str, hovered: str, *, explains_words: bool
+) -> str:
+    """Tokens and numbers: of all but the chosen one, the whole row is a link, with its gaps."""
+    chosen = translation.predicted_tokens[step]
+    alternatives = translation.alternatives[step][:NUM_SHOWN]
+    log_probabilities = [alternative.log_probability for alternative in alternatives]
+    columns = (
+        _padded([visible(alternative.token) for alternative in alternatives]),
+        _padded(list(map(number, log_probabilities)), is_left=True),
+        _padded([percent(math.exp(value), 1) for value in log_probabilities], is_left=True),
+    )
+    palette = current_theme().palette
+    rows = []
+    for rank, (alternative, name, *numbers) in enumerate(zip(alternatives, *columns, strict=True)):
+        link = f"{step}:{rank}"
+        if alternative.token == chosen:
+            cells = [f"<b>{html.escape(name.rstrip(GAP))}</b>", *map(html.escape, numbers)]
+        else:
+            cells = [_link(name, link, color)]
+            cells += [_link(value, link, palette.text) for value in numbers]
+        if explains_words:
+            cells.append(_why_not(alternative.token, chosen, f"{link}:why", color))
+        shade = f" style='background-color:{palette.raised}'" if hovered == link else ""
+        rows.append(f"<tr{shade}>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>")
+    return "".join(rows)
+
+
+def _padded(texts: list[str], *, is_left: bool = False) -> list[str]:
+    """The texts of a column, as wide as the widest by spaces, so that a link reaches the next."""
+    width_of = QFontMetrics(QApplication.font()).horizontalAdvance
+    widest = max(map(width_of, texts), default=0)
+    padded = []
+    for text in texts:
+        padding = GAP * (4 + round((widest - width_of(text)) / width_of(GAP)))
+        padded.append(padding + text if is_left else text + padding)
+    return padded
 
 
 def _percent(log_probability: float) -> str:
@@ -514,7 +559,7 @@ class InterventionChips(QWidget):
         self._flow_area = _ChipRows(content, self._flow)
         row = self._row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
-        scales(row.setSpacing, 2)
+        scales(row.setSpacing, 5)
         # before the chips, whose number and length vary
         for button in (self.undo_button, self.redo_button, self.reset_button):
             row.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)

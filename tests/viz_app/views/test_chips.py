@@ -1,17 +1,18 @@
 import math
+import re
 from dataclasses import replace
 
 import pytest
-from PySide6.QtCore import QEvent, Qt
+from PySide6.QtCore import QEvent, QPoint, Qt
 from PySide6.QtGui import QHelpEvent
-from PySide6.QtWidgets import QApplication, QToolTip
+from PySide6.QtWidgets import QApplication, QLabel, QToolTip
 from pytestqt.qtbot import QtBot
 
 from augenmerk.core.translation.experiment import Experiment, ForcedToken
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.theme import Theme
 from augenmerk.viz_app.views.chips import WordChips, alternatives_html
-from tests.viz_app.builders import shown, state_of
+from tests.viz_app.builders import settle_layout, shown, state_of
 from tests.viz_app.synthetic import make_result, make_translation
 
 BLUE = "#0000ff"
@@ -47,7 +48,7 @@ def test_pointing_at_a_word_shows_probability_and_five_alternatives_of_every_pie
     assert state.selection.hovered_word == word
     assert chips.card.isVisible()
     text = chips.card.label.text()
-    assert text.count(">other3<") == 2
+    assert text.count(">other3\u00a0") == 2
     assert "other4" not in text, "five of ten"
     qtbot.mouseMove(chips, chips.rect().bottomRight())
     assert state.selection.hovered_word is None
@@ -156,3 +157,33 @@ def test_a_word_that_cannot_be_seen_is_named_by_its_code_point(
     places = dict(chips.boxes)
     assert places[word].width() > places[translation.target_words[0]].width() + 20
     assert "<b>U+200B</b>" in alternatives_html(translation, word, BLUE)
+
+
+def test_an_alternative_reacts_to_its_whole_row(
+    qtbot: QtBot, chips: WordChips, state: ExperimentState
+) -> None:
+    translation = state.translation
+    assert translation is not None
+    card = chips.card
+    card.show_word(translation, translation.target_words[1], QPoint(0, 0), BLUE)
+    settle_layout()
+    label = card.label
+    links: list[str] = []
+    label.linkActivated.disconnect()
+    label.linkActivated.connect(links.append)
+    y = next(y for y in range(40, label.height(), 4) if _is_shaded_at(qtbot, label, QPoint(5, y)))
+    shaded_text = label.text()
+    link = re.findall(r"background-color.*?href='(.*?)'", shaded_text)[0]
+    right_end = label.fontMetrics().horizontalAdvance("other3 −10.00 10.0%")
+    for x in range(2, right_end, 3):
+        assert _is_shaded_at(qtbot, label, QPoint(x, y))
+        assert label.text() == shaded_text
+    for x in range(2, right_end, 20):
+        qtbot.mouseClick(label, Qt.MouseButton.LeftButton, pos=QPoint(x, y))
+    assert set(links) == {link}
+    assert len(links) == len(range(2, right_end, 20)), "no gap"
+
+
+def _is_shaded_at(qtbot: QtBot, label: QLabel, point: QPoint) -> bool:
+    qtbot.mouseMove(label, point)
+    return "background-color" in label.text()
