@@ -1081,6 +1081,10 @@ def test_letters_of_tables_and_maps_are_body_text_on_the_smallest_page(
                 layout = figure.map.layout_now
                 assert layout is not None
                 assert layout.row_step == 1
+                rows = figure.state.maps.view()
+                assert rows is not None
+                num_rows = len(rows.row_labels)
+                assert num_rows > 12 or layout.map.height() / num_rows > 14, "labels do not touch"
                 assert layout.font.pixelSize() >= 12
 
 

@@ -14,7 +14,7 @@ from augenmerk.core.quantities import percent_in_words
 from augenmerk.core.translation.result import FloatArray
 
 from ....heatmap.head_grid import HeadGrid, HeadGridArea
-from ....heatmap.heatmap import Heatmap, least_height
+from ....heatmap.heatmap import MANY_ROWS, Heatmap, least_height
 from ....heatmap.labelled_matrix import MatrixCell, MatrixStyle
 from ....state import map_text
 from ....state.map_view_settings import on_redraw
@@ -26,6 +26,8 @@ from ..values import pair_tokens
 from .figure import ChapterFigure, LearnContext, MatrixFigure
 
 MIN_HEIGHT = 170
+ROW_GAP = 4
+"""Pixels between the labels of two rows, beyond the least that can be read."""
 
 
 class MapFigure(ChapterFigure):
@@ -68,7 +70,10 @@ class MapFigure(ChapterFigure):
             self._grid_area.setMinimumHeight(
                 self.grid.least_height() if self.theme.is_presented else 0
             )
-        self.map.setMinimumHeight(max(scaled(MIN_HEIGHT), least_height(self.state.maps.view())))
+        view = self.state.maps.view()
+        num_rows = min(len(view.row_labels), MANY_ROWS) if view is not None else 0
+        least = least_height(view) + num_rows * scaled(ROW_GAP)
+        self.map.setMinimumHeight(max(scaled(MIN_HEIGHT), least))
         self._show_value()
         if self.translation is not None:
             parts = map_text.meaning_of_query(self.state), map_text.off_note(self.state)
