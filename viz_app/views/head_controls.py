@@ -62,7 +62,7 @@ class SizeControls(QWidget):
             controls.setVisible(name == self._state.settings.known_picture)
 
 
-LEAST_WORDS = 150
+LEAST_WORDS = 130
 """Minimum width of the words in pixels; with less, they have a line of their own."""
 
 

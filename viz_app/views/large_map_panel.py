@@ -92,6 +92,7 @@ class HeadPanel(QFrame):
         overflow_button: the tools that a low, narrow panel has no room for.
         scope_menu: the heads in the map.
         combination_menu: how they are combined.
+        cell_button: opens the context menu of the pinned cell; without one, that of the head.
         explain_button: shows the explanation.
         explanation: the explanation of the map.
         explanation_text: its words.
@@ -171,6 +172,9 @@ class HeadPanel(QFrame):
         pictures = QMenu(self)
         pictures.addAction("The large map (PNG)…").triggered.connect(self.ask_where_to_save)
         self.export_button.setMenu(pictures)
+        self.cell_button = flat_button("⋯", "What can be done with the pinned cell and this head")
+        self.cell_button.setAccessibleName("Menu of the pinned cell")
+        self.cell_button.clicked.connect(self._open_pinned_menu)
         self.explain_button = flat_button("", f"{QUESTION} This map in a few sentences")
         self.explain_button.setCheckable(True)
         self.explain_button.setAccessibleName(QUESTION)
@@ -226,6 +230,7 @@ class HeadPanel(QFrame):
         self._header.addWidget(self._ends, 0, 2)
         # after the stretch and the label
         self.pick_line.row.insertWidget(2, self.controls.menu_button)
+        self.pick_line.row.addWidget(self.cell_button)
         self.pick_line.row.addWidget(self.sizes)
         column_of(
             self._header,
@@ -332,6 +337,12 @@ class HeadPanel(QFrame):
         if self._state.result is not None:
             point = self.switch_button.mapToGlobal(self.switch_button.rect().bottomLeft())
             PartEditor(self._state, self._state.selection.head, self).open_at(point)
+
+    def _open_pinned_menu(self) -> None:
+        pinned = self._state.selection.pinned
+        cell = self.heatmap.cell_rect(pinned) if pinned is not None else None
+        outside = QPoint(-1, -1)
+        self._open_cell_menu(self.heatmap, cell.center().toPoint() if cell else outside)
 
     def _open_cell_menu(self, widget: LargeMap, point: QPoint) -> None:
         at = QPointF(point)

@@ -231,6 +231,24 @@ def test_the_title_ends_with_the_role_where_there_is_no_room_for_both(
     assert panel.title.shown_text() == "Cross-attention · layer 1 · head 1 · self"
 
 
+def test_the_menu_of_a_cell_is_reached_without_a_right_click(
+    qtbot: QtBot, panel: HeadPanel, state: ExperimentState
+) -> None:
+    def entries() -> list[str]:
+        qtbot.mouseClick(panel.cell_button, Qt.MouseButton.LeftButton)
+        menu = panel.cell_menu
+        assert menu is not None
+        menu.close()
+        return [action.text() for action in menu.actions()]
+
+    without_cell = entries()
+    assert "Set scale and temperature…" in without_cell
+    assert "Unpin" not in without_cell
+    state.selection.pinned = Pair(1, 1)
+    settle_layout()
+    assert entries()[0] == "Unpin"
+
+
 def test_a_role_that_does_not_show_in_this_sentence_is_named_as_usual_only(
     panel: HeadPanel, state: ExperimentState
 ) -> None:
