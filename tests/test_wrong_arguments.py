@@ -30,7 +30,7 @@ RESULTS = """Alternative AttentionMaps CellParts ComponentGroup Contributions Co
 ExperimentResult HeadImportance ImportSummary ImportedModel LabelledMap LogitLens MapDifference OccludedWord Origin
 PairAttribution PartsTable RareWord RespelledWord RowParts SourceOcclusion Translation Word WordLink WordParts
 AlignerRanking AlignerScore AlignmentScore Axis CorpusScores CountedText DeviceChoice Hypothesis Note TrainingEvent
-TrainingFinished
+TrainingFinished ScoreDifference SentenceDifference SystemComparison
 Checkpoint CompiledExperiment CompiledTransformer DecodingRules PairPass SentenceChanges Transformer""".split()
 """Results, which the product makes."""
 OF_TYPES = ("Intervention", "Output", "__version__")
@@ -97,6 +97,7 @@ def calls(
     functions: dict[str, dict[str, Any]] = {
         "align": about | {"aligner": api.Aligner(0, 0, "read", "weight")},
         "attribute_pairs": pairs,
+        "compare_translations": {"first": ["a"], "second": ["b"], "references": ["a"]},
         "contributions_of": about,
         "decoder_lens": about,
         "difference": {"first": labelled, "second": labelled},

@@ -15,7 +15,9 @@ ALIGN = Subcommand(
 TRAIN = Subcommand("train a model", "augenmerk.core.extensions.training.cli.train", order=40)
 RUNS = Subcommand("list training runs", "augenmerk.core.extensions.training.cli.runs", order=50)
 EVALUATE = Subcommand(
-    "score a model on a corpus", "augenmerk.core.extensions.training.cli.evaluate", order=60
+    "score a model on a corpus, or compare two",
+    "augenmerk.core.extensions.training.cli.evaluate",
+    order=60,
 )
 DATA = Subcommand(
     "prepare a corpus for training elsewhere",

@@ -85,6 +85,12 @@ if TYPE_CHECKING:
     from augenmerk.core.extensions.analyses.parts_of_words import EncoderParts, WordParts
     from augenmerk.core.extensions.readers.importing import import_model
     from augenmerk.core.extensions.readers.model import ImportedModel, ImportOptions, ImportSummary
+    from augenmerk.core.extensions.training.comparison import (
+        ScoreDifference,
+        SentenceDifference,
+        SystemComparison,
+        compare_translations,
+    )
     from augenmerk.core.extensions.training.evaluation import CorpusScores
     from augenmerk.core.extensions.training.events import TrainingEvent, TrainingFinished
     from augenmerk.core.extensions.training.public import evaluate, train
@@ -208,13 +214,16 @@ __all__ = [
     "RespelledWord",
     "RowParts",
     "SavedExperiment",
+    "ScoreDifference",
     "Selection",
     "SentenceChanges",
+    "SentenceDifference",
     "SoftmaxTemperature",
     "SourceOcclusion",
     "SourceWordRemoved",
     "SourceWordReplaced",
     "StorageError",
+    "SystemComparison",
     "TextError",
     "TrainingEvent",
     "TrainingFinished",
@@ -229,6 +238,7 @@ __all__ = [
     "__version__",
     "align",
     "attribute_pairs",
+    "compare_translations",
     "contributions_of",
     "decoder_lens",
     "difference",
@@ -332,6 +342,12 @@ _NAMES_BY_MODULE = {
     ),
     "augenmerk.core.extensions.readers.importing": ("import_model",),
     "augenmerk.core.extensions.readers.model": ("ImportOptions", "ImportSummary", "ImportedModel"),
+    "augenmerk.core.extensions.training.comparison": (
+        "ScoreDifference",
+        "SentenceDifference",
+        "SystemComparison",
+        "compare_translations",
+    ),
     "augenmerk.core.model.heads": ("SentenceChanges", "Head", "Network"),
     "augenmerk.core.process": ("tune_process",),
     "augenmerk.core.translation.experiment": (

@@ -144,13 +144,18 @@ def evaluate(
         sources, beam=beam, length_penalty=length_penalty, changes=changes, on_progress=on_progress
     )
     seconds = time.perf_counter() - began
-    config = translator.run_config.data
+    language = language_of_references(translator, sources)
+    words = in_words_of_bleu(hypotheses, translator.run_config.data, language)
+    return score(words, references, language, seconds), hypotheses
+
+
+def language_of_references(translator: Translator, sources: Sequence[str]) -> str:
+    """The code of spaCy's rules for translations of these sentences."""
     codes = {code_of(source, translator.target_codes) for source in sources if source.strip()}
     (code,) = codes if len(codes) == 1 else (None,)
-    language = rules_for(config.target_language if code is None else inner_code(code))
-    return score(
-        in_words_of_bleu(hypotheses, config, language), references, language, seconds
-    ), hypotheses
+    return rules_for(
+        translator.run_config.data.target_language if code is None else inner_code(code)
+    )
 
 
 def in_words_of_bleu(
@@ -165,10 +170,16 @@ def in_words_of_bleu(
     """
     if not config.is_imported:
         return hypotheses
-    rules = rules_for(config.target_language) if language is None else language
-    words = SpacyTokenizer(rules).pipe(hypothesis.text for hypothesis in hypotheses)
+    return in_spacy_words(
+        hypotheses, rules_for(config.target_language) if language is None else language
+    )
+
+
+def in_spacy_words(hypotheses: Sequence[Hypothesis], language: str) -> list[Hypothesis]:
+    """The translations in spaCy's words by the rules of this code, with their notes."""
+    words = SpacyTokenizer(language).pipe(hypothesis.text for hypothesis in hypotheses)
     return [
-        Hypothesis(hypothesis.text, tuple(cut))
+        Hypothesis(hypothesis.text, tuple(cut), hypothesis.notes)
         for hypothesis, cut in zip(hypotheses, words, strict=True)
     ]
 
@@ -231,12 +242,17 @@ def bootstrap_bleu(
     With the same seed and number of sentences the same ones are drawn, so two systems can be
     compared pairwise.
     """
+    return bleu_of(resampled_sums(statistics, num_resamples, seed))
+
+
+def resampled_sums(statistics: Statistics, num_resamples: int, seed: int) -> Statistics:
+    """The sums of `num_resamples` sets of as many rows, drawn with replacement."""
     generator = np.random.default_rng(seed)
     num_sentences = len(statistics)
     sums = np.empty((num_resamples, statistics.shape[1]), dtype=np.int64)
     for index in range(num_resamples):
         sums[index] = statistics[generator.integers(num_sentences, size=num_sentences)].sum(axis=0)
-    return bleu_of(sums)
+    return sums
 
 
 def interval_95(scores: NDArray[np.float64]) -> tuple[float, float]:

@@ -10,9 +10,12 @@ from augenmerk.core.extensions.training.distortions import (
     Distortion,
     distort,
 )
-from tools.compare_models import distort_line
 
 LINE = "Eine große Frau fährt über die Straße."
+
+
+def distort_line(line: str, kind: Distortion, rng: random.Random) -> str:
+    return " ".join(filter(None, distort(line.split(), kind, rng)))
 
 
 @pytest.mark.parametrize(

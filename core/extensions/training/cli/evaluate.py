@@ -1,4 +1,4 @@
-"""Compute BLEU, chrF and loss of a model on sentences and their translations."""
+"""Compute BLEU, chrF and loss of a model on sentences and their translations, or compare two."""
 
 import argparse
 import json
@@ -28,6 +28,7 @@ from ....translation.experiment import Beam, Experiment, Greedy
 from ....translation.experiment_file import part_to_json
 from ....translation.notes import Note
 from ...note_summaries import sentences_by_kind, share_of, summaries
+from .comparison import add_comparison, check_comparison, run_comparison
 
 if TYPE_CHECKING:
     from ....translation.running import Hypothesis
@@ -55,6 +56,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="write the translations here, one per line",
     )
+    add_comparison(parser)
     add_experiment(
         parser,
         "use the decoding and the changes of this file, which must fit every sentence: to heads "
@@ -68,6 +70,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Translate, score and print. Raises `AugenmerkError`."""
+    if check_comparison(options):
+        return run_comparison(options)
     from ..corpora.parallel import read_line_pairs
 
     take_experiment(options)
