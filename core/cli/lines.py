@@ -10,7 +10,7 @@ import json
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TextIO
 
@@ -228,16 +228,16 @@ def print_notes(
 
 
 @contextmanager
-def show_progress(unit: str) -> Iterator[Callable[[int, int], None]]:
-    """A progress bar on standard error if that is a terminal.
+def show_progress(unit: str) -> Iterator[Callable[[int, int | None], None]]:
+    """A progress bar with the rate, on standard error if that is a terminal.
 
-    The function takes how much is done, and the total.
+    The function takes how much is done, and the total, or None if that is unknown.
     """
     from tqdm import tqdm
 
     with tqdm(unit=unit, disable=None, leave=False) as bar:
 
-        def show(done: int, total: int) -> None:
+        def show(done: int, total: int | None) -> None:
             bar.total = total
             bar.update(done - bar.n)
 
@@ -295,9 +295,10 @@ def run_lines(
     """
     translator.check(request)
     number = 0
-    for lines in arriving:
-        for first in range(0, len(lines), NUM_TOGETHER):
-            group = lines[first : first + NUM_TOGETHER]
+    # a bar would get in the way of results in the same terminal
+    no_bar = nullcontext(lambda done, total: None)
+    with no_bar if sys.stdout.isatty() else show_progress(" sentences") as show:
+        for group in _groups(arriving):
             compiled = [_compiled(translator, replace(request, source_text=line)) for line in group]
             results = translator.run_many(
                 [entry for entry in compiled if not isinstance(entry, TextError | ExperimentError)],
@@ -309,6 +310,14 @@ def run_lines(
                     yield Outcome(number, line, None, entry)
                 else:
                     yield Outcome(number, line, next(results), None)
+                show(number, None)
+
+
+def _groups(arriving: Iterable[list[str]]) -> Iterator[list[str]]:
+    """The lines that arrive together, `NUM_TOGETHER` at most."""
+    for lines in arriving:
+        for first in range(0, len(lines), NUM_TOGETHER):
+            yield lines[first : first + NUM_TOGETHER]
 
 
 def _compiled(

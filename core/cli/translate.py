@@ -291,9 +291,9 @@ def as_dict(translator: "Translator", translation: "Translation") -> dict[str, A
         "predicted_tokens": translation.predicted_tokens,
         "log_probabilities": translation.log_probabilities,
         **token_values(translator, translation),
-        "alternatives": [[asdict(choice) for choice in step] for step in translation.alternatives],
-        "source_words": [asdict(word) for word in translation.source_words],
-        "target_words": [asdict(word) for word in translation.target_words],
+        "alternatives": [[vars(choice) for choice in step] for step in translation.alternatives],
+        "source_words": [vars(word) for word in translation.source_words],
+        "target_words": [vars(word) for word in translation.target_words],
         "unknown_source_positions": translation.unknown_source_positions,
         "rare_words": None if coverage is None else [asdict(word) for word in coverage.rare_words],
         "respelled_words": None

@@ -519,3 +519,36 @@ def test_a_slow_writer_gets_each_answer_before_it_writes_on(untrained_checkpoint
         finally:
             watch.cancel()
             watch.join()
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("form", [["--jsonl"], ["--json"], []])
+def test_lines_of_standard_input_show_progress_with_a_rate(
+    form: list[str],
+    untrained_checkpoint: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stdin", io.StringIO("Ein Mann.\n" * 3))
+    monkeypatch.setattr(sys, "stderr", terminal)
+    assert main(["translate", "-", *form, "--checkpoint", str(untrained_checkpoint)]) == 0
+    assert " sentences/s]" in terminal.getvalue() or "s/ sentences]" in terminal.getvalue()
+    assert "sentences/s" not in capsys.readouterr().out
+
+
+@pytest.mark.heavy
+def test_results_in_a_terminal_are_not_mixed_with_progress(
+    untrained_checkpoint: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    terminal = Terminal()
+    for stream in ("stdout", "stderr"):
+        monkeypatch.setattr(sys, stream, terminal)
+    monkeypatch.setattr(sys, "stdin", io.StringIO("Ein Mann.\n" * 3))
+    assert main(["translate", "-", "--jsonl", "--checkpoint", str(untrained_checkpoint)]) == 0
+    assert "sentences" not in terminal.getvalue().replace("sentences are", "")
