@@ -1,13 +1,16 @@
 """Draw attention maps as a picture (PNG, SVG, PDF) or as one HTML page, without the window."""
 
 import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from augenmerk.core.cli.command import OptionParser
+from augenmerk.core.cli.lines import print_note
 from augenmerk.core.cli.options import (
     EXPERIMENT_HELP,
     add_beam,
@@ -22,7 +25,7 @@ from augenmerk.core.cli.options import (
 )
 from augenmerk.core.cli.outputs import PICTURES, WEB_PAGE, OutputFile
 from augenmerk.core.counting import display_text, joined
-from augenmerk.core.errors import AnalysisError, ConfigError
+from augenmerk.core.errors import AnalysisError, ConfigError, ExperimentFileError
 from augenmerk.core.extensions.analyses.cli.analyze import read_sentence
 from augenmerk.core.maps.measure import MeasureName
 from augenmerk.core.maps.measures import MEASURES, measure_maps, measures_of
@@ -38,6 +41,7 @@ from augenmerk.core.maps.selection import (
 )
 from augenmerk.core.model.heads import ATTENTION_KINDS, KIND_TITLES, AttentionKind, Head
 from augenmerk.core.quantities import counted, percent
+from augenmerk.core.translation.experiment_file import SavedExperiment
 from augenmerk.core.translation.result import FloatArray, Translation
 
 from ...heatmap.drawing import Drawing
@@ -47,6 +51,7 @@ from ...state.map_text import KIND_NAMES
 from ...state.map_view import MapView
 from ...state.marks import marks_of_experiment
 from .printed_maps import DrawingBlock
+from .provenance import VERSIONS, provenance, read_provenance, versions
 
 if TYPE_CHECKING:
     from augenmerk.core.translation.translator import Translator
@@ -57,6 +62,21 @@ USER_STYLE_HELP = (
     "draw in the style of your matplotlibrc, such as its fonts and frames (default: the same "
     "style on every computer)"
 )
+_OPTIONS: Mapping[str, Callable[[object], bool]] = {
+    "kind": lambda value: value in ATTENTION_KINDS,
+    "layer": lambda value: value is None or type(value) is int,
+    "head": lambda value: value is None or type(value) is int,
+    "combine": lambda value: value in COMBINATIONS,
+    "grid": lambda value: type(value) is bool,
+    "measure": lambda value: isinstance(value, str) and value in MEASURES,
+    "label": lambda value: value in LABEL_MODES,
+    "words": lambda value: type(value) is bool,
+    "hide": lambda value: isinstance(value, tuple) and set(value) <= set(HIDDEN_KINDS),
+    "own_scale": lambda value: type(value) is bool,
+    "user_style": lambda value: type(value) is bool,
+}
+"""The options that a picture depends on, by name, and whether a value in a file is valid."""
+_BESIDE_AGAIN = ("again", "out", "no_provenance", "checkpoint", "device", "run")
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,15 +163,30 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="a name that ends in " + ", ".join(SUFFIXES),
     )
     parser.add_argument("--user-style", action="store_true", help=USER_STYLE_HELP)
+    parser.add_argument(
+        "--again",
+        type=Path,
+        metavar="FILE",
+        help="draw this picture by `augenmerk figure` again, as it was; with the same versions, "
+        "the same bytes",
+    )
+    parser.add_argument(
+        "--no-provenance",
+        action="store_true",
+        help="write only the picture (default: with the sentence, the changes, the model's digest "
+        "and these options in its metadata, for --again)",
+    )
     add_checkpoint(parser)
     add_into(parser)
 
 
 def run(options: argparse.Namespace) -> int:
     """Translates, measures, draws and saves. Raises `AugenmerkError`."""
-    check_target(options)
-    take_experiment(options)
-    require_text(options, "--text with a sentence")
+    saved = take_again(options) if options.again is not None else None
+    if saved is None:
+        check_target(options)
+        take_experiment(options)
+        require_text(options, "--text with a sentence")
     if options.out.suffix.lower() not in SUFFIXES:
         raise ConfigError(
             f"--out {options.out}: choose a file name that ends in one of {', '.join(SUFFIXES)}."
@@ -161,7 +196,13 @@ def run(options: argparse.Namespace) -> int:
     require_picture(options)
     if options.out.suffix.lower() != ".html":
         import_module("matplotlib")  # a missing package is reported before anything is computed
-    measurement = measured(load_translator(options), options)
+    if saved is None:
+        translator = load_translator(options)
+        translation = read_sentence(translator, options)
+    else:
+        translator = same_translator(saved, options)
+        translation = translator.run(saved.experiment)
+    measurement = measured(translator, translation, options)
     if options.kind not in measurement.maps:
         measure_names = ", ".join(measures_of(options.kind))
         raise AnalysisError(
@@ -176,15 +217,83 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
+def take_again(options: argparse.Namespace) -> SavedExperiment:
+    """The provenance of `--again`, whose options of the figure replace those of the command.
+
+    Raises:
+        ExperimentFileError: the file cannot be drawn again.
+        ConfigError: other options of the figure are set.
+    """
+    parser = OptionParser()
+    add_options(parser)
+    names = [
+        name
+        for name, value in vars(options).items()
+        if name not in _BESIDE_AGAIN and value != parser.get_default(name)
+    ]
+    if names:
+        raise ConfigError(
+            f"--again draws {options.again} as it was. Omit --{names[0].replace('_', '-')}, or "
+            "omit --again."
+        )
+    saved = read_provenance(options.again)
+    drawing = {name: value for name, value in saved.view.items() if name != VERSIONS}
+    if not drawing:
+        raise ExperimentFileError(
+            f"{options.again} was not drawn by `augenmerk figure`, so it cannot be drawn again. "
+            "Export it from the window once more."
+        )
+    if drawing.keys() != _OPTIONS.keys() or not all(
+        is_valid(drawing[name]) for name, is_valid in _OPTIONS.items()
+    ):
+        raise ExperimentFileError(
+            f"{options.again} was drawn with options that this version does not know. Update "
+            "Augenmerk."
+        )
+    for name, value in drawing.items():
+        setattr(options, name, value)
+    if saved.view.get(VERSIONS) != versions():
+        print_note(
+            f"{options.again} was drawn with {saved.view.get(VERSIONS)}. This is {versions()}, so "
+            "the new file may differ."
+        )
+    return saved
+
+
+def same_translator(saved: SavedExperiment, options: argparse.Namespace) -> "Translator":
+    """The model that a picture was drawn with: that of `--checkpoint`, the bundled one, or one next
+    to the picture.
+
+    Raises `ExperimentFileError` if it is another one.
+    """
+    translator = load_translator(options)
+    from augenmerk.core.checkpoint.file import find_checkpoint  # torch is imported by now
+
+    if translator.digest != saved.model.digest and options.checkpoint is None:
+        neighbours = sorted(options.again.absolute().parent.glob("*.safetensors"))
+        options.checkpoint = find_checkpoint(saved.model.digest, neighbours)
+        if options.checkpoint is not None:
+            translator = load_translator(options)
+    if translator.digest != saved.model.digest:
+        raise ExperimentFileError(
+            f"{options.again} was drawn with the model “{saved.model.name}” (digest "
+            f"{saved.model.digest[:12]}), not with {translator.name} ({translator.digest[:12]}). "
+            "Add --checkpoint with its file. A model that was changed or hooked in Python cannot "
+            "be found."
+        )
+    return translator
+
+
 def require_picture(options: argparse.Namespace) -> None:
     """Raises `ConfigError` for `--user-style` next to a file that matplotlib does not draw."""
     if options.user_style and options.out.suffix.lower() not in DRAWN:
         raise ConfigError(f"--user-style has no effect on {options.out.suffix} files. Omit it.")
 
 
-def measured(translator: "Translator", options: argparse.Namespace) -> Measured:
-    """The sentence's maps; notes go to standard error. Raises `AugenmerkError`."""
-    translation = read_sentence(translator, options)
+def measured(
+    translator: "Translator", translation: Translation, options: argparse.Namespace
+) -> Measured:
+    """The maps of a translation. Raises `AugenmerkError`."""
     model_pass = Pass.of(translator, translation)
     maps = {
         kind: np.broadcast_to(
@@ -230,7 +339,7 @@ def save_picture(
             if options.grid
             else map_figure(drawing_of(measurement, heads, options))
         )
-        save_figure(figure, options.out)
+        save_figure(figure, options.out, _provenance(measurement, options))
 
 
 def drawing_of(
@@ -298,7 +407,18 @@ def save_html(
         shown,
         languages=measurement.languages,
     )
-    save_web_page(content, options.out)
+    save_web_page(content, options.out, _provenance(measurement, options))
+
+
+def _provenance(measurement: Measured, options: argparse.Namespace) -> SavedExperiment | None:
+    """What the file says about its origin; None if it should not."""
+    if options.no_provenance:
+        return None
+    values = {name: getattr(options, name) for name in _OPTIONS}
+    drawing = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in values.items()
+    }
+    return provenance(measurement.translation, measurement.model, drawing)
 
 
 def title_of(

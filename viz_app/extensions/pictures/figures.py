@@ -26,6 +26,7 @@ from matplotlib.textpath import text_to_path
 from augenmerk.core.errors import StorageError
 from augenmerk.core.plain_text import one_line
 from augenmerk.core.storage import atomic_path
+from augenmerk.core.translation.experiment_file import SavedExperiment
 from augenmerk.core.translation.result import FloatArray
 
 from ...heatmap.drawing import (
@@ -41,6 +42,7 @@ from ...state.color_scale import ColorScale
 from ...state.map_view import NO_MARKS, Sums
 from ...state.sentence_text import visible
 from .printed_maps import PRINT_COLORS, DrawingBlock
+from .provenance import with_provenance
 
 FORMATS = ("png", "svg", "pdf")
 CELL_INCHES, THUMBNAIL_INCHES, KIND_GAP_INCHES = 0.28, 0.85, 0.12
@@ -246,11 +248,11 @@ def grid_figure(blocks: Sequence[DrawingBlock], caption: str) -> Figure:
 
 
 @own_style()
-def save_figure(figure: Figure, target: Path) -> None:
+def save_figure(figure: Figure, target: Path, saved: SavedExperiment | None = None) -> None:
     """Writes a figure as PNG, SVG or PDF, by the name's ending; text stays text in the latter two.
 
     The same figure gives the same bytes each time. Characters that the default font lacks are drawn
-    in an installed font that has them, or as a box.
+    in an installed font that has them, or as a box. `saved` is the provenance, see `provenance.py`.
 
     Raises:
         StorageError: the ending is another, or the file cannot be written.
@@ -264,7 +266,7 @@ def save_figure(figure: Figure, target: Path) -> None:
     with _boxes_for_missing_glyphs():
         figure.savefig(content, format=kind, dpi=DOTS_PER_INCH, metadata=_NO_DATE.get(kind))
     with atomic_path(target) as temporary:
-        temporary.write_bytes(content.getbuffer())
+        temporary.write_bytes(with_provenance(content.getvalue(), saved))
 
 
 def _draw_cells(axes: Axes, values: FloatArray, scale: ColorScale) -> QuadMesh:

@@ -30,6 +30,7 @@ from augenmerk.core.model.heads import ATTENTION_KINDS, KIND_TITLES, AttentionKi
 from augenmerk.core.plain_text import one_line
 from augenmerk.core.quantities import percent
 from augenmerk.core.storage import write_text
+from augenmerk.core.translation.experiment_file import SavedExperiment
 from augenmerk.core.translation.result import Alternative, FloatArray, Translation
 
 from ...heatmap.drawing import Drawing
@@ -52,6 +53,7 @@ from .page_parts import (
     palette_style,
     part,
 )
+from .provenance import with_provenance
 from .scene_notes import OutlinedText
 from .worksheet import (
     HALF_PAGE_PX,
@@ -124,9 +126,10 @@ class PageContent:
         )
 
 
-def save_web_page(content: PageContent, target: Path) -> None:
-    """Writes the page. Raises `StorageError`."""
-    write_text(target, page_html(content))
+def save_web_page(content: PageContent, target: Path, saved: SavedExperiment | None = None) -> None:
+    """Writes the page, with its provenance if that is known. Raises `StorageError`."""
+    page = with_provenance(page_html(content).encode("utf-8"), saved)
+    write_text(target, page.decode("utf-8"))
 
 
 def page_html(content: PageContent) -> str:

@@ -36,6 +36,7 @@ from augenmerk.core.model.heads import ATTENTION_KINDS
 from augenmerk.core.plain_text import one_line, printable
 from augenmerk.core.quantities import percent
 from augenmerk.core.storage import atomic_path
+from augenmerk.core.translation.experiment_file import SavedExperiment
 
 from ...heatmap.drawing import Drawing, large_map
 from ...state import map_text
@@ -51,6 +52,7 @@ from .film import Film, FilmHeads
 from .html_page import save_web_page
 from .page_content import facts_of, page_content
 from .printed_maps import small_maps
+from .provenance import provenance, provenance_values, with_provenance
 from .qt_pdf import pdf_file
 
 NUMBER_FORMATS = ("csv", "json", "npz")
@@ -189,6 +191,7 @@ def save_numbers(snapshot: Snapshot, state: ExperimentState, target: Path) -> No
         elif kind == "json":
             described = {
                 **_facts_of_numbers(snapshot),
+                **provenance_values(provenance_of(state, snapshot.facts["model"])),
                 "row_labels": view.labelled.queries.labels,
                 "column_labels": view.labelled.keys.labels,
                 "weights": [
@@ -213,7 +216,12 @@ def _facts_of_numbers(snapshot: Snapshot) -> dict[str, str]:
     return {"rows" if name == drawn else name: fact for name, fact in snapshot.facts.items()}
 
 
-def save_rows(table: NumberTable, facts: Mapping[str, str], target: Path) -> None:
+def provenance_of(state: ExperimentState, model: str) -> SavedExperiment | None:
+    """The provenance of what the window shows; None while there is no result."""
+    return None if state.result is None else provenance(state.result.changed, model)
+
+
+def save_rows(table: NumberTable, facts: Mapping[str, Any], target: Path) -> None:
     """Writes a table as CSV, which counts from 1, or with its facts and these as JSON, by the
     name's ending.
 
@@ -267,6 +275,9 @@ def _arrays(snapshot: Snapshot, state: ExperimentState) -> dict[str, Any]:
         "row_labels": np.array(view.labelled.queries.labels),
         "column_labels": np.array(view.labelled.keys.labels),
         "caption": np.array(in_one_line(_facts_of_numbers(snapshot))),
+        "provenance": np.array(
+            json.dumps(provenance_values(provenance_of(state, snapshot.facts["model"])))
+        ),
         "source_tokens": np.array(translation.source_tokens),
         "read_tokens": np.array(translation.read_tokens),
         "predicted_tokens": np.array(translation.predicted_tokens),
@@ -323,14 +334,15 @@ class Saving:
         )
         if painted is not None:
             caption = "\n".join(filter(None, (snapshot.drawing.title, caption)))
-            save_painted(painted.paint, painted.size, caption, theme, target)
+            save_painted(painted.paint, painted.size, caption, theme, target, self._provenance)
             return
         from .saving import import_matplotlib
 
         import_matplotlib()
         from .figures import map_figure, save_figure
 
-        save_figure(map_figure(replace(snapshot.drawing, caption=caption)), target)
+        figure = map_figure(replace(snapshot.drawing, caption=caption))
+        save_figure(figure, target, self._provenance)
 
     def save_heads(self, target: Path) -> None:
         """All heads as a picture. Raises `StorageError`."""
@@ -351,7 +363,8 @@ class Saving:
         }
         facts[queries] = f"token {state.settings.label_mode}, in encoder maps source token"
         blocks = [small_maps(state, kind) for kind in ATTENTION_KINDS]
-        save_figure(grid_figure(blocks, self._caption(in_one_line(facts))), target)
+        figure = grid_figure(blocks, self._caption(in_one_line(facts)))
+        save_figure(figure, target, self._provenance)
 
     def save_page(self, target: Path) -> None:
         """Saves the page as shown in the window, with a caption. Raises `StorageError`."""
@@ -367,7 +380,8 @@ class Saving:
             if page.palette().window().color().lightness() < MIDDLE_GREY
             else Theme.light()
         )
-        save_painted(paint, page.size(), self._caption(caption), theme, target)
+        caption = self._caption(caption)
+        save_painted(paint, page.size(), caption, theme, target, self._provenance)
 
     def save_table(self, target: Path) -> None:
         """The large map as numbers; as NPZ, those of all heads. Raises `StorageError`."""
@@ -380,7 +394,8 @@ class Saving:
         """The numbers of the analysis tab in sight. Raises `StorageError`."""
         table, state = self.source.table, self.source.state
         if table is not None and state is not None:
-            save_rows(table, facts_of(state, self.source.model), target)
+            facts = facts_of(state, self.source.model)
+            save_rows(table, {**facts, **provenance_values(self._provenance)}, target)
 
     def save_html(self, target: Path) -> None:
         """The maps of all heads, in the measure that is shown, as one page for the browser.
@@ -390,7 +405,7 @@ class Saving:
         state = self.source.state
         content = page_content(state, self.source.model) if state is not None else None
         if content is not None:
-            save_web_page(content, target)
+            save_web_page(content, target, self._provenance)
 
     def save_charts(self, target: Path) -> None:
         """The charts of a run as a picture. Raises `StorageError`."""
@@ -413,11 +428,23 @@ class Saving:
             else None
         )
 
+    @property
+    def _provenance(self) -> SavedExperiment | None:
+        state = self.source.state
+        return None if state is None else provenance_of(state, self.source.model)
+
     def _caption(self, text: str) -> str:
         return text if self.has_caption else ""
 
 
-def save_painted(paint: Paint, size: QSize, caption: str, theme: Theme, target: Path) -> None:
+def save_painted(
+    paint: Paint,
+    size: QSize,
+    caption: str,
+    theme: Theme,
+    target: Path,
+    saved: SavedExperiment | None = None,
+) -> None:
     """Writes a picture by the name's ending; SVG and PDF keep shapes and text.
 
     Args:
@@ -426,6 +453,7 @@ def save_painted(paint: Paint, size: QSize, caption: str, theme: Theme, target: 
         caption: written below, in several lines if needed.
         theme: for ground and caption.
         target: the file.
+        saved: its provenance, see `provenance.py`.
 
     Raises:
         StorageError: the ending is another, or the file cannot be written.
@@ -462,7 +490,7 @@ def save_painted(paint: Paint, size: QSize, caption: str, theme: Theme, target: 
         painter.end()
 
     with atomic_path(target) as temporary:
-        temporary.write_bytes(_drawn(draw, kind, whole))
+        temporary.write_bytes(with_provenance(_drawn(draw, kind, whole), saved))
 
 
 def _drawn(draw: Callable[[QPaintDevice], None], kind: str, size: QSize) -> bytes:

@@ -17,7 +17,9 @@ from PySide6.QtGui import QImage
 from augenmerk.core.counting import display_text
 from augenmerk.core.model.heads import ATTENTION_KINDS, Head
 from augenmerk.core.translation.experiment import Experiment, ForcedToken, GivenTarget, HeadScaled
+from augenmerk.core.translation.experiment_file import experiment_from_json
 from augenmerk.core.translation.result import ExperimentResult, Translation
+from augenmerk.viz_app.extensions.pictures.provenance import read_provenance
 from augenmerk.viz_app.extensions.pictures.saving import Saving, take_snapshot
 from augenmerk.viz_app.heatmap.map_image import map_image
 from augenmerk.viz_app.state.color_scale import PAPER
@@ -499,3 +501,56 @@ def test_a_sentence_that_looks_like_a_font_is_left_alone(
     page.state.show_translation(make_translation(text=f"{words} >"))
     saving.save_page(tmp_path / "page.svg")
     assert words in svg_text(tmp_path / "page.svg")[0]
+
+
+def show_known_model(page: MapsPage) -> ExperimentResult:
+    assert page.state.translation is not None
+    page.state.show_translation(replace(page.state.translation, model_digest="ab" * 32))
+    assert page.state.result is not None
+    return page.state.result
+
+
+@pytest.mark.figures
+@pytest.mark.heavy
+@pytest.mark.parametrize("ending", ["png", "svg", "pdf"])
+@pytest.mark.parametrize("what", ["heatmap", "lines", "heads", "page"])
+def test_every_picture_says_which_experiment_and_model_it_shows(
+    page: MapsPage, saving: Saving, tmp_path: Path, what: str, ending: str
+) -> None:
+    path = tmp_path / f"picture.{ending}"
+    result = show_known_model(page)
+    save(saving, page, what, path)
+    saved = read_provenance(path)
+    assert saved.experiment == result.experiment
+    assert saved.model.digest == result.changed.model_digest
+    assert "augenmerk" in str(saved.view["versions"])
+    if ending == "pdf":
+        assert_is_pdf_with_update(path.read_bytes())
+
+
+def assert_is_pdf_with_update(content: bytes) -> None:
+    """Both tables of objects, and the added object, are where they are said to be."""
+    starts = [int(number) for number in re.findall(rb"startxref\s+(\d+)", content)]
+    assert all(content[start:].startswith(b"xref") for start in starts)
+    assert len(starts) == 2
+    assert re.search(rb"/Prev %d\b" % starts[0], content[starts[1] :])
+    table = re.match(rb"xref\n(\d+) 1\n(\d{10}) 00000 n \ntrailer", content[starts[1] :])
+    assert table is not None
+    assert content[int(table[2]) :].startswith(table[1] + b" 0 obj\n<< /Producer (Augenmerk ")
+    assert b"/Info " + table[1] + b" 0 R" in content[starts[1] :]
+
+
+def test_numbers_and_the_page_for_the_browser_say_it_too(
+    page: MapsPage, saving: Saving, tmp_path: Path
+) -> None:
+    result = show_known_model(page)
+    for name in ("map.json", "map.npz"):
+        saving.save_table(tmp_path / name)
+    saving.save_html(tmp_path / "maps.html")
+    assert read_provenance(tmp_path / "maps.html").experiment == result.experiment
+    with np.load(tmp_path / "map.npz", allow_pickle=False) as arrays:
+        values = json.loads(str(arrays["provenance"]))
+    assert values["model_digest"] == result.changed.model_digest
+    assert experiment_from_json(values["experiment_values"]) == result.experiment
+    content = json.loads((tmp_path / "map.json").read_text(encoding="utf-8"))
+    assert values.items() <= content.items()
