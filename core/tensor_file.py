@@ -145,17 +145,6 @@ class TensorFile:
         return self.read(name)
 
 
-def is_tensor_file(path: Path) -> bool:
-    """Whether name or first bytes are those of a safetensors file, perhaps a damaged one."""
-    if path.suffix == ".safetensors":
-        return True
-    try:
-        with open_file(path) as file:
-            return file.read(9)[4:] == b"\0\0\0\0{"  # the length of the header, and its beginning
-    except OSError:
-        return False
-
-
 def has_description(path: Path) -> bool:
     """Whether the file begins like a safetensors file with a description, perhaps a damaged one."""
     try:

@@ -392,20 +392,6 @@ def _check_sentence(options: argparse.Namespace, text: str) -> None:
             )
 
 
-def check_target(options: argparse.Namespace) -> None:
-    """Raises `ConfigError` for options of decoding next to `--target`.
-
-    Call it before `take_experiment`.
-    """
-    if options.target is not None and (
-        options.beam is not None or options.length_penalty is not None
-    ):
-        used = "--beam" if options.beam is not None else "--length-penalty"
-        raise ConfigError(
-            f"{used} has no effect on the given translation. Omit {used} or --target."
-        )
-
-
 def require_text(options: argparse.Namespace, name: str = "a sentence") -> None:
     """Raises `ConfigError` if there is no sentence, after `take_experiment`."""
     if options.text is None:

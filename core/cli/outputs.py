@@ -8,7 +8,7 @@ No file that the command reads or that holds something else is replaced.
 import argparse
 import codecs
 import zipfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -34,20 +34,6 @@ class FileKind:
     suffixes: tuple[str, ...] = ()
 
 
-def _described_as(format_name: str) -> Callable[[Path, bytes], bool]:
-    def recognizes(path: Path, start: bytes) -> bool:
-        from ..tensor_file import open_tensor_file
-
-        try:
-            with open_tensor_file(path, "numpy") as file:
-                description = file.description.value if file.description is not None else None
-        except (OSError, ValueError):
-            return False
-        return isinstance(description, dict) and description.get("format") == format_name
-
-    return recognizes
-
-
 def _begins(*starts: bytes) -> Callable[[Path, bytes], bool]:
     return lambda path, start: (
         start.removeprefix(codecs.BOM_UTF8).lstrip().lower().startswith(starts)
@@ -62,8 +48,6 @@ def _has_arrays(path: Path, start: bytes) -> bool:
         return False
 
 
-CHECKPOINT = FileKind("a checkpoint of Augenmerk", _described_as("augenmerk-checkpoint"))
-PREPARED = FileKind("prepared data", _described_as("augenmerk-prepared-data"))
 ARRAYS = FileKind("an NPZ file", _has_arrays, (".npz",))
 NUMBERS = FileKind("JSON by augenmerk analyze", _begins(b'{"version": '), (".json",))
 LINKS = FileKind("a file of word links", _begins(b"line\tlinks\n"))
@@ -108,25 +92,11 @@ class OutputFile:
 
     def check(self, target: Path, inputs: Iterable[Path]) -> None:
         """Raises `StorageError` if writing to the target would lose a file."""
-        _check_not_read(target, inputs)
+        check_not_read(target, inputs)
         endings = {suffix: kind for kind in self._kinds for suffix in kind.suffixes}
         kind = self._kinds[0] if len(self._kinds) == 1 else endings.get(target.suffix.lower())
         if kind is not None and target.is_file():
             _check_replaceable(target, kind)
-
-
-class OutputFolder(OutputFile):
-    """The type of an option that names a folder, in which files of these names are written."""
-
-    def __init__(self, names: Sequence[str]) -> None:
-        super().__init__()
-        self._names = names
-
-    def check(self, target: Path, inputs: Iterable[Path]) -> None:
-        """See `OutputFile.check`."""
-        inputs = list(inputs)
-        for name in self._names:
-            _check_not_read(target / name, inputs)
 
 
 def path_of(text: str) -> Path:
@@ -165,7 +135,8 @@ def _paths_in(values: Iterable[object]) -> Iterator[Path]:
             yield from _paths_in(value)
 
 
-def _check_not_read(target: Path, inputs: Iterable[Path]) -> None:
+def check_not_read(target: Path, inputs: Iterable[Path]) -> None:
+    """Raises `StorageError` if the target is one of the inputs."""
     if any(is_same_file(target, path) for path in inputs):
         raise StorageError(
             f"Cannot write {target}: it is read by this command. Choose another file name."

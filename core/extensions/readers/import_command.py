@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...cli.command import tell
-from ...cli.outputs import CHECKPOINT, OutputFile
+from ...cli.outputs import OutputFile
 from ...plain_text import one_line
 from ...storage import writable
 from ...text.languages import language_in_words
+from ..training.cli.outputs import CHECKPOINT
 from .reader import importable
 
 if TYPE_CHECKING:

@@ -9,10 +9,8 @@ import pytest
 
 from augenmerk.core.cli.main import main
 from augenmerk.core.cli.outputs import (
-    CHECKPOINT,
     LINKS,
     NUMBERS,
-    PREPARED,
     STEPS,
     TEXT,
     WEB_PAGE,
@@ -20,6 +18,7 @@ from augenmerk.core.cli.outputs import (
     OutputFile,
 )
 from augenmerk.core.errors import StorageError
+from augenmerk.core.extensions.training.cli.outputs import CHECKPOINT, PREPARED
 from augenmerk.viz_app.launch import run_command
 from tests.builders import command_line
 

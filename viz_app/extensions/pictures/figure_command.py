@@ -18,7 +18,6 @@ from augenmerk.core.cli.options import (
     add_experiment,
     add_interventions,
     add_into,
-    check_target,
     load_translator,
     require_text,
     take_experiment,
@@ -27,6 +26,7 @@ from augenmerk.core.cli.outputs import PICTURES, WEB_PAGE, OutputFile
 from augenmerk.core.counting import display_text, joined
 from augenmerk.core.errors import AnalysisError, ConfigError, ExperimentFileError
 from augenmerk.core.extensions.analyses.cli.analyze import read_sentence
+from augenmerk.core.extensions.analyses.cli.options import check_target
 from augenmerk.core.maps.measure import MeasureName
 from augenmerk.core.maps.measures import MEASURES, measure_maps, measures_of
 from augenmerk.core.maps.model_pass import Pass

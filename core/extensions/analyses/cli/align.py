@@ -17,7 +17,6 @@ from ....cli.options import (
     add_experiment,
     add_interventions,
     add_into,
-    check_target,
     load_translator,
     parse_head,
     read_general,
@@ -45,7 +44,13 @@ from ..alignment import (
     read_ibm_1,
 )
 from ..samples import require_languages_of_sample
-from .options import CHANGES_OF_A_SENTENCE, OneOrTwo, check_without_sentence, read_experiment
+from .options import (
+    CHANGES_OF_A_SENTENCE,
+    OneOrTwo,
+    check_target,
+    check_without_sentence,
+    read_experiment,
+)
 
 if TYPE_CHECKING:
     from ....translation.translator import Translator

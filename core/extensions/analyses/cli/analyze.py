@@ -28,7 +28,6 @@ from ....cli.options import (
     add_interventions,
     add_into,
     arriving_sentences,
-    check_target,
     into_language,
     load_translator,
     parse_head,
@@ -62,7 +61,13 @@ from .explanations import (
     explanations,
     query_key_numbers,
 )
-from .options import CHANGES_OF_A_SENTENCE, OneOrTwo, check_without_sentence, read_experiment
+from .options import (
+    CHANGES_OF_A_SENTENCE,
+    OneOrTwo,
+    check_target,
+    check_without_sentence,
+    read_experiment,
+)
 
 if TYPE_CHECKING:
     from ....model.heads import AttentionKind

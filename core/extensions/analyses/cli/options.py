@@ -42,6 +42,20 @@ CHANGES_OF_A_SENTENCE = (
 """Options of `add_interventions` and `add_beam` that fit only one sentence."""
 
 
+def check_target(options: argparse.Namespace) -> None:
+    """Raises `ConfigError` for options of decoding next to `--target`.
+
+    Call it before `take_experiment`.
+    """
+    if options.target is not None and (
+        options.beam is not None or options.length_penalty is not None
+    ):
+        used = "--beam" if options.beam is not None else "--length-penalty"
+        raise ConfigError(
+            f"{used} has no effect on the given translation. Omit {used} or --target."
+        )
+
+
 def check_without_sentence(
     options: argparse.Namespace,
     add_options: Callable[[argparse.ArgumentParser], None],

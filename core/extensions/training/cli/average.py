@@ -3,10 +3,11 @@
 import argparse
 from pathlib import Path
 
-from ....cli.outputs import CHECKPOINT, OutputFile
+from ....cli.outputs import OutputFile
 from ....errors import CheckpointError, ConfigError
 from ....plain_text import one_line
 from ....quantities import counted
+from .outputs import CHECKPOINT
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ....cli.outputs import PREPARED, OutputFile
+from ....cli.outputs import OutputFile
 from ....config import RunConfig
 from ....errors import ConfigError
 from ....plain_text import one_line
@@ -15,6 +15,7 @@ from ....storage import check_writable
 from ...run_settings.dotted import with_dotted
 from ...run_settings.presets import DEFAULT_PRESET, PRESETS, preset
 from ..corpora.parallel import DataSource
+from .outputs import PREPARED
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

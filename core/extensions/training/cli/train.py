@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from ....cli.options import add_device, into_code
-from ....cli.outputs import OutputFolder
 from ....config import RunConfig, TrainingConfig
 from ....config.run_config import PARTS
 from ....config.settings import Settings
@@ -33,6 +32,7 @@ from ...run_settings.presets import (
 from ...run_settings.toml_file import read_toml
 from ..folder import require_right_folder
 from .data import add_corpus, add_settings, corpus_source, with_languages
+from .outputs import OutputFolder
 from .stopping import ECHO_SECONDS, ask_after_failed_save, stop_on_interrupt
 
 if TYPE_CHECKING:

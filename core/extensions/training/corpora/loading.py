@@ -8,8 +8,7 @@ from pathlib import Path
 from ....config import RunConfig
 from ....errors import ConfigError, CorpusError
 from ....plain_text import name_of
-from ....storage import is_folder, is_forbidden
-from ....tensor_file import is_tensor_file
+from ....storage import is_folder, is_forbidden, open_file
 from ....text.codec import CodecPair
 from ....text.languages import language_name, two_letter_code
 from . import multi30k
@@ -106,7 +105,7 @@ def _load(
             f"train.{run.data.source_language} and train.{run.data.target_language}, a file of "
             "sentence pairs (TSV or JSON lines), or a file of prepared data."
         )
-    if not is_tensor_file(path):
+    if not _is_tensor_file(path):
         return load_pair(path, None, run, on_phase, codecs)
     on_phase(f"Reading {path.name}")
     return _matching(load_prepared(path), run, path, codecs)
@@ -210,3 +209,14 @@ def _matching(
             f"{advice}."
         )
     return limited(corpus, config) if is_shorter else corpus
+
+
+def _is_tensor_file(path: Path) -> bool:
+    """Whether name or first bytes are those of a safetensors file, perhaps a damaged one."""
+    if path.suffix == ".safetensors":
+        return True
+    try:
+        with open_file(path) as file:
+            return file.read(9)[4:] == b"\0\0\0\0{"  # the length of the header, and its beginning
+    except OSError:
+        return False
