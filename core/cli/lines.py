@@ -10,7 +10,7 @@ import json
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TextIO
 
@@ -228,14 +228,17 @@ def print_notes(
 
 
 @contextmanager
-def show_progress(unit: str) -> Iterator[Callable[[int, int | None], None]]:
+def show_progress(
+    unit: str, *, is_hidden: bool = False
+) -> Iterator[Callable[[int, int | None], None]]:
     """A progress bar with the rate, on standard error if that is a terminal.
 
-    The function takes how much is done, and the total, or None if that is unknown.
+    `is_hidden` is for results in the same terminal, which it would get in the way of. The function
+    takes how much is done, and the total, or None if that is unknown.
     """
     from tqdm import tqdm
 
-    with tqdm(unit=unit, disable=None, leave=False) as bar:
+    with tqdm(unit=unit, disable=is_hidden or None, leave=False) as bar:
 
         def show(done: int, total: int | None) -> None:
             bar.total = total
@@ -251,18 +254,19 @@ def print_json_lines(
     as_json: "Callable[[int, Translation], str]",
     *,
     need_maps: bool,
+    num_done: int = 0,
 ) -> int:
     """Print a line of JSON for each line as soon as it is done, and return the exit status.
 
     See `run_lines`.
 
     Args:
-        translator, arriving, request, need_maps: see `run_lines`.
+        translator, arriving, request, need_maps, num_done: see `run_lines`.
         as_json: the JSON of the translation of a line with this number. It may refuse the line,
             too.
     """
     refusals = Refusals()
-    for outcome in run_lines(translator, arriving, request, need_maps=need_maps):
+    for outcome in run_lines(translator, arriving, request, need_maps=need_maps, num_done=num_done):
         text = ""
         if outcome.translation is not None:
             try:
@@ -281,6 +285,7 @@ def run_lines(
     request: Experiment,
     *,
     need_maps: bool,
+    num_done: int = 0,
 ) -> "Iterator[Outcome]":
     """The outcome of each line, in order. Lines that arrive together are one batch.
 
@@ -289,35 +294,30 @@ def run_lines(
         arriving: groups of lines that need not wait for each other.
         request: the experiment for each line; its own text is ignored.
         need_maps: whether translations contain attention maps.
+        num_done: lines at the beginning that are left out.
 
     Raises:
         ExperimentError, AnalysisError: the model does not have the head or token, for any line.
     """
     translator.check(request)
-    number = 0
-    # a bar would get in the way of results in the same terminal
-    no_bar = nullcontext(lambda done, total: None)
-    with no_bar if sys.stdout.isatty() else show_progress(" sentences") as show:
-        for group in _groups(arriving):
-            compiled = [_compiled(translator, replace(request, source_text=line)) for line in group]
-            results = translator.run_many(
-                [entry for entry in compiled if not isinstance(entry, TextError | ExperimentError)],
-                need_maps=need_maps,
-            )
-            for line, entry in zip(group, compiled, strict=True):
-                number += 1
-                if isinstance(entry, TextError | ExperimentError):
-                    yield Outcome(number, line, None, entry)
-                else:
-                    yield Outcome(number, line, next(results), None)
-                show(number, None)
-
-
-def _groups(arriving: Iterable[list[str]]) -> Iterator[list[str]]:
-    """The lines that arrive together, `NUM_TOGETHER` at most."""
-    for lines in arriving:
-        for first in range(0, len(lines), NUM_TOGETHER):
-            yield lines[first : first + NUM_TOGETHER]
+    number = num_done
+    with show_progress(" sentences", is_hidden=sys.stdout.isatty()) as show:
+        for lines in arriving:
+            for first in range(num_done, len(lines), NUM_TOGETHER):
+                group = lines[first : first + NUM_TOGETHER]
+                compiled = [
+                    _compiled(translator, replace(request, source_text=line)) for line in group
+                ]
+                fitting = [entry for entry in compiled if not isinstance(entry, AugenmerkError)]
+                results = translator.run_many(fitting, need_maps=need_maps)
+                for line, entry in zip(group, compiled, strict=True):
+                    number += 1
+                    if isinstance(entry, TextError | ExperimentError):
+                        yield Outcome(number, line, None, entry)
+                    else:
+                        yield Outcome(number, line, next(results), None)
+                    show(number, None)
+            num_done = max(0, num_done - len(lines))
 
 
 def _compiled(

@@ -7,6 +7,7 @@ from contextlib import closing
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -84,6 +85,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "the given pair; with --jsonl: one file per sentence to this folder, which must not "
         "hold other NPZ files)",
     )
+    parser.add_argument(
+        "--resume",
+        action="store_true",
+        help="continue an interrupted run with --jsonl and --attention: leave out the lines of "
+        "the same input up to the last file in the folder",
+    )
     add_experiment(parser, EXPERIMENT_HELP)
     add_interventions(parser)
     add_beam(parser)
@@ -100,13 +107,16 @@ def run(options: argparse.Namespace) -> int:
     read_output(options)  # fails before the model is loaded
     if options.jsonl and options.target is not None:
         raise ConfigError("--target applies to one sentence, --jsonl to many. Use --json instead.")
+    if options.resume and not (options.jsonl and options.attention):
+        raise ConfigError("--resume continues the files of --jsonl with --attention. Add both.")
     if not options.attention:
         return _translate(options)
     check_writable(_file_of(options, 1))
     if not options.jsonl:
         return _translate(options)
     with closing(FolderLock(options.attention, "translation")):
-        _require_no_other_maps(options.attention)
+        if not options.resume:
+            _require_no_other_maps(options.attention)
         return _translate(options)
 
 
@@ -224,7 +234,34 @@ def _print_json_lines(
         return json.dumps(values, ensure_ascii=False)
 
     arriving = arriving_sentences(options) if is_stream else [[request.source_text]]
-    return print_json_lines(translator, arriving, request, as_json, need_maps=need_maps)
+    num_done = _num_done(translator, options.attention) if options.resume else 0
+    return print_json_lines(
+        translator, arriving, request, as_json, need_maps=need_maps, num_done=num_done
+    )
+
+
+def _num_done(translator: "Translator", folder: Path) -> int:
+    """The number of the last file of an earlier run in the folder; 0 without one.
+
+    Raises `ConfigError` if it is of another model or not of this command.
+    """
+    paths = sorted(folder.glob("[0-9]*.npz"))
+    if not paths:
+        return 0
+    try:
+        number = int(paths[-1].stem)
+        with paths[-1].open("rb") as file, np.load(file, allow_pickle=False) as arrays:
+            digest = str(arrays["model/digest"])
+    except (OSError, ValueError, KeyError, TypeError, EOFError, BadZipFile) as error:
+        raise ConfigError(
+            f"{paths[-1]} is not a file of an earlier run, so nothing can be continued. Remove it."
+        ) from error
+    if digest != translator.digest:
+        raise ConfigError(
+            f"{paths[-1]} is by another model than {translator.name}. Add --checkpoint with the "
+            "model of the earlier run, or choose another folder."
+        )
+    return number
 
 
 def _file_of(options: argparse.Namespace, number: int) -> Path:

@@ -269,6 +269,61 @@ def test_a_folder_holds_the_maps_of_one_run(
     assert {path: path.read_bytes() for path in folder.iterdir()} == before
 
 
+@pytest.mark.heavy
+@pytest.mark.parametrize("num_together", [1, 2, 4])
+def test_an_interrupted_run_into_a_folder_is_continued(
+    untrained_checkpoint: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    num_together: int,
+) -> None:
+    lines = ["Ein Mann.", "", *SENTENCES, " "]
+    command = ["translate", "-", "--jsonl", "--checkpoint", str(untrained_checkpoint)]
+
+    def printed(text: str, *options: str) -> list[tuple[str, str | None]]:
+        monkeypatch.setattr("sys.stdin", io.StringIO(text))
+        monkeypatch.setattr("augenmerk.core.cli.lines.NUM_TOGETHER", num_together)
+        main([*command, "--attention", *options])
+        results = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+        # other groups of lines round their probabilities differently
+        return [(values["source"], values.get("translation")) for values in results]
+
+    whole = printed("\n".join(lines), str(tmp_path / "whole"))
+    first = printed("\n".join(lines[:3]), str(tmp_path / "parts"))
+    rest = printed("\n".join(lines), str(tmp_path / "parts"), "--resume")
+    assert [*first, *rest] == whole
+    names = [
+        sorted(path.name for path in (tmp_path / name).iterdir()) for name in ("whole", "parts")
+    ]
+    assert names[0] == names[1]
+    assert "000002.npz" not in names[0], "a refused line has no maps"
+    assert printed("\n".join(lines[:6]), str(tmp_path / "parts"), "--resume") == []
+
+
+@pytest.mark.heavy
+def test_a_run_of_another_model_or_damaged_maps_are_not_continued(
+    untrained_checkpoint: Path, tmp_path: Path, set_input, capsys
+) -> None:
+    command = ["translate", "-", "--jsonl", "--checkpoint", str(untrained_checkpoint)]
+    folder = tmp_path / "maps"
+    set_input(SENTENCES[0])
+    assert main([*command, "--attention", str(folder), "--resume"]) == 0, "nothing is there yet"
+    path = folder / "000001.npz"
+    with np.load(path) as arrays:
+        values = dict(arrays)
+    np.savez(path, **(values | {"model/digest": np.array("ab" * 32)}))
+    capsys.readouterr()
+    assert main([*command, "--attention", str(folder), "--resume"]) == 2
+    assert "is by another model than untrained" in capsys.readouterr().err
+    for content in (b"", b"damaged", b"PK\3\4damaged"):
+        path.write_bytes(content)
+        assert main([*command, "--attention", str(folder), "--resume"]) == 2
+        assert "is not a file of an earlier run" in capsys.readouterr().err
+    assert main([*command, "--resume"]) == 2
+    assert "Add both" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("name", ["two.npz", "TWO.NPZ"])
 def test_a_folder_with_maps_under_any_name_is_refused(
     untrained_checkpoint: Path, tmp_path: Path, set_input, capsys, name: str
