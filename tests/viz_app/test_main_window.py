@@ -508,7 +508,13 @@ def test_closing_while_training_stops_it_first(make_window: MakeWindow, qtbot: Q
     assert window.isVisible()
     assert page.num_asked_to_stop == 1
     assert "saving the model" in window.top_bar.status.text()
+    (box,) = window.findChildren(QMessageBox)
+    assert box.isVisible()
+    assert not box.isModal(), "the window can be closed a second time"
+    assert "60 seconds at most" in box.informativeText()
+    assert "resume" in box.informativeText()
     qtbot.waitUntil(lambda: not window.isVisible())
+    assert not box.isVisible()
 
 
 @pytest.mark.slow

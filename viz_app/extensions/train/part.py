@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtWidgets import QWidget
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QMessageBox, QWidget
 
 from ...widgets.commands import BoundCommand, Command
 from ...window_part import WindowPage
@@ -13,7 +14,7 @@ from ..presentation.presentation import Presentable, ViewProvider
 if TYPE_CHECKING:
     from .page import TrainPage
 
-NAME, VIEW = "train", "training"
+NAME, VIEW, PAUSING = "train", "training", "pausing"
 
 
 class TrainPart(WindowPage, ViewProvider):
@@ -21,6 +22,11 @@ class TrainPart(WindowPage, ViewProvider):
 
     widget: "TrainPage | None" = None
     stopping = "stopping the training, saving the model…"
+    closing = (
+        "The window closes once the training is saved. This usually takes a few seconds, {limit} "
+        "seconds at most. At the next start, the Train page offers to resume the run.\n\nClose the "
+        "window again to quit without waiting. Steps since the last checkpoint are lost then."
+    )
 
     def begin(self) -> None:
         """Offers a training where there is no model."""
@@ -72,11 +78,30 @@ class TrainPart(WindowPage, ViewProvider):
         """See `WindowPart`."""
         if self.widget is not None:
             self.widget.request_stop()
+            self._say_what_happens()
 
     def shutdown(self, *, waits: bool) -> None:
         """See `WindowPart`."""
+        for box in self.window.findChildren(QMessageBox, PAUSING):
+            box.close()
         if self.widget is not None:
             self.widget.shutdown(waits_for_training=waits)
+
+    def _say_what_happens(self) -> None:
+        """Opens a box that leaves the window open to be closed again."""
+        title = "The training pauses before the window closes"
+        box = QMessageBox(
+            QMessageBox.Icon.Information,
+            title,
+            title,
+            QMessageBox.StandardButton.Ok,
+            self.window,
+        )
+        box.setInformativeText(self.closing.format(limit=f"{self.limit_to_end_s:.0f}"))
+        box.setObjectName(PAUSING)
+        box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        box.setModal(False)
+        box.show()
 
     def _open(self) -> QWidget:
         self.window.pages.show(NAME)
