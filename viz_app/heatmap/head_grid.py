@@ -87,26 +87,35 @@ def lines_of(state: ExperimentState, kind: AttentionKind) -> tuple[Line, ...]:
     return tuple((_name(state, heads), heads) for heads in state.roles.lines_of_heads(kind))
 
 
-def lay_out_grid(state: ExperimentState, available: QSize, width: int, theme: Theme) -> GridLayout:
-    """Kind under kind; of a folded one its title.
+def lay_out_grid(
+    state: ExperimentState,
+    available: QSize,
+    width: int,
+    theme: Theme,
+    kinds: Sequence[AttentionKind] = ATTENTION_KINDS,
+) -> GridLayout:
+    """Kind under kind; of a folded one its title. A single kind has none.
 
     Args:
         state: its heads are drawn.
         available: room, a scroll bar left out.
         width: of the widget.
         theme: for the size of its letters.
+        kinds: those that are drawn.
     """
-    lines = {kind: lines_of(state, kind) for kind in ATTENTION_KINDS}
+    lines = {kind: lines_of(state, kind) for kind in kinds}
     num_heads = max(state.maps.shape(kind)[1] for kind in ATTENTION_KINDS)
     left = theme.base_px * 5 + 4
-    size = _thumbnail_size(sum(map(len, lines.values())), num_heads, available, left, theme)
+    texts = _height_of_texts(theme, len(kinds))
+    size = _thumbnail_size(sum(map(len, lines.values())), num_heads, available, left, texts, theme)
     places: dict[Head, QRect] = {}
     headers: dict[AttentionKind, QRect] = {}
     named: list[tuple[QRect, str]] = []
     y = theme.scaled(NUMBERS_HEIGHT)
-    for kind in ATTENTION_KINDS:
-        headers[kind] = QRect(0, y, width, theme.scaled(HEADER_HEIGHT))
-        y += theme.scaled(HEADER_HEIGHT)
+    for kind in kinds:
+        if len(kinds) > 1:
+            headers[kind] = QRect(0, y, width, theme.scaled(HEADER_HEIGHT))
+            y += theme.scaled(HEADER_HEIGHT)
         for name, heads in lines[kind]:
             named.append((QRect(0, y, left - 10, size.height()), name))
             for column, head in enumerate(heads):
@@ -129,12 +138,12 @@ def _name(state: ExperimentState, heads: tuple[Head, ...]) -> str:
 
 
 def _thumbnail_size(
-    num_lines: int, num_heads: int, available: QSize, left: int, theme: Theme
+    num_lines: int, num_heads: int, available: QSize, left: int, texts: int, theme: Theme
 ) -> QSize:
     """As large as width and height allow, a little wider than high, or higher if need be."""
     spacing = theme.scaled(SPACING)
     by_width = (available.width() - left - 4) // max(num_heads, 1) - spacing
-    by_height = (available.height() - _height_of_texts(theme)) // max(num_lines, 1) - spacing
+    by_height = (available.height() - texts) // max(num_lines, 1) - spacing
     by_height = (
         by_height if by_height >= theme.scaled(MIN_THUMBNAIL) else theme.scaled(SCROLLING_THUMBNAIL)
     )
@@ -142,11 +151,10 @@ def _thumbnail_size(
     return QSize(max(min(by_width, int(height * MAX_ASPECT)), 10), height)
 
 
-def _height_of_texts(theme: Theme) -> int:
+def _height_of_texts(theme: Theme, num_kinds: int) -> int:
     """Of everything but the lines of thumbnails."""
-    return theme.scaled(NUMBERS_HEIGHT) + len(ATTENTION_KINDS) * (
-        theme.scaled(HEADER_HEIGHT) + theme.scaled(SECTION_SPACING)
-    )
+    header = theme.scaled(HEADER_HEIGHT) if num_kinds > 1 else 0
+    return theme.scaled(NUMBERS_HEIGHT) + num_kinds * (header + theme.scaled(SECTION_SPACING))
 
 
 def numbered_heads(num_heads: int, pitch: int, number_width: int) -> range:
@@ -503,9 +511,14 @@ class HeadGrid(Canvas):
 
     def least_height(self) -> int:
         """The height from which the whole grid fits."""
-        num_lines = sum(len(lines_of(self.state, kind)) for kind in ATTENTION_KINDS)
+        num_lines = sum(len(lines_of(self.state, kind)) for kind in self.kinds)
         line = self.theme.scaled(MIN_THUMBNAIL) + self.theme.scaled(SPACING)
-        return _height_of_texts(self.theme) + num_lines * line
+        return _height_of_texts(self.theme, len(self.kinds)) + num_lines * line
+
+    @property
+    def kinds(self) -> tuple[AttentionKind, ...]:
+        """The kinds of attention whose heads are drawn."""
+        return ATTENTION_KINDS
 
     def _make_painter(self) -> GridPainter:
         state = self.state
@@ -515,8 +528,17 @@ class HeadGrid(Canvas):
         lines = () if order == "layer" else tuple(lines_of(state, kind) for kind in ATTENTION_KINDS)
         shapes = tuple(maps.shape(kind) for kind in ATTENTION_KINDS)
         layout = self._kept.kept(
-            (self.available.toTuple(), self.width(), theme, shapes, order, folded, lines),
-            lambda: lay_out_grid(state, self.available, self.width(), theme),
+            (
+                self.available.toTuple(),
+                self.width(),
+                theme,
+                shapes,
+                order,
+                folded,
+                lines,
+                self.kinds,
+            ),
+            lambda: lay_out_grid(state, self.available, self.width(), theme, self.kinds),
         )
         views = {kind: maps.view_all(kind) for kind in ATTENTION_KINDS}
         max_pixels = int(layout.thumbnail.height() * self.devicePixelRatioF())

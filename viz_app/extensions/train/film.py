@@ -74,11 +74,9 @@ FILM_WAITING = (
     "training."
 )
 MAX_LINES = 3
-"""Of the translation; a longer one scrolls, so that the heads below stay visible."""
-TALL_PX = 400
+"""Of the translation; a longer one scrolls."""
+TALL_PX = 245
 """From this height of the panel on, the translation may use all of them."""
-LOW_PX = 320
-"""Below it there is no room for a row of thumbnails; heads are chosen by the menus."""
 NO_FILM = "This run has no film."
 SAMPLES_WAITING = (
     "At each validation a sample of the validation sentences is translated: its BLEU and five "
@@ -88,7 +86,7 @@ NO_SAMPLES = "This run has no saved translations."
 
 
 class PanelTabs(QWidget):
-    """The header of the panel `own`: its title, or tabs where both panels share one area.
+    """The header of the panel `own`: tabs, as both panels share one area.
 
     Signals:
         chosen(str): show this panel.
@@ -99,19 +97,11 @@ class PanelTabs(QWidget):
     def __init__(self, own: LowerPanel) -> None:
         super().__init__()
         self._own = own
-        self.title = label("heading", LOWER_NAMES[own])
         self.tabs = choice_buttons(
             self, {lower: (name, "") for lower, name in LOWER_NAMES.items()}, self._choose
         )
         self.tabs[own].setChecked(True)
-        row_of(self.title, *self.tabs.values(), 1, spacing=2, within=self)
-        self.show_tabs(False)
-
-    def show_tabs(self, are_shown: bool) -> None:
-        """Tabs, or the title alone."""
-        self.title.setVisible(not are_shown)
-        for tab in self.tabs.values():
-            tab.setVisible(are_shown)
+        row_of(*self.tabs.values(), 1, spacing=2, within=self)
 
     def _choose(self, lower: LowerPanel) -> None:
         self.tabs[self._own].setChecked(True)  # the other panel has its own tabs
@@ -336,12 +326,12 @@ class FilmPanel(QFrame):
     """Strip, slider and play button; the head's map at the shown step; all heads to choose from.
 
     Attributes:
-        tabs: title, or tabs in a narrow window.
+        tabs: this panel and its neighbour.
         strip: the thumbnails.
         slider: chooses the frame.
         play_button: plays the film.
         heatmap: the head's map.
-        grid: all heads to choose from.
+        grid: all heads of the kind shown, to choose from.
         kind_menu: the kind of the head shown.
         layer_menu: its layer.
         head_menu: its number.
@@ -370,9 +360,9 @@ class FilmPanel(QFrame):
         self.heatmap = Heatmap(playback.maps)
         self.grid = FilmGrid(playback.maps)
         self.area = HeadGridArea(self.grid)
-        scales(self.area.setMinimumSize, 200, 50)
-        scales(self.heatmap.setMinimumSize, 260, 150)
-        self.meaning = label("small", wraps=True)
+        scales(self.area.setMinimumSize, 180, 120)
+        scales(self.heatmap.setMinimumSize, 200, 110)
+        self.meaning = ElidingLabel("small")
         self._is_presented = False
         self.empty_state = EmptyState()
         self._set_tips()
@@ -420,7 +410,7 @@ class FilmPanel(QFrame):
         self.play_button.setText("▶  Play")
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """In a low panel the translation has fewer lines, and there are no thumbnails."""
+        """In a low panel the translation has fewer lines."""
         super().resizeEvent(event)
         self._fit()
 
@@ -431,16 +421,14 @@ class FilmPanel(QFrame):
         directions = QBoxLayout.Direction
         for layout in (self._head, self._parts):
             layout.setDirection(directions.TopToBottom if is_presented else directions.LeftToRight)
-        self._parts.setStretch(0, 0 if is_presented else 5)
+        for index in range(2):  # the strip, the thumbnails
+            self._parts.setStretch(index, 0 if is_presented else 5)
         self._is_presented = is_presented
         self._fit()
 
     def _fit(self) -> None:
-        has_thumbnails = self.height() >= scaled(LOW_PX) and not self._is_presented
-        set_visible(self.area, has_thumbnails, focus_to=self.strip)
-        missing_px = scaled(TALL_PX) - self.height()
-        few_lines = 2 if missing_px <= 70 else 1
-        self.text.set_max_lines(MAX_LINES if missing_px <= 0 else few_lines)
+        set_visible(self.area, not self._is_presented, focus_to=self.strip)
+        self.text.set_max_lines(MAX_LINES if self.height() >= scaled(TALL_PX) else 1)
 
     def hideEvent(self, event: QHideEvent) -> None:
         """Stops playing while hidden."""
@@ -511,6 +499,8 @@ class FilmPanel(QFrame):
         if self._playback.frame is not None:
             self._show_head()
             self.strip.rebuild()
+            self.grid.rebuild()
+            self.area.show_choice()
 
     def _connect(self) -> None:
         self._playback.changed.connect(self._show_playback)
@@ -540,12 +530,11 @@ class FilmPanel(QFrame):
             self.tabs, Space(8), (self.probe, 1), row_of(*menus, spacing=4), spacing=4
         )
         transport = row_of(self.play_button, (self.slider, 1), spacing=10)
-        left = column_of(
-            self.strip, transport, self.frame_label, self.text, (self.area, 1), 0, spacing=4
-        )
+        left = column_of(self.strip, transport, self.frame_label, self.text, 1, spacing=4)
         right = column_of((self.heatmap, 1), self.meaning, spacing=2)
         film = QWidget()
-        self._parts = row_of((left, 5), (right, 5), spacing=PANEL_MARGIN, within=film)
+        parts = (left, 5), (self.area, 5), (right, 5)
+        self._parts = row_of(*parts, spacing=PANEL_MARGIN, within=film)
         self._stack = QStackedLayout()
         self._stack.addWidget(self.empty_state)
         self._stack.addWidget(film)
@@ -559,11 +548,16 @@ class FilmPanel(QFrame):
 
 
 class FilmGrid(HeadGrid):
-    """The grid of heads, read-only: heads of an earlier step cannot be switched off; one head at a
-    time.
+    """The heads of the chosen kind, read-only: heads of an earlier step cannot be switched off; one
+    head at a time.
     """
 
     can_switch = False
+
+    @property
+    def kinds(self) -> tuple[AttentionKind, ...]:
+        """The kind of the chosen head, so that its layers have the whole height."""
+        return (self.state.selection.head.kind,)
 
     def show_together(self, head: Head) -> None:
         """Shows this head alone."""

@@ -250,6 +250,7 @@ class TrainPage(QWidget):
                 self.state, self.comparison, lambda: self.form.choices().parent_folder, self._stack
             )
             self.run_view.set_presented(self._is_presented)
+            self.run_view.set_page_height(self.height())
             self._stack.addWidget(self.run_view)
             if self._export_menu is not None:
                 self.run_view.charts.export_button.setMenu(self._export_menu)
@@ -284,6 +285,8 @@ class TrainPage(QWidget):
         )
         for part, height in zip((self.panel, self._stack), HEIGHTS_STACKED, strict=True):
             part.setMinimumHeight(scaled(height) if is_stacked else 0)
+        if self.run_view is not None:
+            self.run_view.set_page_height(self.height())
 
     def _lay_out(self) -> None:
         right = column_of(self.notice_bar, (self._stack, 1), spacing=GAP)

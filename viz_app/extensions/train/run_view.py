@@ -1,33 +1,28 @@
-"""The view of a run: charts at the top; below them the film of attention and the sample
-translations.
+"""The view of a run: charts at the top; below them the film of attention or the sample
+translations, as tabs.
 """
 
 from collections.abc import Callable
 from pathlib import Path
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QSplitter, QWidget
 
-from ...theme import GAP, scaled, scales
+from ...theme import GAP, scales
 from ...widgets.layouts import VerticalScrollArea, column_of, row_of
 from .charts.panel import ChartPair
 from .film import FilmPanel, LowerPanel, SamplesPanel
 from .run_files import RunComparison
 from .state import TrainState
 
-WIDE_PX = 1180
-"""From this width on, film and translations are shown side by side."""
-CHARTS_SIZE, FILM_SIZE, SAMPLES_SIZE = (560, 286), (560, 245), (380, 250)
+CHARTS_WIDTH, FILM_SIZE, SAMPLES_SIZE = 560, (560, 211), (380, 211)
 """Their least sizes at 100%."""
-PRESENTED_CHARTS_SIZE = (240, 240)
+PRESENTED_CHARTS_WIDTH = 240
 PRESENTED_FILM_SIZE = (400, 240)
 
 
 class RunView(QWidget):
-    """Charts, film and translations.
-
-    In a narrow window film and translations share one area, with tabs.
+    """Charts, which take at least half of the page; below them film and translations, as tabs.
 
     If their smallest heights do not fit, they scroll.
 
@@ -48,6 +43,7 @@ class RunView(QWidget):
         """`runs_folder`: returns the folder whose runs can be compared."""
         super().__init__(parent)
         self._lower: LowerPanel = "film"
+        self._page_height = 0
         self.charts = ChartPair(state, comparison, runs_folder)
         self.film = FilmPanel(state)
         self.samples = SamplesPanel(state)
@@ -55,7 +51,7 @@ class RunView(QWidget):
             panel.tabs.chosen.connect(self.show_lower)
         scales(self.samples.setMinimumSize, *SAMPLES_SIZE)
         below = QWidget()
-        row_of((self.film, 5), (self.samples, 3), spacing=GAP, within=below)
+        row_of(self.film, self.samples, within=below)
         self._splitter = QSplitter()
         self._splitter.setHandleWidth(GAP)
         self._splitter.setChildrenCollapsible(False)
@@ -70,7 +66,7 @@ class RunView(QWidget):
         self._is_presented = is_presented
         # size hints are too large before the style is known
         scales(
-            self.charts.setMinimumSize, *(PRESENTED_CHARTS_SIZE if is_presented else CHARTS_SIZE)
+            self.charts.setMinimumWidth, PRESENTED_CHARTS_WIDTH if is_presented else CHARTS_WIDTH
         )
         scales(self.film.setMinimumSize, *(PRESENTED_FILM_SIZE if is_presented else FILM_SIZE))
         self.charts.set_presented(is_presented)
@@ -79,22 +75,18 @@ class RunView(QWidget):
             Qt.Orientation.Horizontal if is_presented else Qt.Orientation.Vertical
         )
         self._splitter.setSizes([1000, 1000])  # halves, independent of the hints
-        self._fit()
+        for panel in (self.film, self.samples):
+            panel.tabs.setVisible(not is_presented)
+        self.set_page_height(self._page_height)
+        self.show_lower(self._lower)
+
+    def set_page_height(self, height: int) -> None:
+        """Gives half of the height of the page to the curves, whatever is shown below them."""
+        self._page_height = height
+        self.charts.set_curve_height(0 if self._is_presented else -(-height // 2))
 
     def show_lower(self, lower: LowerPanel) -> None:
-        """Shows film or translations, where there is no room for both."""
+        """Shows film or translations."""
         self._lower = lower
-        self._fit()
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Side by side, or with tabs."""
-        super().resizeEvent(event)
-        self._fit()
-
-    def _fit(self) -> None:
-        is_wide = self.width() >= scaled(WIDE_PX) and not self._is_presented
-        self.film.setVisible(is_wide or self._lower == "film")
-        self.samples.setVisible(is_wide or self._lower == "samples")
-        for panel in (self.film, self.samples):
-            panel.tabs.show_tabs(not is_wide)
-            panel.tabs.setVisible(not self._is_presented)
+        self.film.setVisible(lower == "film")
+        self.samples.setVisible(lower == "samples")

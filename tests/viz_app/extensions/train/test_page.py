@@ -4,6 +4,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -586,6 +587,7 @@ def test_loss_and_learning_rate_are_both_in_sight_while_training(
     page = make_page(script)
     page.resize(*size)
     start_and_take(qtbot, page, script, 6)
+    settle_layout()
     assert page.run_view is not None
     charts = page.run_view.charts
     for panel, quantity in ((charts.main, "loss"), (charts.second, "learning_rate")):
@@ -597,6 +599,60 @@ def test_loss_and_learning_rate_are_both_in_sight_while_training(
         area = panel.chart.axes.get_window_extent()
         assert area.height >= 40
     assert page.run_view.film.isVisible()
+
+
+PAGE_SIZES = {
+    (1100, 700): (1064, 639),
+    (1280, 800): (1244, 739),
+    (1440, 900): (1404, 839),
+    (1920, 1080): (1884, 1019),
+}
+"""Sizes of the page in windows of these sizes."""
+
+
+def _label_boxes(labels: list[Any]) -> list[Any]:
+    return [text.get_window_extent() for text in labels if text.get_visible() and text.get_text()]
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("window_size", first_quick(PAGE_SIZES, is_one_argument=True))
+@pytest.mark.parametrize("num_steps", [6, 15])  # while it runs; below the notice of its end
+def test_charts_take_half_of_the_page_with_readable_axes(
+    make_page: MakePage, qtbot: QtBot, window_size: tuple[int, int], num_steps: int
+) -> None:
+    script = ScriptedTraining(has_film=True)
+    page = make_page(script)
+    page.resize(*PAGE_SIZES[window_size])
+    start_and_take(qtbot, page, script, num_steps)
+    settle_layout()
+    view = page.run_view
+    assert view is not None
+    for panel in (view.charts.main, view.charts.second):
+        chart = panel.chart
+        assert chart.height() >= page.height() / 2
+        assert chart.visibleRegion().boundingRect().size() == chart.size()
+        chart.draw()
+        for axis in (chart.axes.xaxis, chart.axes.yaxis):
+            boxes = _label_boxes(axis.get_ticklabels())
+            in_sight = [box for box in boxes if box.overlaps(chart.figure.bbox)]
+            assert len(in_sight) >= 3
+            assert not any(one.overlaps(other) for one, other in combinations(boxes, 2))
+    assert view.film.isVisible()
+    assert not view.samples.isVisible()
+    view.film.tabs.tabs["samples"].click()
+    assert view.samples.isVisible()
+    assert not view.film.isVisible()
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("preset_name", first_quick(PRESETS))
+def test_start_is_in_sight_in_a_low_page(make_page: MakePage, preset_name: str) -> None:
+    page = make_page(ScriptedTraining())
+    page.resize(1244, 500)  # a lesson is open in a window of 1280 × 800
+    page.form.set_choices(page.form.choices().with_preset(preset_name))
+    settle_layout()
+    button = page.panel.start_button
+    assert button.visibleRegion().boundingRect().size() == button.size()
 
 
 @pytest.mark.heavy

@@ -40,6 +40,7 @@ LEFT, RIGHT, TITLE, LEGEND_LINE, BOTTOM, GAP = 0.75, 0.25, 0.5, 0.17, 0.48, 0.12
 """Of saved figures, in inches."""
 LEGEND_COLUMNS = 4
 LABEL_POINTS, TITLE_POINTS = 8, 9
+MAX_STEP_LABELS = 7
 
 
 class ChartAxes:
@@ -50,17 +51,14 @@ class ChartAxes:
         lines: the artists of the lines, by `ChartLine.key`.
     """
 
-    def __init__(self, axes: Axes, num_steps: int, *, is_animated: bool = False) -> None:
-        """`num_steps`: labels of the step axis at most; `is_animated`: the caller draws `curves`,
-        not the figure.
-        """
+    def __init__(self, axes: Axes, *, is_animated: bool = False) -> None:
+        """`is_animated`: the caller draws `curves`, not the figure."""
         self.axes = axes
         self._picture: ChartPicture | None = None
         self._num_values = 6.0
         self._is_animated = is_animated
         self.lines: dict[str, Line2D] = {}
         self.curves: list[Artist] = []
-        axes.xaxis.set_major_locator(MaxNLocator(num_steps, integer=True, steps=[1, 2, 5, 10]))
         axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
         axes.set_axisbelow(True)
         for side in ("top", "right"):
@@ -84,6 +82,7 @@ class ChartAxes:
             0.5, 0.5, "", transform=axes.transAxes, ha="center", animated=is_animated
         )
         self._set_scale(is_log=False)
+        self.set_num_labels(MAX_STEP_LABELS, self._num_values)
 
     def set_style(
         self, color_of: Callable[[str], str], background: str, label_points: float
@@ -113,9 +112,13 @@ class ChartAxes:
         self._shown_step.set_color(color_of("text"))
         self._message.set(color=color_of("muted"), fontsize=label_points)
 
-    def set_num_values(self, num: float) -> None:
-        """Sets how many labels the value axis may have."""
-        self._num_values = num
+    def set_num_labels(self, num_steps: float, num_values: float) -> None:
+        """Sets how many labels the step axis and the value axis may have."""
+        num = round(max(3, min(MAX_STEP_LABELS, num_steps)))
+        self.axes.xaxis.set_major_locator(
+            MaxNLocator(num, integer=True, steps=[1, 2, 5, 10], min_n_ticks=3)
+        )
+        self._num_values = num_values
         self._set_value_locator()
 
     def show_picture(self, picture: ChartPicture) -> bool:
@@ -244,7 +247,7 @@ def charts_figure(charts: Sequence[ChartPicture], title: str, caption: str) -> F
 
 def _draw(axes: Axes, picture: ChartPicture) -> None:
     """Axes, lines, the best validation, and a legend of the lines that have points."""
-    drawn = ChartAxes(axes, num_steps=7)
+    drawn = ChartAxes(axes)
     drawn.set_style(line_color, "white", LABEL_POINTS)
     axes.set_xlabel("optimizer steps", fontsize=LABEL_POINTS, color=line_color("muted"))
     axes.set_ylabel(

@@ -15,7 +15,7 @@ from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QMouseEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QRubberBand, QSizePolicy, QToolTip
 
-from ....theme import current_theme, is_theme_change, scaled, scales
+from ....theme import current_theme, is_theme_change, scaled
 from ...pictures.figures import own_style
 from .axes import ChartAxes
 from .picture import ChartLine, ChartPicture, line_color
@@ -24,6 +24,8 @@ _DPI = 100
 _LEFT_PX, _RIGHT_PX, _BOTTOM_PX, _TOP_PX = 64, 14, 26, 8
 _TICK_PX = 20
 """Height that a label of the value axis needs, with the space to the next one."""
+_STEP_PX = 80
+"""Width that a label of the step axis needs."""
 _DRAG_PX = 6
 
 
@@ -48,29 +50,24 @@ class LiveChart(FigureCanvasQTAgg):
     step_chosen = Signal(float)
 
     @own_style()
-    def __init__(self, *, has_step_labels: bool = True) -> None:
-        """`has_step_labels`: whether the steps are labelled; else the chart below has the
-        labels.
-        """
+    def __init__(self) -> None:
         self._theme = current_theme()
         self.num_full_draws = 0
         self.num_blits = 0
         self.picture: ChartPicture | None = None
         self.companion: LiveChart | None = None
-        self._bottom_px = _BOTTOM_PX if has_step_labels else _TOP_PX
+        self._bottom_px = _BOTTOM_PX
         self._background: Any = None
         self._pressed: QPoint | None = None
         figure = Figure(dpi=_DPI)
         super().__init__(figure)
         # the hint is the figure's size
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)
-        scales(self.setMinimumHeight, 80)
         self.setMouseTracking(True)
         self.axes = figure.add_subplot()
         self.axes.set(xlim=(0, 100), ylim=(0, 1))
-        self.axes.tick_params(axis="x", labelbottom=has_step_labels)
         self.axes.tick_params(pad=6)
-        self._chart = ChartAxes(self.axes, num_steps=6, is_animated=True)
+        self._chart = ChartAxes(self.axes, is_animated=True)
         self._band = QRubberBand(QRubberBand.Shape.Rectangle, self)
         self.mpl_connect("draw_event", self._on_full_draw)
         self._show_colors()
@@ -118,8 +115,20 @@ class LiveChart(FigureCanvasQTAgg):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Keeps the margins constant in pixels."""
-        self._background = None
         super().resizeEvent(event)
+        self._fit()
+
+    def set_step_labels(self, are_shown: bool) -> None:
+        """Labels the steps; else the chart below has the labels."""
+        bottom_px = _BOTTOM_PX if are_shown else _TOP_PX
+        if bottom_px != self._bottom_px:
+            self._bottom_px = bottom_px
+            self.axes.tick_params(axis="x", labelbottom=are_shown)
+            self._fit()
+            self.draw_idle()
+
+    def _fit(self) -> None:
+        self._background = None
         width, height = max(self.width(), 140), max(self.height(), 60)
         self.figure.subplots_adjust(
             left=scaled(_LEFT_PX) / width,
@@ -127,7 +136,8 @@ class LiveChart(FigureCanvasQTAgg):
             bottom=scaled(self._bottom_px) / height,
             top=1 - scaled(_TOP_PX) / height,
         )
-        self._chart.set_num_values(self.axes.get_window_extent().height / scaled(_TICK_PX))
+        area = self.axes.get_window_extent()
+        self._chart.set_num_labels(area.width / scaled(_STEP_PX), area.height / scaled(_TICK_PX))
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         if event.button() == Qt.MouseButton.LeftButton:

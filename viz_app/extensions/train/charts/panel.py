@@ -1,9 +1,10 @@
-"""The charts of the Train page: the main one, and below it a shorter one on the same step axis,
-with their menus.
+"""The charts of the Train page: the main one, and next to it or below it a second one of the same
+steps, with their menus.
 
 Importing this module imports matplotlib.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,13 +12,20 @@ from typing import Any
 
 from matplotlib.markers import MarkerStyle
 from PySide6.QtCore import QEvent, QPointF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QIcon, QPainter, QPen, QPixmap, QPolygonF
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QSizePolicy, QToolButton, QWidget
+from PySide6.QtGui import QColor, QIcon, QPainter, QPen, QPixmap, QPolygonF, QResizeEvent
+from PySide6.QtWidgets import (
+    QBoxLayout,
+    QFrame,
+    QHBoxLayout,
+    QSizePolicy,
+    QToolButton,
+    QWidget,
+)
 
 from ....theme import PANEL_MARGIN, Theme, current_theme, is_theme_change, scaled, scales, set_role
 from ....widgets.buttons import ChoiceMenu, MenuButton
 from ....widgets.labels import label
-from ....widgets.layouts import Part, column_of, replace_widgets, row_of
+from ....widgets.layouts import column_of, replace_widgets, row_of
 from ..curves import RunCurves
 from ..run_files import ComparedRun, RunComparison
 from ..state import Run, TrainState
@@ -39,7 +47,11 @@ from .picture import (
 )
 from .run_menu import CompareMenu
 
+SIDE_BY_SIDE_PX = 660
+"""From this width on, the two charts are next to each other."""
 MAX_ENTRY_PX = 240
+LEAST_PX = 80
+"""Height of a chart."""
 MARK_PX = 8
 SCALE_ENTRIES = {"linear": ("linear", "Linear"), "log": ("log", "Logarithmic")}
 SMOOTHING_ENTRIES = {
@@ -172,12 +184,13 @@ class ChartPanel(QWidget):
     Attributes:
         choices: the settings of the chart.
         chart: the chart.
-        legend: of the chart; the second chart shows none.
+        legend: of the chart; `ChartPair` shows that of the main one.
+        steps: the name of the step axis.
         quantity_menu: the menu of the quantity.
         scale_menu: the menu of the scale.
         smoothing_menu: the menu of the smoothing.
         shown_menu: the menu of the steps shown.
-        options: all menus but that of the quantity, and the widgets next to the legend.
+        options: all menus but that of the quantity.
 
     Signals:
         changed(): a setting changed: draw again.
@@ -185,21 +198,18 @@ class ChartPanel(QWidget):
 
     changed = Signal()
 
-    def __init__(
-        self, quantity: Quantity, *, is_main: bool = True, aside: Sequence[QWidget] = ()
-    ) -> None:
+    def __init__(self, quantity: Quantity, *, is_main: bool = True) -> None:
         """Creates the panel.
 
         Args:
             quantity: the quantity shown first.
-            is_main: whether it has the legend and the menu for the range of steps; else it has the
-                labels of the steps.
-            aside: widgets next to the legend.
+            is_main: whether it has the menu for the range of steps.
         """
         super().__init__()
         self.choices = ChartSettings(quantity)
-        self.chart = LiveChart(has_step_labels=not is_main)
+        self.chart = LiveChart()
         self.legend = Legend(self)
+        self.steps = label("small", "optimizer steps")
         self._curves: RunCurves | None = None
         quantities = {str(name): (text, text) for name, text in QUANTITY_NAMES.items()}
         self.quantity_menu = ChoiceMenu("Quantity of this chart", quantities)
@@ -208,8 +218,8 @@ class ChartPanel(QWidget):
             "Window of the running mean", SMOOTHING_ENTRIES, "smoothing: "
         )
         self.shown_menu = ChoiceMenu("Range of steps", SHOWN_ENTRIES)
-        self.options = [QWidget()]
-        self._lay_out(is_main, aside)
+        self.options = QWidget()
+        self._lay_out(is_main)
         self.quantity_menu.chosen.connect(lambda name: self.choose(quantity=name))
         self.scale_menu.chosen.connect(lambda scale: self.choose(scale=scale))
         self.smoothing_menu.chosen.connect(lambda smoothing: self.choose(smoothing=smoothing))
@@ -265,24 +275,22 @@ class ChartPanel(QWidget):
         self.shown_menu.show_choice(choices.shown)
         self.chart.setAccessibleName(f"{QUANTITY_NAMES[choices.quantity]} over optimizer steps")
 
-    def _lay_out(self, is_main: bool, aside: Sequence[QWidget]) -> None:
+    def show_steps(self, are_named: bool) -> None:
+        """Shows the numbers and the name of the steps; else the chart below has them."""
+        self.chart.set_step_labels(are_named)
+        self.steps.setVisible(are_named)
+
+    def _lay_out(self, is_main: bool) -> None:
         self.quantity_menu.setProperty("role", "value-heading")
         self.shown_menu.setVisible(is_main)
         self.legend.setVisible(is_main)
-        steps = label("small", "optimizer steps")
-        steps.setToolTip(CHART_TIP)
-        steps.setAlignment(Qt.AlignmentFlag.AlignHCenter)
+        self.steps.setToolTip(CHART_TIP)
+        self.steps.setAlignment(Qt.AlignmentFlag.AlignHCenter)
         row_of(
-            self.smoothing_menu, self.scale_menu, self.shown_menu, spacing=2, within=self.options[0]
+            self.smoothing_menu, self.scale_menu, self.shown_menu, spacing=2, within=self.options
         )
-        menus = row_of(self.quantity_menu, 1, self.options[0], spacing=2)
-        above: tuple[Part, ...] = ()
-        if is_main:
-            self.options.append(QWidget())
-            row_of(*aside, spacing=4, within=self.options[1])
-            above = (row_of(self.legend, 1, self.options[1], spacing=4),)
-        below: tuple[Part, ...] = () if is_main else (steps,)
-        column_of(menus, *above, (self.chart, 1), *below, spacing=2, within=self)
+        menus = row_of(self.quantity_menu, 1, self.options, spacing=2)
+        column_of(menus, (self.chart, 1), self.steps, spacing=2, within=self)
 
 
 def legend_entries(
@@ -323,16 +331,25 @@ class ChartPair(QFrame):
         super().__init__()
         set_role(self, "panel")
         self._state = state
+        self._curve_height = 0
         self._comparison = comparison
         self.compare = CompareMenu(state, comparison, runs_folder)
         self.export_button = MenuButton(
             "Export ▾", "The charts, every step's metrics, or the film, as files"
         )
-        self.main = ChartPanel("loss", aside=(self.compare, self.export_button))
+        self.main = ChartPanel("loss")
         self.second = ChartPanel("learning_rate", is_main=False)
         self.main.legend.removed.connect(comparison.remove)
-        margins = PANEL_MARGIN - 6, 8, PANEL_MARGIN - 6, 8
-        column_of((self.main, 5), (self.second, 3), spacing=0, margins=margins, within=self)
+        self._actions = QWidget()
+        row_of(self.compare, self.export_button, spacing=4, within=self._actions)
+        self._row = row_of((self.main, 5), (self.second, 4), spacing=4)
+        column_of(
+            row_of(self.main.legend, 1, self._actions, spacing=4),
+            (self._row, 1),
+            spacing=0,
+            margins=(PANEL_MARGIN - 6, 4, PANEL_MARGIN - 6, 4),
+            within=self,
+        )
         for panel, other in ((self.main, self.second), (self.second, self.main)):
             panel.chart.companion = other.chart
             panel.changed.connect(lambda panel=panel, other=other: self._on_changed(panel, other))
@@ -343,8 +360,27 @@ class ChartPair(QFrame):
 
     def set_presented(self, is_presented: bool) -> None:
         """Leaves the room of the options to the curves."""
-        for options in (*self.main.options, *self.second.options):
+        for options in (self.main.options, self.second.options, self._actions):
             options.setVisible(not is_presented)
+
+    def set_curve_height(self, height: int) -> None:
+        """Sets the least height of the charts, of both together where one is below the other."""
+        self._curve_height = height
+        self._fit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        """The charts next to each other, or one below the other where that is too narrow."""
+        is_row = self.width() >= scaled(SIDE_BY_SIDE_PX)
+        directions = QBoxLayout.Direction
+        self._row.setDirection(directions.LeftToRight if is_row else directions.TopToBottom)
+        self.main.show_steps(is_row)
+        for panel, share in ((self.main, 5 / 8), (self.second, 3 / 8)):
+            height = math.ceil(self._curve_height * (1 if is_row else share))
+            panel.chart.setMinimumHeight(max(height, scaled(LEAST_PX)))
 
     @property
     def pictures(self) -> list[ChartPicture]:

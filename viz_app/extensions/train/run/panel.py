@@ -272,12 +272,10 @@ class RunPanel(QFrame):
             self.form,
             self._settings,
             Space(2),
-            self.start_button,
             row_of(*((button, 1) for button in in_place), spacing=8),
             self.stop_button,
             self._epochs_row,
             self._device_row,
-            self.message,
             Space(4),
             self._progress,
             self._activity,
@@ -291,8 +289,15 @@ class RunPanel(QFrame):
             within=content,
         )
         content.setProperty("role", "transparent")
+        # in sight however long the form is
+        margins = PANEL_MARGIN, 0, PANEL_MARGIN, PANEL_MARGIN - 6
+        self._footer = QWidget()
+        column_of(self.message, self.start_button, spacing=8, margins=margins, within=self._footer)
         column_of(
-            VerticalScrollArea(content, self, takes_keys=True), margins=(1, 1, 1, 1), within=self
+            (VerticalScrollArea(content, self, takes_keys=True), 1),
+            self._footer,
+            margins=(1, 1, 1, 1),
+            within=self,
         )
 
 
@@ -334,7 +339,7 @@ class NoticeBar(QFrame):
         words = column_of(self._heading, self._text, spacing=2)
         buttons = self.details_button, self.folder_button, self.try_button, *self.action_buttons
         centered = [(button, 0, Qt.AlignmentFlag.AlignVCenter) for button in buttons]
-        row_of((words, 1), *centered, margins=(PANEL_MARGIN, 10, PANEL_MARGIN, 10), within=self)
+        row_of((words, 1), *centered, margins=(PANEL_MARGIN, 6, PANEL_MARGIN, 6), within=self)
         self._state = state
         state.run_changed.connect(self._show_run)
         self._show_run(state.run)

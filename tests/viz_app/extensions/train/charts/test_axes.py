@@ -21,7 +21,7 @@ def label_of_best(step: int, loss: float, quantity: Quantity, training: float) -
         curves.training_loss.append(step_number, 9.0 if step_number < 10 else training)
     curves.last_step = 100
     curves.add_validation(EpochRecord(1, step, training, loss, loss, 1e-3, 1.0, bleu=loss))
-    axes = ChartAxes(Figure().add_subplot(), num_steps=6)
+    axes = ChartAxes(Figure().add_subplot())
     axes.set_style(line_color, "white", 8)
     axes.show_picture(picture_of(curves, ChartSettings(quantity), 100, y_before=(0, 10)))
     return next(text for text in axes.curves if isinstance(text, Annotation))

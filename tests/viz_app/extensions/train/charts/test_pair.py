@@ -12,7 +12,7 @@ from augenmerk.viz_app.extensions.train.charts.picture import Quantity
 from augenmerk.viz_app.extensions.train.run_files import RunComparison
 from augenmerk.viz_app.extensions.train.state import TrainState
 from augenmerk.viz_app.theme import Theme
-from tests.viz_app.builders import shown
+from tests.viz_app.builders import settle_layout, shown
 from tests.viz_app.extensions.train.scripted import epoch_done, request, started, step_done
 
 NUM_STEPS = 3_000
@@ -44,9 +44,11 @@ def ends_of_axis(chart: LiveChart) -> tuple[QPoint, QPoint]:
 
 
 @pytest.mark.heavy
-def test_the_second_chart_is_shorter_and_its_steps_stand_below_those_of_the_main_chart(
+def test_in_a_narrow_page_the_second_chart_is_shorter_and_its_steps_stand_below_the_main_chart(
     pair: ChartPair,
 ) -> None:
+    pair.resize(600, 430)  # too narrow for both next to each other
+    settle_layout()
     main, second = pair.main.chart, pair.second.chart
     assert main.isVisible()
     assert second.isVisible()

@@ -1,6 +1,6 @@
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import combinations
+from itertools import combinations, product
 from pathlib import Path
 
 import pytest
@@ -13,8 +13,9 @@ from augenmerk.core.model.heads import Head
 from augenmerk.viz_app.extensions.train.film import FilmPanel, FilmStrip, SamplesPanel, shown_frames
 from augenmerk.viz_app.extensions.train.playback import Playback
 from augenmerk.viz_app.extensions.train.state import TrainState
+from augenmerk.viz_app.heatmap.head_grid import MIN_THUMBNAIL
 from augenmerk.viz_app.theme import Theme
-from tests.viz_app.builders import click, shown
+from tests.viz_app.builders import click, settle_layout, shown
 from tests.viz_app.extensions.train.scripted import probe, request, sample
 
 
@@ -155,9 +156,9 @@ def test_any_head_can_be_chosen_by_menu_and_by_picture(
     panel.layer_menu.actions_by_name["2"].trigger()
     panel.head_menu.actions_by_name["5"].trigger()
     assert playback.maps.selection.head == Head("decoder", 2, 5)
-    click(qtbot, panel.grid, Head("encoder", 0, 1))
-    assert playback.maps.selection.head == Head("encoder", 0, 1)
-    assert panel.kind_menu.text().startswith("Encoder self-attention")
+    click(qtbot, panel.grid, Head("decoder", 0, 1))
+    assert playback.maps.selection.head == Head("decoder", 0, 1)
+    assert panel.kind_menu.text().startswith("Decoder self-attention")
     assert panel.head_menu.text().startswith("head 2")
 
 
@@ -216,12 +217,22 @@ def test_notes_on_the_sample_stand_below_it(qtbot: QtBot, state: TrainState, the
     assert not panel.notes.isVisible()
 
 
-def test_a_low_panel_has_no_thumbnails_instead_of_cut_ones(panel: FilmPanel, qtbot: QtBot) -> None:
-    assert panel.area.isVisible()
-    panel.setFixedHeight(240)  # as low as the smallest window makes it
-    qtbot.waitUntil(lambda: not panel.area.isVisible())
-    assert panel.head_menu.isVisible(), "heads are chosen by the menus"
+@pytest.mark.parametrize("height", [211, 240, 420])
+def test_the_heads_of_the_chosen_kind_are_whole_in_a_low_panel(
+    panel: FilmPanel, playback: Playback, height: int
+) -> None:
+    panel.setFixedHeight(height)  # as low as the smallest window makes it
+    settle_layout()
+    assert panel.strip.height() >= panel.strip.sizeHint().height()
+    for kind in ("encoder", "decoder", "cross"):
+        panel.kind_menu.chosen.emit(kind)
+        settle_layout()
+        num_layers, num_heads = playback.maps.maps.shape(kind)  # type: ignore[arg-type]
+        assert panel.grid.isVisible()
+        for layer, number in product(range(num_layers), range(num_heads)):
+            thumbnail = panel.grid.place_of(Head(kind, layer, number))  # type: ignore[arg-type]
+            assert thumbnail is not None
+            assert thumbnail.height() >= MIN_THUMBNAIL
+            assert panel.grid.visibleRegion().contains(thumbnail)
     # the lines stay together
-    qtbot.waitUntil(lambda: panel.text.y() - panel.frame_label.geometry().bottom() < 10)
-    panel.setFixedHeight(420)
-    qtbot.waitUntil(panel.area.isVisible)
+    assert panel.text.y() - panel.frame_label.geometry().bottom() < 10
