@@ -202,6 +202,19 @@ def _utf16_length(text: str) -> int:
     return len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
+def is_right_to_left(text: str) -> bool:
+    """Whether the first letter of a text belongs to a script that is written from right to left."""
+    directions = (unicodedata.bidirectional(letter) for letter in text)
+    return next((side for side in directions if side in ("L", "R", "AL")), "L") != "L"
+
+
+def new_spans(before: Translation, after: Translation) -> tuple[Span, ...]:
+    """The places of `new_words` in the sentence of `after`."""
+    new, text = new_words(before, after), after.text
+    ranges = _ranges_in(text, after.target_words)
+    return tuple(_to_utf16(text, *place) for word, place in ranges.items() if word in new)
+
+
 def new_words(before: Translation, after: Translation) -> frozenset[Word]:
     """The words of `after` that `before` does not have, order regarded."""
     old = [word.text for word in before.target_words]

@@ -41,7 +41,7 @@ from ..state.experiment_state import ExperimentState
 from ..state.map_view import MARKS, PointerStyle
 from ..state.map_view_settings import SHOWN_MAPS, ShownMaps
 from ..state.marks import key_shares, pointed_word, word_of_query
-from ..state.sentence_text import LOW_PROBABILITY, new_words, visible
+from ..state.sentence_text import LOW_PROBABILITY, is_right_to_left, new_words, visible
 from ..theme import CHIP_RADIUS, current_theme, scaled, scales
 from ..widgets.buttons import choice_buttons, flat_button
 from ..widgets.canvas import Canvas
@@ -72,8 +72,8 @@ EXPLANATION = (
 
 
 class WordChips(Canvas):
-    """Draws one chip for each word, in lines that wrap; pointing at one shows the model's
-    alternatives.
+    """Draws one chip for each word, in lines that wrap, from right to left where the language is
+    written so; pointing at one shows the model's alternatives.
 
     Words that the original translation does not have are marked. A first symbol that is given
     rather than predicted (the copy task) comes first, pale and named as given; its tool tip gives
@@ -267,6 +267,9 @@ class WordChips(Canvas):
             line_spacing=self.line_height - height,
             inset=scaled(INSET),
         )
+        if is_right_to_left(translation.text):
+            for place in places:
+                place.moveRight(width - 1 - place.left())
         start = places.pop(0) if has_start else None
         return start, list(zip(words, places, strict=True))
 

@@ -25,7 +25,7 @@ from ..state.sentence_text import (
     ignored_span,
     left_out,
     left_out_spans,
-    new_words,
+    new_spans,
     not_shown,
     rare_spans,
     respelled_spans,
@@ -75,6 +75,7 @@ class SentencePanel(QFrame):
         state: the experiment that it shows.
         input: the sentence to translate.
         requested_text: the sentence of the command line; no other takes its place.
+        offered_text: a sentence that came with a model; one for the next model takes its place.
         sentence: the translation as a sentence; `edit_button` lets the user write another one.
         original_line: the original translation if it differs; for a given one, the model's own.
         chips: the words of the translation.
@@ -121,7 +122,7 @@ class SentencePanel(QFrame):
         self.notes = SentenceNotes(state, self.input, self.sentence)
         self.note = self.notes.label
         self._is_dense = self._is_lowest = False
-        self.requested_text = ""
+        self.requested_text = self.offered_text = ""
         self.undo_before: Callable[[], object] = lambda: None
         self.other_way: Callable[[], str] = lambda: ""
         self.rows = SentenceRows(self)  # places all of the above
@@ -258,8 +259,7 @@ class SentencePanel(QFrame):
         self._adapt_density()
         if not translation.is_given or not self.sentence.is_editable:
             self.stop_editing()
-            new = new_words(result.original, translation)
-            self.sentence.emphasize([word.text for word in translation.target_words if word in new])
+            self.sentence.emphasize(new_spans(result.original, translation))
         before = original_text(result)
         self.original_line.setText(before)
         self.original_line.setVisible(bool(before))

@@ -358,7 +358,7 @@ class TargetLine(SentenceInput):
     """
 
     edit_wanted = Signal()
-    _emphasized: tuple[str, ...] = ()
+    _emphasized: tuple[Span, ...] = ()
 
     def __init__(self) -> None:
         super().__init__()
@@ -379,24 +379,11 @@ class TargetLine(SentenceInput):
         )
         self.viewport().update()
 
-    def emphasize(self, words: Sequence[str]) -> None:
-        """Marks these words, in their order: they are not in the original translation."""
-        self._emphasized = tuple(words)
-        text = self.text.lower()
-        position = 0
+    def emphasize(self, spans: Sequence[Span]) -> None:
+        """Marks these places, whose words are not in the original translation."""
+        self._emphasized = tuple(spans)
         warm = current_theme().color("warm")
-        selections = []
-        for word in words:
-            start = text.find(word.lower(), position)
-            if start < 0:
-                continue
-            position = start + len(word)
-            before, upto = (
-                len(text[:end].encode("utf-16-le", "surrogatepass")) // 2
-                for end in (start, position)
-            )
-            selections.append(_marked(self, Span(before, upto), warm, is_bold=True))
-        self.setExtraSelections(selections)
+        self.setExtraSelections([_marked(self, span, warm, is_bold=True) for span in spans])
 
     def changeEvent(self, event: QEvent) -> None:
         """Takes on new colours, of the marked words too."""

@@ -38,6 +38,21 @@ def test_chips_wrap_within_the_width(chips: WordChips) -> None:
     assert chips.heightForWidth(2000) < chips.heightForWidth(300)
 
 
+def test_words_of_a_language_written_from_right_to_left_begin_at_the_right(
+    qtbot: QtBot, theme: Theme
+) -> None:
+    chips = shown(qtbot, WordChips(state_of(target="كلبان يلعبان في الثلج .")), (160, 120))
+    chips.rebuild()
+    boxes = [box for _, box in chips.boxes]
+    lines = sorted({box.top() for box in boxes})
+    assert len(lines) > 1
+    for top in lines:
+        rights = [box.right() for box in boxes if box.top() == top]
+        assert rights == sorted(rights, reverse=True)
+        assert 160 - 10 < rights[0] < 160
+    assert all(box.left() >= 0 for box in boxes)
+
+
 @pytest.mark.heavy
 def test_pointing_at_a_word_shows_probability_and_five_alternatives_of_every_piece(
     qtbot: QtBot, chips: WordChips, state: ExperimentState

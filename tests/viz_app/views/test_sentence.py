@@ -25,7 +25,7 @@ from augenmerk.viz_app.state.experiment_editor import (
 )
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.model_info import ModelInfo
-from augenmerk.viz_app.state.sentence_text import MAX_CHARACTERS
+from augenmerk.viz_app.state.sentence_text import MAX_CHARACTERS, Span
 from augenmerk.viz_app.theme import Theme
 from augenmerk.viz_app.views.sentence import SentencePanel, original_text
 from augenmerk.viz_app.views.sentence_input import TargetLine
@@ -345,11 +345,23 @@ def test_nothing_is_shown_of_a_cleared_result(panel: SentencePanel, state: Exper
     assert panel.facts.text() == ""
 
 
+def test_the_changed_word_is_marked_and_not_an_equal_one_before_it(
+    panel: SentencePanel, state: ExperimentState
+) -> None:
+    before = make_translation("x", "a man sees the dog .")
+    after = make_translation("x", "a man sees a dog .")
+    state.accept(make_result(after, before))
+    (selection,) = panel.sentence.extraSelections()
+    cursor = selection.cursor
+    assert cursor.selectedText() == "a"
+    assert cursor.selectionStart() == panel.sentence.text.index(" a dog") + 1
+
+
 def test_changed_words_stay_marked_in_another_theme(qtbot: QtBot) -> None:
     line = TargetLine()
     qtbot.addWidget(line)
     line.show_text("Two dogs run.")
-    line.emphasize(["run"])
+    line.emphasize([Span(9, 12)])
     app = QApplication.instance()
     assert isinstance(app, QApplication)
     for theme in (Theme.dark(), Theme.light()):
