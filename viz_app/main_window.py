@@ -475,6 +475,7 @@ class MainWindow(QMainWindow):
 
     def try_model(self, path: Path, text: str) -> None:
         """Opens a checkpoint, then shows a sentence and nothing of the previous model."""
+        self.translate_page.sentence.offered_text = text
 
         def show() -> None:
             model = self.state.model

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QMenu, QSizePolicy, QToolButton, QWidget
 
 from augenmerk.core.maps.selection import DEFAULT_LABEL_MODE
 from augenmerk.core.resources import example_sentences
+from augenmerk.core.translation.experiment import Experiment
 from augenmerk.core.translation.result import Translation
 
 from ...state.experiment_editor import show_experiment
@@ -134,6 +135,14 @@ class ExamplesMenu(MenuButton):
         self._shown = example
         self._state.submit(show_experiment(example.experiment))
 
+    def _show_plain(self, sentence: str, _checked: bool = False) -> None:
+        """Translates a sentence, without the changes that belong to an example of the gallery."""
+        if self._state.experiment.source_text in {example.text for example in gallery()}:
+            self._field.show_text(sentence)
+            self._state.submit(show_experiment(Experiment(sentence)))
+        else:
+            self._field.set_text(sentence)
+
     def _point_at_example(self) -> None:
         """Shows head and cell of the example once its translation arrives."""
         example = self._shown
@@ -166,7 +175,9 @@ class ExamplesMenu(MenuButton):
         is_bundled = model is None or model.is_bundled
         if (sentences, is_bundled) == (self._sentences, self._is_bundled):
             return
-        is_old_example = text in self._sentences and text not in sentences
+        is_old_example = (
+            text in (*self._sentences, self._panel.offered_text) and text not in sentences
+        )
         is_untouched = (
             is_old_example and text != self._panel.requested_text and self._field.is_committed
         )
@@ -180,7 +191,7 @@ class ExamplesMenu(MenuButton):
             of_gallery = set()
         for sentence in sentences:
             if sentence not in of_gallery:
-                plain.addAction(sentence).triggered.connect(partial(self._field.set_text, sentence))
+                plain.addAction(sentence).triggered.connect(partial(self._show_plain, sentence))
         old = self.menu()
         self.setMenu(menu)
         if old is not None:

@@ -4,13 +4,15 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from PySide6.QtWidgets import QMenu
 from pytestqt.qtbot import QtBot
 
 from augenmerk.core.device import DeviceChoice
 from augenmerk.core.extensions.run_settings.presets import preset
 from augenmerk.core.model.heads import Head
-from augenmerk.core.resources import example_sentences
+from augenmerk.core.resources import bundled_model_path, example_sentences
 from augenmerk.core.translation.experiment import Experiment, ForcedToken, HeadScaled
+from augenmerk.viz_app.extensions.examples.gallery import gallery
 from augenmerk.viz_app.extensions.examples.menu import ExamplesMenu
 from augenmerk.viz_app.state.experiment_editor import intervene, open_experiment, undo
 from augenmerk.viz_app.state.experiment_state import ExperimentState
@@ -50,6 +52,38 @@ def test_an_untouched_example_gives_way_to_one_of_the_next_model(
     state.submit(open_experiment(Experiment("1 2 2 2")), asks=False)
     state.begin_model(MODEL)
     assert state.experiment.source_text == "1 2 2 2", "what somebody typed stays"
+
+
+def test_a_sentence_that_came_with_a_model_gives_way_to_one_of_the_next(
+    qtbot: QtBot, theme: Theme, state: ExperimentState
+) -> None:
+    state.prepare_text(example_sentences()[0])
+    panel = SentencePanel(state)
+    qtbot.addWidget(panel)
+    ExamplesMenu(panel)
+    panel.offered_text = "7 7 7 1 2"  # the probe of the film of a training
+    state.begin_model(COPY)
+    state.submit(open_experiment(Experiment("7 7 7 1 2")), asks=False)
+    state.begin_model(MODEL)
+    assert state.experiment.source_text == example_sentences()[0]
+
+
+def test_a_sentence_has_no_change_of_the_example_of_the_gallery_before_it(
+    qtbot: QtBot, theme: Theme, state: ExperimentState
+) -> None:
+    panel = SentencePanel(state)
+    qtbot.addWidget(panel)
+    menu = ExamplesMenu(panel)
+    example = next(example for example in gallery() if example.off is not None)
+    state.begin_model(replace(MODEL, path=bundled_model_path()))
+    menu.show_example(example)
+    assert state.experiment.interventions
+    (more,) = menu.menu().findChildren(QMenu)
+    more.actions()[0].trigger()
+    assert state.experiment == Experiment(more.actions()[0].text())
+    state.submit(intervene(HeadScaled(Head("cross", 0, 0), 0.0)))
+    more.actions()[1].trigger()
+    assert state.experiment.interventions, "an experiment of the user's own is kept"
 
 
 @pytest.mark.heavy
