@@ -16,7 +16,7 @@ import augenmerk.viz_app
 from augenmerk.viz_app.extensions.lessons.lesson_documents import shipped_lessons
 from augenmerk.viz_app.extensions.lessons.scene_commands import SCENE_COMMANDS
 from augenmerk.viz_app.pages import TRANSLATE, page_command
-from augenmerk.viz_app.state.experiment_editor import toggle
+from augenmerk.viz_app.state.experiment_editor import toggle, undo
 from augenmerk.viz_app.views.commands import NEXT_MAPS, REDO, SWITCH_HEAD, TOGGLE_ANALYSIS, UNDO
 from augenmerk.viz_app.widgets.commands import (
     BoundCommand,
@@ -46,6 +46,20 @@ def test_the_keys_of_every_command_do_it_from_anywhere_in_the_window(
             done.clear()
             QTest.keySequence(window, QKeySequence(key))
             assert done == [entry.title], key
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("key", ["Ctrl+Y", "Ctrl+Shift+Z"])
+def test_both_usual_keys_redo_also_in_the_field_of_the_sentence(
+    make_window: MakeWindow, qtbot: QtBot, key: str
+) -> None:
+    window = make_window()
+    head = window.state.selection.head
+    window.state.submit(toggle(head))
+    window.state.submit(undo)
+    window.translate_page.sentence.input.setFocus()
+    QTest.keySequence(window, QKeySequence(key))
+    assert window.state.experiment.heads_off == {head}
 
 
 @pytest.mark.heavy

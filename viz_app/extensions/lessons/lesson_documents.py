@@ -168,7 +168,7 @@ class LessonExport:
 
     def ask_for_web_page(self) -> None:
         """Asks for the path of the page."""
-        self._documents.ask_for_file("Export the lesson", LESSON_FILES, self.save_web_page)
+        self._documents.ask_for_file("Export the lesson", LESSON_FILES, self.save_web_page, "page")
 
     def save_web_page(self, path: Path) -> None:
         """Writes a page with all scenes; as PDF, without a script."""
@@ -186,7 +186,7 @@ class LessonExport:
     def ask_for_sheet(self, sheet: Sheet) -> None:
         """Asks for the path and format of a sheet."""
         self._documents.ask_for_file(
-            f"Export {SHEET_NAMES[sheet]}", SHEETS, partial(self.save_sheet, sheet)
+            f"Export {SHEET_NAMES[sheet]}", SHEETS, partial(self.save_sheet, sheet), sheet
         )
 
     def save_sheet(self, sheet: Sheet, path: Path) -> None:
@@ -206,7 +206,7 @@ class LessonExport:
     def ask_for_running_page(self) -> None:
         """Asks for the path of a page that runs the model."""
         self._documents.ask_for_file(
-            "Export a page that runs", RUNNING_PAGES, self.save_running_page
+            "Export a page that runs", RUNNING_PAGES, self.save_running_page, "lab"
         )
 
     def save_running_page(self, path: Path) -> None:
@@ -541,9 +541,16 @@ class LessonDocuments(QObject):
         self.ask_for_file("Save the lesson", FORMATS, lambda path: self.save_to(path, then=then))
 
     def ask_for_file(
-        self, title: str, formats: Mapping[str, str], act: Callable[[Path], object]
+        self,
+        title: str,
+        formats: Mapping[str, str],
+        act: Callable[[Path], object],
+        kind: str = "",
     ) -> None:
-        """Asks for the path of a file of the open lesson, if there is one."""
+        """Asks for the path of a file of the open lesson, if there is one.
+
+        `kind` is added to the proposed name, so that no export proposes the file of another.
+        """
         if self.lesson.lesson is None:
             return
         recent = self._preferences.recent_experiments.paths
@@ -552,6 +559,7 @@ class LessonDocuments(QObject):
         name = "".join(
             letter if letter.isalnum() or letter in " -_" else "-" for letter in lesson_title
         )
+        name += f" - {kind}" if kind else ""
         self.show_dialog(ask_where_to_save(self.window, title, folder / name, act, formats))
 
     def save_to(self, path: Path, *, then: Callable[[], object] = lambda: None) -> None:

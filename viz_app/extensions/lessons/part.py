@@ -3,13 +3,14 @@
 from dataclasses import dataclass
 from typing import Any
 
+from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QMenu
 
 from augenmerk.core.errors import MissingExtensionError
 
 from ...pages import TRANSLATE
 from ...views.all_heads_panel import KEYS
-from ...widgets.commands import BoundCommand
+from ...widgets.commands import BoundCommand, add_shortcut
 from ...widgets.dialogs import show_failure
 from ...window_part import WindowPart
 from ...worker.inference import Failure
@@ -17,9 +18,11 @@ from ..documents.part import DocumentsPart
 from ..learn.part import LearnPart
 from ..presentation.presentation import PresentationPart
 from .lesson_bar import LessonBar
-from .lesson_documents import LESSON_COMMANDS, LessonDocuments, make_lesson_menu
+from .lesson_documents import LESSON_COMMANDS, SAVE_LESSON, LessonDocuments, make_lesson_menu
 from .scene_answers import SceneAnswers
 from .scene_commands import KEYS_BESIDE_SCENES, SCENE_COMMANDS
+
+SAVE_KEY = QKeySequence("Ctrl+S")
 
 
 @dataclass(frozen=True)
@@ -53,6 +56,8 @@ class LessonsPart(WindowPart):
         window.commands.add(documents.bar, SCENE_COMMANDS, documents.bar)
         window.commands.add(documents, LESSON_COMMANDS)
         documents.done.connect(window.top_bar.show_notice)
+        self._save_shortcut = add_shortcut(window, SAVE_LESSON.on(documents), ("Ctrl+S",))
+        self._save_shortcut.setEnabled(False)
 
     def begin(self) -> None:
         """Connects the lesson with the pages, the chapters, and the presentation."""
@@ -64,6 +69,8 @@ class LessonsPart(WindowPart):
         controller = window.translate_page.controller
         pages.shown.connect(lambda _name: bar.rebuild())
         lessons.experiments.lesson_read.connect(lambda *_: pages.show(TRANSLATE))
+        bar.edit_button.toggled.connect(lambda _: self._take_save_key())
+        lessons.lesson.changed.connect(self._take_save_key)
         bar.focus_to = page.heads.grid
         bar.is_wanted = self._is_in_sight
         bar.arrows_changed.connect(
@@ -79,6 +86,13 @@ class LessonsPart(WindowPart):
         presenting = window.part(PresentationPart)
         if presenting is not None:
             self._present(presenting)
+
+    def _take_save_key(self) -> None:
+        """Ctrl+S saves the lesson while it is edited; else it does what another part does."""
+        for shortcut in self.window.findChildren(QShortcut):
+            if SAVE_KEY in shortcut.keys():  # noqa: SIM118 — of a QShortcut
+                is_own = shortcut is self._save_shortcut
+                shortcut.setEnabled(is_own == self.documents.bar.is_editing)
 
     def _present(self, presenting: PresentationPart) -> None:
         lessons = self.documents

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
-from PySide6.QtGui import QDropEvent
+from PySide6.QtGui import QDropEvent, QKeySequence
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QDialogButtonBox, QFileDialog, QMenu, QMessageBox
 from pytestqt.qtbot import QtBot
 
@@ -42,7 +43,14 @@ from augenmerk.viz_app.state.model_info import ModelInfo
 from tests.builders import first_quick
 from tests.viz_app.conftest import MakeWindow
 from tests.viz_app.extensions.pictures.test_html_page import Parts
-from tests.viz_app.parts import LEARN, TRANSLATE, documents_of, learn_page_of, lessons_of
+from tests.viz_app.parts import (
+    LEARN,
+    TRANSLATE,
+    documents_of,
+    exports_of,
+    learn_page_of,
+    lessons_of,
+)
 
 pytestmark = pytest.mark.heavy  # each test makes a window with a model
 
@@ -606,6 +614,41 @@ def test_the_menu_offers_the_lessons_that_ship(
     lessons_of(window).dialog.reject()
 
 
+def test_the_exports_of_a_lesson_propose_different_files(window: MainWindow, path: Path) -> None:
+    documents_of(window).open(path)
+    names = []
+    for title in (
+        "Save lesson as…",
+        "Export lesson as a page (HTML, PDF)…",
+        "Export lesson as a page that runs…",
+        "Export lesson as a worksheet…",
+        "Export the solutions of the worksheet…",
+    ):
+        window.commands.run(title)
+        dialog = lessons_of(window).dialog
+        assert isinstance(dialog, QFileDialog)
+        names.append(Path(dialog.selectedFiles()[0]).stem)
+        dialog.reject()
+    assert len(set(names)) == len(names)
+
+
+def test_the_key_for_saving_saves_the_lesson_while_it_is_edited(
+    qtbot: QtBot, window: MainWindow, path: Path
+) -> None:
+    documents_of(window).open(path)
+    lessons, before = lessons_of(window), path.read_bytes()
+    lessons.lesson.rename("Renamed")
+    exports = exports_of(window)
+    lessons.bar.edit_button.setChecked(True)
+    QTest.keySequence(window, QKeySequence("Ctrl+S"))
+    assert exports.dialog is None
+    assert path.read_bytes() != before
+    lessons.bar.edit_button.setChecked(False)
+    QTest.keySequence(window, QKeySequence("Ctrl+S"))
+    assert exports.dialog is not None
+    exports.dialog.reject()
+
+
 def test_a_worksheet_is_exported_from_the_menu(
     qtbot: QtBot, window: MainWindow, path: Path
 ) -> None:
@@ -734,7 +777,11 @@ def test_scenes_of_shipped_lessons_are_exported_with_their_pinned_cell(
     for scene, part in zip(lesson.scenes, scene_parts(lesson, results, model), strict=True):
         pinned = scene.saved.view.get("pinned")
         assert part.content.pinned == (Pair(*pinned) if pinned is not None else None)
-        assert [part.content.shown.kind, part.content.shown.layer, part.content.shown.head] == list(
+        assert [
+            part.content.shown.kind,
+            part.content.shown.layer,
+            part.content.shown.head,
+        ] == list(
             scene.saved.view["head"]  # type: ignore[arg-type]
         )
         assert part.content.translation.source_text == scene.saved.experiment.source_text
