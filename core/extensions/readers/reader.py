@@ -99,7 +99,7 @@ class FileReader(Reader):
     """
 
     weight: str
-    files: str = "*.safetensors *.pt *.pth *.bin *.ckpt"
+    files: str = "*.safetensors *.pt *.pth *model*.bin *.ckpt"
 
 
 READERS: Registry[Reader] = Registry("augenmerk.readers", Reader, "reader of models")

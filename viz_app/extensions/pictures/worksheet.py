@@ -53,8 +53,8 @@ STYLE = """
 :root { color-scheme: light; }
 * { box-sizing: border-box; print-color-adjust: exact; -webkit-print-color-adjust: exact; }
 body { max-width: 45rem; margin: 1.5rem auto; padding: 0 1rem; background: #fff; color: #1d2126; font: 15px/1.4 system-ui, sans-serif; }
-h1 { font-size: 1.35rem; margin: 0 0 .3rem; }
-h2 { font-size: 1.05rem; margin: 0 0 .2rem; }
+h1 { font-size: 1.35rem; margin: 0 0 .3rem; break-after: avoid; }
+h2 { font-size: 1.05rem; margin: 0 0 .2rem; break-after: avoid; }
 section { overflow-wrap: anywhere; margin: 1.4rem 0 2rem; }
 blockquote { margin: .2rem 0; font-size: 1.05rem; }
 p { margin: .2rem 0; }

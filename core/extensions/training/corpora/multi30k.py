@@ -21,8 +21,8 @@ from ...download import Downloader, RemoteFile
 COMMIT = "a3d2e0d26b56f3846f66a952536ffed4e401d05a"
 BASE_URL = f"https://raw.githubusercontent.com/multi30k/dataset/{COMMIT}/data/task1/raw"
 _ADVICE = (
-    "Check the connection and try again, or choose a folder with your own copy (in a terminal: "
-    "--data DIR)."
+    "Check the connection and try again, or choose a folder with your own copy (in a terminal with "
+    "--data, in the window under “data” in the form of a new run)."
 )
 
 
@@ -127,8 +127,8 @@ def download(
             downloader.fetch(file, f"{url}/{file.name}", folder / file.name, report)
         except StorageError as error:
             raise StorageError(
-                f"{error} Or choose a folder with your own copy of Multi30k (in a terminal: "
-                "--data DIR)."
+                f"{error} Or choose a folder with your own copy of Multi30k (in a terminal with "
+                "--data, in the window under “data” in the form of a new run)."
             ) from error
         done_bytes += file.num_bytes or 0
     return folder

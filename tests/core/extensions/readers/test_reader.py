@@ -126,7 +126,7 @@ def test_all_that_can_be_imported_is_listed(tmp_path: Path) -> None:
         "or a file of notebook 6, The Annotated Transformer or Lines"
     )
     assert patterns_of_files() == [
-        *("*.safetensors", "*.pt", "*.pth", "*.bin", "*.ckpt", "*.lines"),
+        *("*.safetensors", "*.pt", "*.pth", "*model*.bin", "*.ckpt", "*.lines"),
         *("config.json", "config.yaml", "Model.json"),
     ]
     (tmp_path / "model.gguf").write_bytes(b"GGUF")

@@ -189,7 +189,7 @@ def test_a_wrong_digest_is_refused_and_nothing_is_left(
     message = str(caught.value)
     assert f"{site.url}/train.de.gz" in message
     assert f"its digest is not {FILES[0].sha256[:12]}" in message
-    assert "--data DIR" in message
+    assert "with --data" in message
     assert names_in(tmp_path) == []
 
 
@@ -210,7 +210,7 @@ def test_a_refusing_server_is_quoted_and_a_way_out_named(
     with pytest.raises(CorpusError) as caught:
         download(tmp_path, base_url=site.url, files=FILES)
     assert f"The download from {site.url}/train.en.gz failed: {status}" in str(caught.value)
-    assert "--data DIR" in str(caught.value)
+    assert "with --data" in str(caught.value)
     assert names_in(tmp_path) == ["train.de.gz"], "what came whole before it stays"
 
 
@@ -225,7 +225,7 @@ def test_a_server_that_answers_badly_is_described_in_a_short_message(
             base_url=url,
             files=[RemoteFile("val.de.gz", 2, hashlib.sha256(b"ab").hexdigest())],
         )
-    assert "--data DIR" in str(caught.value)
+    assert "with --data" in str(caught.value)
     assert len(str(caught.value)) < 400
     assert names_in(tmp_path) == []
 
@@ -238,7 +238,7 @@ def test_a_cut_connection_leaves_nothing(tmp_path: Path, site: Site, num_bytes: 
         CorpusError, match="the connection broke before the file was complete"
     ) as caught:
         download(tmp_path, base_url=site.url, files=FILES)
-    assert "--data DIR" in str(caught.value)
+    assert "with --data" in str(caught.value)
     assert names_in(tmp_path) == []
 
 
@@ -268,7 +268,7 @@ def test_without_a_network_the_message_says_what_to_do(
         in message
     )
     assert "Check the connection" in message
-    assert "--data DIR" in message
+    assert "with --data" in message
     assert names_in(tmp_path) == []
 
 
@@ -332,7 +332,7 @@ def test_a_cache_that_cannot_be_written_is_refused_with_a_way_out(
     with pytest.raises(StorageError) as caught:
         download(tmp_path / "cache", base_url=site.url, files=FILES)
     assert f"Cannot write {tmp_path / 'cache'}" in str(caught.value)
-    assert "--data DIR" in str(caught.value)
+    assert "with --data" in str(caught.value)
     assert (tmp_path / "cache").read_text() == "not a folder"
     assert site.requests == [], "nothing is fetched that cannot be kept"
 
