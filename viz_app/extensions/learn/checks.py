@@ -36,6 +36,7 @@ from augenmerk.core.translation.result import Translation
 from ...state.experiment_state import ExperimentState, pair_in
 from ...state.head_roles import role_in_words
 from ...state.map_view import Pair
+from ...state.weight_explanation import SUPERSCRIPT
 from ...worker.jobs import Job
 from ..words.jobs import LensJob
 from .actions import find_networks, shuffled, strongest_pair
@@ -340,7 +341,7 @@ def _compared(change: float, which: str = "The whole", than: str = "before") -> 
     if abs(change) < SAME_LOG_RATIO:
         return f"{which} translation is about as probable as {than}."
     if abs(change) > math.log(MANY_TIMES):
-        times = "over a million"
+        times = f"over 10{str(int(abs(change) / math.log(10))).translate(SUPERSCRIPT)}"
     else:
         ratio = math.exp(abs(change))
         times = f"{ratio:.1f}" if ratio < 10 else f"{ratio:.0f}"
