@@ -17,7 +17,7 @@ from augenmerk.core.translation.experiment import Experiment, factors_of
 from .experiment_state import ExperimentState
 from .head_roles import role_in_words
 from .map_drawings import DRAWINGS, DrawingName
-from .map_source import hides_nothing
+from .map_source import hides_nothing, top_value
 from .map_view import NO_MARKS, SHORTENED, Band, MapView, Pair, scaling_text
 from .map_view_settings import ShownMaps
 from .marks import experiment_of_marks, marks_of_large_map, query_sum
@@ -132,6 +132,22 @@ def drawing_note(state: ExperimentState) -> str:
         return ""
     return (
         f"There is no drawing “{name}” here: its extension is not installed. The heatmap is shown."
+    )
+
+
+PALE_SHARE = 0.2
+
+
+def scale_note(state: ExperimentState) -> str:
+    """One sentence if the scale leaves all of the large map near its first colour; else empty."""
+    view, head = state.maps.view(), state.selection.head
+    if view is None or state.settings.scale == "own" or not view.weights.size:
+        return ""
+    share = np.nanmax(np.abs(view.weights)) / top_value(state.maps, head, view.weights)
+    if not 0 < share < PALE_SHARE:
+        return ""
+    return (
+        "This map is near the first colour of its scale: to see more, choose “scale: each its own”."
     )
 
 

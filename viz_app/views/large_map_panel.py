@@ -287,7 +287,11 @@ class HeadPanel(QFrame):
             map_text.hiding_note(state),
         )
         meaning = map_text.meaning_of_query(state, state.settings.known_picture)
-        missing = map_text.measure_note(state), map_text.drawing_note(state)
+        missing = (
+            map_text.scale_note(state),
+            map_text.measure_note(state),
+            map_text.drawing_note(state),
+        )
         self._meanings = " ".join(filter(None, notes)), meaning, " ".join(filter(None, missing))
         measure = state.settings.known_measure
         kind = state.selection.head.kind

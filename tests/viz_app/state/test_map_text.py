@@ -1,12 +1,15 @@
 """What is said about the measure of the large map."""
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
 
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment import HeadScaled
 from augenmerk.viz_app.state.experiment_editor import scale
 from augenmerk.viz_app.state.experiment_state import ExperimentState
-from augenmerk.viz_app.state.map_text import measure_note, titles
+from augenmerk.viz_app.state.map_text import measure_note, scale_note, titles
 from augenmerk.viz_app.state.map_view_settings import MapViewSettings
 from tests.viz_app.builders import state_of
 from tests.viz_app.synthetic import make_result, make_translation
@@ -30,6 +33,19 @@ def test_nothing_is_said_about_weights(state: ExperimentState) -> None:
     state.settings.measure = "weight"
     assert measure_note(state) == ""
     assert measure_note(ExperimentState(MapViewSettings(measure="norm"))) == ""
+
+
+def test_a_map_that_its_scale_leaves_pale_names_the_other_scale() -> None:
+    even = make_translation("wort " * 60, "word " * 60)
+    cross = np.full_like(even.maps.cross, 1 / even.maps.cross.shape[-1])
+    long = ExperimentState()
+    long.accept(make_result(replace(even, attention=replace(even.maps, cross=cross))))
+    long.intents.choose_head(Head("cross", 0, 0))
+    assert "each its own" in scale_note(long)
+    long.settings.scale = "own"
+    assert scale_note(long) == ""
+    assert scale_note(state_of("ein mann", "a man", head=Head("cross", 0, 0))) == ""
+    assert scale_note(ExperimentState(MapViewSettings())) == ""
 
 
 @pytest.mark.parametrize(
