@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from _pytest.mark import ParameterSet
 
 from tests.conftest import REPOSITORY
 
@@ -40,7 +39,7 @@ def first_quick(
     """
 
     def slow(case: Any) -> Any:
-        if isinstance(case, ParameterSet):
+        if isinstance(case, type(pytest.param())):
             return pytest.param(*case.values, marks=[*case.marks, pytest.mark.slow], id=case.id)
         values = case if isinstance(case, tuple) and not is_one_argument else (case,)
         return pytest.param(*values, marks=pytest.mark.slow)

@@ -31,6 +31,7 @@ def public_results(model: api.Translator, text: str = GERMAN[0]) -> dict[str, ob
     respelled = api.RespelledWord("strasse", "straße", 0, 1)
     saved = api.SavedExperiment(experiment, api.ModelReference("model" * 90, "0" * 64))
     table = cell.table()
+    compared = api.compare_translations([text] * 9, [text[1:]] * 9, [text] * 9)
     values = [
         *(translation, translation.maps, translation.alternatives[0][0], model, experiment, parts),
         *(translation.target_words[0], model.compare(off), row, cell, ranking, ranking.scores[0]),
@@ -63,6 +64,7 @@ def public_results(model: api.Translator, text: str = GERMAN[0]) -> dict[str, ob
         *(api.Origin.TOKEN, api.ImportOptions(), ranking.scores[0].choosing, model.checkpoint),
         *(model.device, model.rules, model.compile(off), model.pass_over(translation)),
         *(model.translate_corpus([text])[0], experiment.changes, api.TrainingEvent()),
+        *(compared, compared.scores[0], compared.most_different[0]),
         api.Note("cut", text * 40),
         api.CorpusScores(1, 0.0, (0.0, 0.0), 0.0, (0.0, 0.0), "nrefs:1" * 90, 0.0, 0.0),
         api.TrainingFinished("completed", 1, 1, 1, 0.1, Path("a" * 90), Path("b" * 900), 0.1),

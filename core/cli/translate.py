@@ -7,7 +7,7 @@ from contextlib import closing
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from zipfile import BadZipFile
+from zipfile import BadZipFile, ZipFile
 
 import numpy as np
 
@@ -250,8 +250,8 @@ def _num_done(translator: "Translator", folder: Path) -> int:
         return 0
     try:
         number = int(paths[-1].stem)
-        with paths[-1].open("rb") as file, np.load(file, allow_pickle=False) as arrays:
-            digest = str(arrays["model/digest"])
+        with ZipFile(paths[-1]) as arrays, arrays.open("model/digest.npy") as array:
+            digest = str(np.lib.format.read_array(array, allow_pickle=False))
     except (OSError, ValueError, KeyError, TypeError, EOFError, BadZipFile) as error:
         raise ConfigError(
             f"{paths[-1]} is not a file of an earlier run, so nothing can be continued. Remove it."

@@ -58,11 +58,17 @@ class AllHeadsPanel(QFrame):
         self.grid.menu_requested.connect(self._open_menu)
         self.menu: PartsMenu | None = None
         self.area = HeadGridArea(self.grid)
-        self.scale_menu = ChoiceMenu("The weight at the end of the colour scale", SCALES, "scale: ")
+        self.scale_menu = ChoiceMenu(
+            "The weight at the end of the colour scale", SCALES, "scale: ", has_fixed_width=True
+        )
         self.scale_menu.chosen.connect(partial(setattr, state.settings, "scale"))
-        self.order_menu = ChoiceMenu("The order of the heads of a kind", ORDERS)
+        self.order_menu = ChoiceMenu(
+            "The order of the heads of a kind", ORDERS, has_fixed_width=True
+        )
         self.order_menu.chosen.connect(partial(setattr, state.settings, "order"))
-        self.role_menu = ChoiceMenu("", {role: (role, "") for role in (ANY_ROLE, *ROLES)})
+        self.role_menu = ChoiceMenu(
+            "", {role: (role, "") for role in (ANY_ROLE, *ROLES)}, has_fixed_width=True
+        )
         self.role_menu.chosen.connect(self._choose_role)
         self.hint = hint = ElidingLabel("small", KEYS)
         self.title = label("heading", "All heads")

@@ -151,14 +151,16 @@ class HeadPanel(QFrame):
         names = {
             measure: (described.name, described.name) for measure, described in MEASURES.items()
         }
-        self.measure_menu = ChoiceMenu("The measure of the cells", names)
+        self.measure_menu = ChoiceMenu("The measure of the cells", names, has_fixed_width=True)
         for measure, action in self.measure_menu.actions_by_name.items():
             described = MEASURES[measure]
             action.setToolTip(f"<p>{described.meaning}</p><p>{described.caveat}</p>")
         drawings = {name: (drawing.name, drawing.tip) for name, drawing in DRAWINGS.items()}
-        self.picture_menu = ChoiceMenu("How the map is drawn", drawings)
-        self.scope_menu = ChoiceMenu("The heads in the map", SCOPES)
-        self.combination_menu = ChoiceMenu("How to combine several heads", COMBINATIONS)
+        self.picture_menu = ChoiceMenu("How the map is drawn", drawings, has_fixed_width=True)
+        self.scope_menu = ChoiceMenu("The heads in the map", SCOPES, has_fixed_width=True)
+        self.combination_menu = ChoiceMenu(
+            "How to combine several heads", COMBINATIONS, has_fixed_width=True
+        )
         self.overflow_button = MenuButton("⋯", "More about this map: drawing, heads, switch")
         overflow = QMenu(self.overflow_button)
         overflow.aboutToShow.connect(lambda: self._fill_overflow(overflow))

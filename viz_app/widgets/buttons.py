@@ -36,14 +36,14 @@ class MenuButton(QToolButton):
 class ChoiceMenu(MenuButton):
     """Shows the chosen entry; pressing it offers the others.
 
-    It has room for the widest entry so far, so that a choice moves no other button.
-
     Args:
         tip: the subject of the choice.
         entries: by name, the text on the button and the text in the menu.
         prefix: the text on the button before the entry.
         has_arrow_keys: whether up and down choose the neighbouring entry, and Return opens the
             menu. Else these keys are left to the page.
+        has_fixed_width: whether it has room for its widest entry, so that no other button moves
+            when another entry is shown.
 
     Attributes:
         choice: the name of the entry that is shown.
@@ -62,13 +62,14 @@ class ChoiceMenu(MenuButton):
         prefix: str = "",
         *,
         has_arrow_keys: bool = False,
+        has_fixed_width: bool = False,
     ) -> None:
         super().__init__("", tip)
         self._prefix, self._has_arrow_keys = prefix, has_arrow_keys
+        self._has_fixed_width = has_fixed_width
         self.choice = ""
         self._actions: dict[str, QAction] | None = None
         self._entries = dict(entries)
-        self._texts = {text for text, _ in entries.values()}
         menu = QMenu(self)
         menu.setToolTipsVisible(True)
         menu.aboutToShow.connect(lambda: self.actions_by_name)
@@ -82,7 +83,6 @@ class ChoiceMenu(MenuButton):
         """
         if list(entries.items()) != list(self._entries.items()):
             self._entries = dict(entries)
-            self._texts |= {text for text, _ in entries.values()}
             self._actions = None
 
     @property
@@ -105,11 +105,11 @@ class ChoiceMenu(MenuButton):
         def width_of(text: str) -> int:
             return self.fontMetrics().size(Qt.TextFlag.TextShowMnemonic, text).width()
 
-        widest = max((width_of(self._text_of(text)) for text in self._texts), default=0)
-        return super().sizeHint() + QSize(max(0, widest - width_of(self.text())), 0)
-
-    def minimumSizeHint(self) -> QSize:
-        return self.sizeHint()
+        size = super().sizeHint()
+        if self._has_fixed_width:
+            widest = max(width_of(self._text_of(text)) for text, _ in self._entries.values())
+            size += QSize(max(0, widest - width_of(self.text())), 0)
+        return size
 
     def _text_of(self, entry: str) -> str:
         return f"{self._prefix}{entry} ▾"

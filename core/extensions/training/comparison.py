@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from ...arguments import checks_arguments
 from ...errors import CorpusError
 from ...quantities import counted
+from ...short_repr import ShortRepr
 from ...translation.running import Hypothesis
 from .evaluation import (
     NUM_RESAMPLES,
@@ -28,7 +29,7 @@ Score = Callable[[NDArray[np.int64]], NDArray[np.float64]]
 
 
 @dataclass(frozen=True)
-class ScoreDifference:
+class ScoreDifference(ShortRepr):
     """One score of two systems, from 0 to 100.
 
     Attributes:
@@ -52,7 +53,7 @@ class ScoreDifference:
 
 
 @dataclass(frozen=True)
-class SentenceDifference:
+class SentenceDifference(ShortRepr):
     """One sentence that two systems translate differently.
 
     Attributes:
@@ -69,7 +70,7 @@ class SentenceDifference:
 
 
 @dataclass(frozen=True)
-class SystemComparison:
+class SystemComparison(ShortRepr):
     """The comparison of two systems.
 
     Attributes:

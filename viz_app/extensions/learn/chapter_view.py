@@ -105,7 +105,7 @@ class PredictView(QFrame):
             choices,
             self.verdict,
             spacing=6,
-            margins=(14, 10, 14, 12),
+            margins=(14, 8, 14, 8),
             within=self,
         )
         self.request.changed.connect(self._on_request, max_args=0)
@@ -339,8 +339,8 @@ class ChapterText(QWidget):
         content = column_of(
             self.title,
             self._text(chapter.claim, "claim"),
-            spacing=10,
-            margins=(4, 0, 14, 10),
+            spacing=7,
+            margins=(4, 0, 14, 6),
             within=self,
         )
         buttons: FlowLayout | None = None

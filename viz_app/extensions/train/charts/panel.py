@@ -48,7 +48,7 @@ from .picture import (
 from .run_menu import CompareMenu
 
 SIDE_BY_SIDE_PX = 660
-"""From this width on, the two charts are next to each other."""
+"""Above this width, the two charts are next to each other, if their buttons have room."""
 MAX_ENTRY_PX = 240
 LEAST_PX = 80
 """Height of a chart."""
@@ -374,7 +374,8 @@ class ChartPair(QFrame):
 
     def _fit(self) -> None:
         """The charts next to each other, or one below the other where that is too narrow."""
-        is_row = self.width() >= scaled(SIDE_BY_SIDE_PX)
+        needed = sum(panel.minimumSizeHint().width() for panel in (self.main, self.second))
+        is_row = self.width() > max(scaled(SIDE_BY_SIDE_PX), needed + 2 * PANEL_MARGIN)
         directions = QBoxLayout.Direction
         self._row.setDirection(directions.LeftToRight if is_row else directions.TopToBottom)
         self.main.show_steps(is_row)
