@@ -527,18 +527,10 @@ class HeadGrid(Canvas):
         order, folded = state.settings.order, state.settings.folded_kinds
         lines = () if order == "layer" else tuple(lines_of(state, kind) for kind in ATTENTION_KINDS)
         shapes = tuple(maps.shape(kind) for kind in ATTENTION_KINDS)
+        room, kinds = (self.available.toTuple(), self.width()), self.kinds
         layout = self._kept.kept(
-            (
-                self.available.toTuple(),
-                self.width(),
-                theme,
-                shapes,
-                order,
-                folded,
-                lines,
-                self.kinds,
-            ),
-            lambda: lay_out_grid(state, self.available, self.width(), theme, self.kinds),
+            (*room, theme, shapes, order, folded, lines, kinds),
+            lambda: lay_out_grid(state, self.available, self.width(), theme, kinds),
         )
         views = {kind: maps.view_all(kind) for kind in ATTENTION_KINDS}
         max_pixels = int(layout.thumbnail.height() * self.devicePixelRatioF())

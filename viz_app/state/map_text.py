@@ -143,8 +143,8 @@ def scale_note(state: ExperimentState) -> str:
     view, head = state.maps.view(), state.selection.head
     if view is None or state.settings.scale == "own" or not view.weights.size:
         return ""
-    share = np.nanmax(np.abs(view.weights)) / top_value(state.maps, head, view.weights)
-    if not 0 < share < PALE_SHARE:
+    largest = np.nan_to_num(np.abs(view.weights)).max(initial=0)
+    if not 0 < largest < PALE_SHARE * top_value(state.maps, head, view.weights):
         return ""
     return (
         "This map is near the first colour of its scale: to see more, choose “scale: each its own”."

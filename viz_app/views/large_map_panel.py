@@ -289,11 +289,8 @@ class HeadPanel(QFrame):
             map_text.hiding_note(state),
         )
         meaning = map_text.meaning_of_query(state, state.settings.known_picture)
-        missing = (
-            map_text.scale_note(state),
-            map_text.measure_note(state),
-            map_text.drawing_note(state),
-        )
+        of_maps = map_text.scale_note, map_text.measure_note, map_text.drawing_note
+        missing = [note(state) for note in of_maps]
         self._meanings = " ".join(filter(None, notes)), meaning, " ".join(filter(None, missing))
         measure = state.settings.known_measure
         kind = state.selection.head.kind

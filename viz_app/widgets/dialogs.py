@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFileDialog, QMenu, QMessageBox, QWidget
+from PySide6.QtWidgets import QFileDialog, QLabel, QMenu, QMessageBox, QWidget
 
 from ..worker.inference import Failure
 
@@ -20,9 +20,16 @@ def show_failure(parent: QWidget, title: str, failure: Failure) -> QMessageBox:
 
 
 def open_box(box: QMessageBox, text: str, details: str = "") -> QMessageBox:
-    """Opens a message box with a plain text without waiting for it."""
+    """Opens a message box with a plain text without waiting for it.
+
+    It is as wide as the longest word, such as a path, which would be cut.
+    """
     box.setTextFormat(Qt.TextFormat.PlainText)
     box.setInformativeText(text)
+    for label in filter(QLabel.text, box.findChildren(QLabel)):
+        label.ensurePolished()
+        widths = map(label.fontMetrics().horizontalAdvance, label.text().split())
+        label.setMinimumWidth(min(max(widths, default=0) + 2, box.screen().size().width() - 200))
     box.setDetailedText(details)
     box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     box.open()

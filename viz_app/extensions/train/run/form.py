@@ -295,14 +295,10 @@ class RunForm(QWidget):
     def _on_data(self, key: str) -> None:
         if key == "folder":
             path = QFileDialog.getExistingDirectory(
-                self, "A folder with train.de, train.en, val.de, val.en, or in other languages"
+                self, "A folder of sentence pairs (train.de, train.en, …)"
             )
         elif key == "file":
-            title = (
-                "Sentence pairs: two columns separated by a tab, JSON lines, or a file of "
-                "“augenmerk data prepare”"
-            )
-            path, _ = QFileDialog.getOpenFileName(self, title)
+            path, _ = QFileDialog.getOpenFileName(self, "A file of sentence pairs")
         else:
             path = self._choices.data_path
         if key in ("folder", "file") and not path:  # the dialog was cancelled
