@@ -26,7 +26,7 @@ from ..values import pair_tokens
 from .figure import ChapterFigure, LearnContext, MatrixFigure
 
 MIN_HEIGHT = 170
-ROW_GAP = 4
+ROW_GAP = 3
 """Pixels between the labels of two rows, beyond the least that can be read."""
 
 
