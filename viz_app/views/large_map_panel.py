@@ -57,6 +57,8 @@ QUESTION = "What am I looking at?"
 LOW_PANEL = 560
 """Pixels of height below which the map gets more room: the tools have one line, a menu replaces the
 controls, and the meaning of a row is one paragraph."""
+LEAST_WITH_CELL_MENU = 500
+"""Pixels of width below which the menu of a cell is reached by a right click or keys only."""
 LEAST_NAME, ROLE_WIDTH, LEAST_NAME_AND_ROLE, QUESTION_WIDTH = 385, 110, 570, 130
 """Pixels that the name of a head needs with the buttons at the right end; with its role; and the
 question in full.
@@ -388,6 +390,7 @@ class HeadPanel(QFrame):
         is_low = self.height() < scaled(LOW_PANEL)
         set_visible(self.controls, not is_low, focus_to=self)
         set_visible(self.controls.menu_button, is_low, focus_to=self)
+        set_visible(self.cell_button, width >= scaled(LEAST_WITH_CELL_MENU), focus_to=self)
         self._fit_header(width, is_low)
         text, when_off = self._meaning_texts(is_low)
         layout = self._choose_layout(when_off, width)
