@@ -26,7 +26,7 @@ from ..values import pair_tokens
 from .figure import ChapterFigure, LearnContext, MatrixFigure
 
 MIN_HEIGHT = 170
-ROW_GAP = 3
+ROW_GAP = 3.2
 """Pixels between the labels of two rows, beyond the least that can be read."""
 
 
@@ -72,7 +72,7 @@ class MapFigure(ChapterFigure):
             )
         view = self.state.maps.view()
         num_rows = min(len(view.row_labels), MANY_ROWS) if view is not None else 0
-        least = least_height(view) + num_rows * scaled(ROW_GAP)
+        least = least_height(view) + scaled(round(num_rows * ROW_GAP))
         self.map.setMinimumHeight(max(scaled(MIN_HEIGHT), least))
         self._show_value()
         if self.translation is not None:

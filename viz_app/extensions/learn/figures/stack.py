@@ -222,7 +222,7 @@ class StackLengths:
         edge = scaled(36)
         between = scaled(52)
         side = scaled(9)
-        boxes = body + scaled(8), body + scaled(44)
+        boxes = body + scaled(6), body + scaled(44)
         return cls(
             edge, between, side, scaled(5), scaled(12), scaled(5), text=body + 6, boxes=boxes
         )
