@@ -212,7 +212,7 @@ def new_spans(before: Translation, after: Translation) -> tuple[Span, ...]:
     """The places of `new_words` in the sentence of `after`."""
     new, text = new_words(before, after), after.text
     ranges = _ranges_in(text, after.target_words)
-    return tuple(_to_utf16(text, *place) for word, place in ranges.items() if word in new)
+    return tuple(_to_utf16(text, *span) for word, span in ranges.items() if word in new)
 
 
 def new_words(before: Translation, after: Translation) -> frozenset[Word]:

@@ -554,6 +554,8 @@ class InterventionChips(QWidget):
             (self.reset_button, "Reset"),
         ):
             button.setAccessibleName(name)
+        for arrow in (self.undo_button, self.redo_button):
+            arrow.setProperty("isDense", True)
         self.undo_button.clicked.connect(undo or (lambda: state.submit(edits.undo)))
         self.redo_button.clicked.connect(lambda: state.submit(edits.redo))
         self.reset_button.clicked.connect(lambda: state.submit(edits.reset))

@@ -126,8 +126,8 @@ def _title(
     if len(heads) == 1:
         title = str(Head(kind, *heads[0]).title)
     else:
-        place = "" if layer is None else f" · layer {layer}"
-        title = f"{KIND_TITLES[kind]}{place} · mean of {len(heads)} heads"
+        of_layer = "" if layer is None else f" · layer {layer}"
+        title = f"{KIND_TITLES[kind]}{of_layer} · mean of {len(heads)} heads"
     return title if name == "weight" else f"{title} · {MEASURES[name].name}"
 
 

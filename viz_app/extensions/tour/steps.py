@@ -3,7 +3,7 @@
 from functools import partial
 from typing import ClassVar
 
-from augenmerk.core.model.heads import ATTENTION_KINDS, Head
+from augenmerk.core.model.heads import ATTENTION_KINDS, Head, heads_in
 from augenmerk.core.quantities import percent_in_words
 from augenmerk.core.text.subwords import WORD_MARK
 from augenmerk.core.translation.experiment import HeadScaled, in_groups
@@ -18,8 +18,7 @@ MIN_WEIGHT = 0.5
 ROW_SENTENCE = "Ein Mädchen baut einen Schneemann im Garten."
 ROW_HEAD = Head("cross", 1, 7)
 ROW_WORD, ROW_KEY = "garden", "baut"
-"""With the bundled model, this row of this head changes the translation: see
-`MovedRow`."""
+"""With the bundled model, this row of this head changes the translation: see `MovedRow`."""
 
 UNDONE = "The change made by this step was undone. Press Enter to continue."
 
@@ -103,14 +102,8 @@ class PositionalHead(TourStep):
 
     def begin(self) -> None:
         state = self.state
-        layers, heads = state.maps.shape("encoder")
-        previous_heads = [
-            head
-            for head in (
-                Head("encoder", layer, head) for layer in range(layers) for head in range(heads)
-            )
-            if state.roles.of(head) == "previous"
-        ]
+        heads = heads_in("encoder", *state.maps.shape("encoder"))
+        previous_heads = [head for head in heads if state.roles.of(head) == "previous"]
         share = partial(_share_of_previous, self.translation)
         self._head = max(previous_heads, key=share, default=Head("encoder", 0, 0))
         state.selection.clear_marks()
