@@ -453,7 +453,7 @@ class SentenceRows:
         scales(self._words_name.setContentsMargins, 0, 5, 0, 0)
         self._buttons = row_of(1, panel.edit_button, panel.copy_button, spacing=2)
         self._side = QWidget()
-        self._side_column = column_of(self._buttons, spacing=0, within=self._side)
+        self._side_column = column_of(self._buttons, spacing=2, within=self._side)
         self._target_row = labelled_row(self._target_name, panel.sentence, self._side)
         row_of(self._indents[0], spacing=12, within=self._original_row)
         messages = (panel.note, panel.coverage_notice, (panel.original_line, 1))

@@ -101,12 +101,12 @@ class ElidingLabel(QLabel):
         if self._max_lines > 1:
             return "\n".join(self.lines_of(self.contentsRect().width()))
         forms = self.text().split("\n")
-        metrics = self.fontMetrics()
-        width = self.contentsRect().width()
-        fitting = next(
-            (form for form in forms if metrics.horizontalAdvance(form) <= width), forms[-1]
+        metrics, width = self.fontMetrics(), self.contentsRect().width()
+        # a form may be cut although its advance, which is rounded, equals the width
+        shown = [metrics.elidedText(form, self._elide, width) for form in forms]
+        return next(
+            (text for text, form in zip(shown, forms, strict=True) if text == form), shown[-1]
         )
-        return metrics.elidedText(fitting, self._elide, width)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         shown = self.shown_text()

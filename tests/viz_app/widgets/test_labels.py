@@ -100,3 +100,17 @@ def test_it_keeps_the_height_of_the_longest_text_until_the_width_changes(
 def test_without_a_width_it_has_no_height(text_label: StableHeightLabel) -> None:
     text_label.show_text(SHORT, 0)
     assert text_label.minimumHeight() >= 0
+
+
+@pytest.mark.parametrize("pixels", [12, 13, 15])
+def test_a_form_is_never_cut_where_a_shorter_one_fits(
+    qtbot: QtBot, theme: Theme, pixels: int
+) -> None:
+    longest = "Click a cell to pin it, words on an axis to sum them (Ctrl, Shift: several)"
+    label = ElidingLabel("small", f"{longest}\nClick a cell", elide=Qt.TextElideMode.ElideMiddle)
+    qtbot.addWidget(label)
+    label.setStyleSheet(f"font-size: {pixels}px")
+    label.ensurePolished()
+    for width in range(label.whole_width() - 3, label.whole_width() + 3):
+        label.resize(width, 30)
+        assert label.shown_text() in (longest, "Click a cell")
