@@ -23,7 +23,7 @@ from ..errors import (
     ExperimentError,
     TextError,
 )
-from ..maps.left_out import left_out_note
+from ..maps.left_out import left_out_note, left_out_words_of
 from ..plain_text import MAX_LINE_BYTES, EncodingError, decode_text
 from ..quantities import counted
 from ..translation.experiment import Experiment
@@ -52,12 +52,14 @@ class Outcome:
         text: the line.
         translation: the result; None for a refused line.
         error: the reason for refusing it.
+        left_out: source words that were probably left out, see `left_out_words`.
     """
 
     number: int
     text: str
     translation: "Translation | None"
     error: AugenmerkError | None
+    left_out: "tuple[Word, ...]" = ()
 
     @property
     def is_empty(self) -> bool:
@@ -251,9 +253,8 @@ def print_json_lines(
     translator: "Translator",
     arriving: Iterable[list[str]],
     request: Experiment,
-    as_json: "Callable[[int, Translation], str]",
+    as_json: "Callable[[int, Translation, tuple[Word, ...]], str]",
     *,
-    need_maps: bool,
     num_done: int = 0,
 ) -> int:
     """Print a line of JSON for each line as soon as it is done, and return the exit status.
@@ -261,16 +262,16 @@ def print_json_lines(
     See `run_lines`.
 
     Args:
-        translator, arriving, request, need_maps, num_done: see `run_lines`.
-        as_json: the JSON of the translation of a line with this number. It may refuse the line,
-            too.
+        translator, arriving, request, num_done: see `run_lines`.
+        as_json: the JSON of the translation of a line with this number, and these words left out.
+            It may refuse the line, too.
     """
     refusals = Refusals()
-    for outcome in run_lines(translator, arriving, request, need_maps=need_maps, num_done=num_done):
+    for outcome in run_lines(translator, arriving, request, num_done=num_done):
         text = ""
         if outcome.translation is not None:
             try:
-                text = as_json(outcome.number, outcome.translation)
+                text = as_json(outcome.number, outcome.translation, outcome.left_out)
             # an option does not fit this sentence
             except (AnalysisError, ExperimentError, TextError) as error:
                 outcome = replace(outcome, translation=None, error=error)
@@ -284,16 +285,14 @@ def run_lines(
     arriving: Iterable[list[str]],
     request: Experiment,
     *,
-    need_maps: bool,
     num_done: int = 0,
 ) -> "Iterator[Outcome]":
-    """The outcome of each line, in order. Lines that arrive together are one batch.
+    """The outcome of each line, in order, with maps. Lines that arrive together are one batch.
 
     Args:
         translator: the model.
         arriving: groups of lines that need not wait for each other.
         request: the experiment for each line; its own text is ignored.
-        need_maps: whether translations contain attention maps.
         num_done: lines at the beginning that are left out.
 
     Raises:
@@ -309,13 +308,16 @@ def run_lines(
                     _compiled(translator, replace(request, source_text=line)) for line in group
                 ]
                 fitting = [entry for entry in compiled if not isinstance(entry, AugenmerkError)]
-                results = translator.run_many(fitting, need_maps=need_maps)
+                translations = list(translator.run_many(fitting))
+                left_out = left_out_words_of(translator, translations)
+                results = zip(translations, left_out, strict=True)
                 for line, entry in zip(group, compiled, strict=True):
                     number += 1
                     if isinstance(entry, TextError | ExperimentError):
                         yield Outcome(number, line, None, entry)
                     else:
-                        yield Outcome(number, line, next(results), None)
+                        translation, words = next(results)
+                        yield Outcome(number, line, translation, None, words)
                     show(number, None)
             num_done = max(0, num_done - len(lines))
 

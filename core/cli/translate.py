@@ -3,6 +3,7 @@
 import argparse
 import json
 import math
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -52,7 +53,7 @@ from .outputs import ARRAYS, OutputFile
 from .values import origin_values, token_values, translation_arrays, write_arrays
 
 if TYPE_CHECKING:
-    from ..translation.result import Translation
+    from ..translation.result import Translation, Word
     from ..translation.translator import Translator
 
 
@@ -176,14 +177,14 @@ def _print_one(
 def _print_lines(translator: "Translator", request: Experiment, options: argparse.Namespace) -> int:
     """Print a line for each line of standard input; it is empty for an empty or refused one."""
     refusals = Refusals(ignore_empty=True)
-    for outcome in run_lines(translator, arriving_sentences(options), request, need_maps=False):
+    for outcome in run_lines(translator, arriving_sentences(options), request):
         refusals.add(outcome)
         if outcome.translation is not None:
             print(one_line(outcome.translation.text), flush=True)
             print_notes(
                 [outcome.translation],
                 f"line {outcome.number}: ",
-                left_out=left_out_words(translator, outcome.translation),
+                left_out=outcome.left_out,
             )
         else:
             print(flush=True)
@@ -207,12 +208,12 @@ def _print_json_list(
         return 0
     refusals = Refusals(ignore_empty=True)
     values = []
-    for outcome in run_lines(translator, [lines], request, need_maps=False):
+    for outcome in run_lines(translator, [lines], request):
         refusals.add(outcome)
         value = (
             outcome.refusal
             if outcome.translation is None
-            else as_dict(translator, outcome.translation)
+            else as_dict(translator, outcome.translation, outcome.left_out)
         )
         values.append(None if outcome.is_empty else value)
     print(json.dumps(values, ensure_ascii=False, indent=2))
@@ -223,11 +224,10 @@ def _print_json_lines(
     translator: "Translator", request: Experiment, options: argparse.Namespace, *, is_stream: bool
 ) -> int:
     """Print a line of JSON for each text, and save the maps of each if requested."""
-    need_maps = options.attention is not None
 
-    def as_json(number: int, translation: "Translation") -> str:
-        values = as_dict(translator, translation)
-        if need_maps:
+    def as_json(number: int, translation: "Translation", left_out: "Sequence[Word]") -> str:
+        values = as_dict(translator, translation, left_out)
+        if options.attention is not None:
             path = _file_of(options, number)
             save_attention(translator, translation, path)
             values["attention"] = str(path)
@@ -235,9 +235,7 @@ def _print_json_lines(
 
     arriving = arriving_sentences(options) if is_stream else [[request.source_text]]
     num_done = _num_done(translator, options.attention) if options.resume else 0
-    return print_json_lines(
-        translator, arriving, request, as_json, need_maps=need_maps, num_done=num_done
-    )
+    return print_json_lines(translator, arriving, request, as_json, num_done=num_done)
 
 
 def _num_done(translator: "Translator", folder: Path) -> int:
@@ -307,13 +305,19 @@ def save_attention(translator: "Translator", translation: "Translation", path: P
     write_arrays(translation_arrays(translator, translation) | maps | tokens, path)
 
 
-def as_dict(translator: "Translator", translation: "Translation") -> dict[str, Any]:
+def as_dict(
+    translator: "Translator", translation: "Translation", left_out: "Sequence[Word] | None" = None
+) -> dict[str, Any]:
     """The translation as JSON-ready values without maps. Interventions count from 0.
+
+    `left_out` are its `left_out_words`, if known.
 
     `rare_words`, `respelled_words` and `is_unlike_training` are None if the model's file has no
     word counts.
     """
     coverage = translation.coverage
+    if left_out is None:
+        left_out = left_out_words(translator, translation)
     return {
         "source": translation.source_text,
         "translation": translation.text,
@@ -337,9 +341,9 @@ def as_dict(translator: "Translator", translation: "Translation") -> dict[str, A
         if coverage is None
         else [asdict(word) for word in coverage.respelled_words],
         "is_unlike_training": None if coverage is None else coverage.is_unlike_training,
-        "left_out_words": [asdict(word) for word in left_out_words(translator, translation)],
+        "left_out_words": [asdict(word) for word in left_out],
         "ignored_text": translation.ignored_text,
         "notes": translation.all_notes,
         "seconds": translation.seconds,
-        **origin_values(translator),
+        **origin_values(translator, translation.model_digest),
     }

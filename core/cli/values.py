@@ -22,9 +22,10 @@ INTERVENTIONS = "interventions"
 """Name of an array of JSON texts, or objects in JSON output, as in `experiment_file`."""
 
 
-def origin_values(translator: "Translator") -> dict[str, Any]:
-    """The program and the model that computed the numbers."""
-    return {"version": __version__, "model": {"name": translator.name, "digest": translator.digest}}
+def origin_values(translator: "Translator", digest: str = "") -> dict[str, Any]:
+    """The program and the model that computed the numbers; `digest` is the model's, if known."""
+    model = {"name": translator.name, "digest": digest or translator.digest}
+    return {"version": __version__, "model": model}
 
 
 def token_values(translator: "Translator", translation: "Translation") -> dict[str, Any]:

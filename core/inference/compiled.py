@@ -50,23 +50,31 @@ class CompiledTransformer:
 
     Attributes:
         model: float32 on a CPU. `Compiler` stops using this form when its weights change.
+        guessing: the same with matrices of 8 bits, which approximates; None where PyTorch lacks
+            their products.
+
+    Args:
+        model: see above.
+        multiply: the kind of its products; None for exact ones.
     """
 
-    def __init__(self, model: Transformer) -> None:
-        exact = partial(ExactProduct, copies=model.num_parameters <= _MAX_COPIED)
+    def __init__(self, model: Transformer, multiply: MakeProduct | None = None) -> None:
+        is_exact = multiply is None
+        multiply = multiply or partial(ExactProduct, copies=model.num_parameters <= _MAX_COPIED)
         self.model = model
         self._embed_source = _embedding(model.source_embedding)
         self._encoder_layers = [
-            _EncoderLayer(layer, exact)  # type: ignore[arg-type]
+            _EncoderLayer(layer, multiply)  # type: ignore[arg-type]
             for layer in model.encoder_layers
         ]
         self._encoder_norm = _plain_norm(model.encoder_norm)
         self._memories = [
-            _memory_product(layer.cross_attention, exact)  # type: ignore[arg-type]
+            _memory_product(layer.cross_attention, multiply)  # type: ignore[arg-type]
             for layer in model.decoder_layers
         ]
-        self.decoder = Decoder(model, exact)
-        self.guessing = Decoder(model, RoundedProduct) if has_rounded_products() else None
+        self.decoder = Decoder(model, multiply)
+        can_guess = is_exact and has_rounded_products()
+        self.guessing = CompiledTransformer(model, RoundedProduct) if can_guess else None
 
     def __deepcopy__(self, memo: dict[int, object]) -> "CompiledTransformer":
         """A copy of the model, compiled: packed matrices cannot be copied."""
@@ -185,7 +193,7 @@ class CachedState:
 
     def guess(self, tokens: Tensor) -> Tensor:
         """Like `read`, but approximate. `read_all` corrects the state."""
-        return self._read(tokens, self.compiled.guessing or self.compiled.decoder)
+        return self._read(tokens, (self.compiled.guessing or self.compiled).decoder)
 
     def _read(self, tokens: Tensor, decoder: "Decoder") -> Tensor:
         states, _, _ = decoder.read(tokens[:, None], self, None, False)

@@ -4,9 +4,9 @@ No torch.
 """
 
 import math
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -21,9 +21,10 @@ from ..translation.experiment import (
     SourceWordRemoved,
     SourceWordReplaced,
 )
-from ..translation.result import Translation, Word
+from ..translation.result import FloatArray, Translation, Word
 
 if TYPE_CHECKING:
+    from ..inference.compiled import Model
     from ..translation.compilation import CompiledExperiment
     from ..translation.translator import Translator
 
@@ -50,34 +51,103 @@ def left_out_words(
 
     Returns:
         some of `source_words`; none for a given translation, text in another language than the
-            model's, models of
-        other projects, for which the rule was not checked, or a language without known function
-            words.
+            model's, models of other projects, for which the rule was not checked, or a language
+            without known function words.
 
     Raises:
         AnalysisError: the vocabularies differ.
         TranslationStoppedError: `should_stop`, checked before each batch, returned True.
     """
-    translator.check_vocabularies(translation)
-    function_words = function_words_of(translator)
+    return left_out_words_of(translator, [translation], should_stop=should_stop)[0]
+
+
+def left_out_words_of(
+    translator: "Translator",
+    translations: Sequence[Translation],
+    *,
+    should_stop: Callable[[], bool] = lambda: False,
+) -> list[tuple[Word, ...]]:
+    """The `left_out_words` of many translations, computed side by side.
+
+    Most words are needed by the token that attends to them most. So the translations up to this
+    token are scored first, with guesses of 8 bits; whole translations are scored without the few
+    words that remain. Translations without maps are scored as a whole in both cases.
+    """
+    function_words, digest = function_words_of(translator), translator.digest
+    candidates: list[_Candidate] = []
+    for index, translation in enumerate(translations):
+        translator.check_vocabularies(translation)
+        sources = _sources_without(translator, translation, function_words)
+        if sources is not None:
+            is_own = translation.model_digest in ("", digest) and not sources.left_out
+            before = translation.log_probabilities if is_own else sources.baseline(should_stop)
+            maps = translation.attention
+            attended = np.zeros((1, 0)) if maps is None else maps.cross.mean(axis=(0, 1))
+            for edit, without in zip(sources.edits, sources.compiled, strict=True):
+                word = sources.words[edit.place]
+                last = attended[:, word.start : word.end].sum(axis=1).argmax()
+                num_steps = len(before) if maps is None else int(last) + 1
+                candidates.append(_Candidate(index, word, without, before, num_steps))
+    model = translator.current_model()
+
+    def gains_of(candidates: Sequence[_Candidate], model: "Model") -> list[FloatArray]:
+        targets = [
+            translations[candidate.number].predicted_ids[: candidate.num_steps]
+            for candidate in candidates
+        ]
+        sources = [candidate.without for candidate in candidates]
+        scores = translator.runner.scores(model, targets, sources, should_stop)
+        return [
+            np.subtract(after, candidate.before[: candidate.num_steps])
+            for candidate, after in zip(candidates, scores, strict=True)
+        ]
+
+    limit = math.log(LEAST_FACTOR)
+    guesses = gains_of(candidates, getattr(model, "guessing", None) or model)
+    candidates = [
+        candidate._replace(num_steps=len(candidate.before))
+        for candidate, gains in zip(candidates, guesses, strict=True)
+        if gains.min() > -2 * limit
+    ]
+    left_out: list[tuple[Word, ...]] = [()] * len(translations)
+    for candidate, gains in zip(candidates, gains_of(candidates, model), strict=True):
+        if gains.sum() >= limit and gains.min() > -limit:
+            left_out[candidate.number] += (candidate.word,)
+    return left_out
+
+
+class _Candidate(NamedTuple):
+    """A content word that may have been left out.
+
+    Attributes:
+        number: of its translation.
+        word: the word.
+        without: the experiment without it.
+        before: the log-probabilities of the translation with it.
+        num_steps: the steps of the translation to score.
+    """
+
+    number: int
+    word: Word
+    without: "CompiledExperiment"
+    before: Sequence[float]
+    num_steps: int
+
+
+def _sources_without(
+    translator: "Translator", translation: Translation, function_words: Collection[str]
+) -> "ChangedSources | None":
+    """The experiments without each content word; None where the rule does not apply."""
     words = words_by_place(translation)
-    indices = [
-        index
-        for index, word in words.items()
+    places = [
+        place
+        for place, word in words.items()
         if _is_content(_spelling(word, translation), function_words)
     ]
     is_checked = bool(function_words) and not (translation.is_given or translation.hint)
-    if not (is_checked and indices) or len(words) == 1:
-        return ()
-    sources = ChangedSources(translator, translation, None, indices)
-    before = np.array(sources.baseline(should_stop))
-    left_out = []
-    scores = translator.score_many(translation, sources.compiled, should_stop=should_stop)
-    for index, after in zip(indices, scores, strict=True):
-        gains = np.array(after) - before
-        if gains.sum() >= math.log(LEAST_FACTOR) and gains.min() > -math.log(LEAST_FACTOR):
-            left_out.append(words[index])
-    return tuple(left_out)
+    if not (is_checked and places) or len(words) == 1:
+        return None
+    return ChangedSources(translator, translation, None, places)
 
 
 def function_words_of(translator: "Translator") -> list[str]:

@@ -58,6 +58,8 @@ EXPERIMENT_BATCH = 16
 """Experiments that are computed together: few, so that little is padded."""
 MAX_BEAM_ROWS = 256
 """Partial translations that are continued together; a wide beam takes fewer sentences at once."""
+_SCORED_SOURCES = 64
+"""Sources that are encoded together to score targets."""
 NUM_ALTERNATIVES = 10
 CORPUS_BATCH = 192
 """Sentences that are translated side by side without maps."""
@@ -174,18 +176,20 @@ class Runner:
             )
         return encoding.with_interventions(interventions)
 
-    def logits_after(
+    def scores(
         self,
         model: Model,
-        read_ids: Sequence[int],
+        targets: Sequence[Sequence[int]],
         compiled: Sequence[CompiledExperiment],
         should_stop: Callable[[], bool] = lambda: False,
-    ) -> Iterator[Tensor]:
-        """The logits [B, T, V] after the same T ids under many experiments, B at a time.
+    ) -> list[tuple[float, ...]]:
+        """The log-probabilities of the ids of one target for each experiment.
+
+        Those of similar length are computed side by side.
 
         Args:
             model: in evaluation mode.
-            read_ids: read by the decoder, the start token first.
+            targets: ids, as many targets as experiments.
             compiled: their outputs and forced tokens are ignored.
             should_stop: called before each batch.
 
@@ -193,16 +197,27 @@ class Runner:
             TranslationStoppedError: `should_stop` returned True.
             NonFiniteError: the logits are not finite.
         """
-        for first in range(0, len(compiled), EXPERIMENT_BATCH):
-            if should_stop():
-                raise TranslationStoppedError
-            group = compiled[first : first + EXPERIMENT_BATCH]
+        scores: dict[int, tuple[float, ...]] = {}
+        padding_id = plain_form(model).padding_id
+        lengths = [len(experiment.source.ids) for experiment in compiled]
+        for group in batches_by_length(lengths, _SCORED_SOURCES):
             with torch.inference_mode():
-                encoding = self.encode(model, group, need_maps=False)
-                read = torch.tensor([list(read_ids)] * len(group), device=encoding.states.device)
-                logits = model.decode(encoding, read).logits.float()
-                require_finite(plain_form(model), encoding, read, logits)
-            yield logits
+                encoding = self.encode(model, [compiled[index] for index in group], need_maps=False)
+                lengths = [len(targets[index]) for index in group]
+                for rows in batches_by_length(lengths, EXPERIMENT_BATCH):
+                    if should_stop():
+                        raise TranslationStoppedError
+                    ids = [targets[group[row]] for row in rows]
+                    device = encoding.states.device
+                    read = pad(list(map(self.rules.read_ids, ids)), padding_id).to(device)
+                    selected = encoding.select(torch.tensor(rows, device=device))
+                    logits = model.decode(selected, read).logits.float()
+                    require_finite(plain_form(model), selected, read, logits)
+                    chosen = pad(ids, 0).to(device)[:, :, None]
+                    values = logits.log_softmax(dim=-1).gather(2, chosen)[:, :, 0].tolist()
+                    for row, target, numbers in zip(rows, ids, values, strict=True):
+                        scores[group[row]] = tuple(numbers[: len(target)])
+        return [scores[index] for index in range(len(compiled))]
 
     def _find_targets(
         self,

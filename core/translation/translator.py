@@ -6,7 +6,6 @@ from functools import lru_cache, partial
 from itertools import islice
 from pathlib import Path
 
-import torch
 from torch import Tensor
 
 from ..arguments import checks_arguments
@@ -97,8 +96,8 @@ class Translator:
             self.checkpoint, DecodingRules.of_codec(codecs.target, checkpoint.decoding)
         )
         self.history = checkpoint.history
-        # the last one is kept, as experiments with one sentence follow each other
-        self._encoded = lru_cache(maxsize=1)(
+        # those of a window are kept, as experiments with the same sentences follow each other
+        self._encoded = lru_cache(maxsize=EXPERIMENT_WINDOW)(
             partial(encode_source, codec=codecs.source, run=self.run_config)
         )
 
@@ -426,18 +425,9 @@ class Translator:
             TextError, ExperimentError: as `compile`.
         """
         self.check_vocabularies(translation)
-        scores: list[tuple[float, ...]] = []
-        read_ids = self.rules.read_ids(translation.predicted_ids)
         compiled = _compile_many(self, experiments)
-        for logits in self.runner.logits_after(
-            self.current_model(), read_ids, compiled, should_stop
-        ):
-            chosen = torch.tensor(translation.predicted_ids, device=logits.device).expand(
-                len(logits), -1
-            )
-            log_probabilities = logits.log_softmax(dim=-1).gather(2, chosen[:, :, None])[:, :, 0]
-            scores += [tuple(row) for row in log_probabilities.tolist()]
-        return scores
+        targets = [translation.predicted_ids] * len(compiled)
+        return self.runner.scores(self.current_model(), targets, compiled, should_stop)
 
     @property
     def sites(self) -> tuple[str, ...]:

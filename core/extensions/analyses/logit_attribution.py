@@ -21,15 +21,22 @@ from torch import Tensor
 from ...arguments import checks_arguments
 from ...counting import Index
 from ...errors import AnalysisError, ExperimentError, NonFiniteError
+from ...inference.compiled import plain_form
 from ...maps.capture import AttentionPass
 from ...maps.parts import Component, Origin
 from ...maps.residual import residual_streams
-from ...model.non_finite import is_finite
+from ...model.non_finite import is_finite, require_finite
 from ...text.codec import TextCodec
 from ...text.vocabulary import END
 from ...translation.compilation import forced_word
 from ...translation.experiment import Experiment, factors_of, scaling
-from ...translation.result import Alternative, ExperimentResult, Translation
+from ...translation.result import (
+    Alternative,
+    ExperimentResult,
+    Translation,
+    TranslationStoppedError,
+)
+from ...translation.running import EXPERIMENT_BATCH
 from ...translation.translator import Translator
 from .parts_of_words import ChangeEffect, EncoderParts, WordParts
 
@@ -221,11 +228,30 @@ def _logits_after(
     experiments: Sequence[Experiment],
     should_stop: Callable[[], bool] = lambda: False,
 ) -> Iterator[Tensor]:
-    """As `Runner.logits_after`, for experiments that are not compiled."""
+    """The logits [B, T, V] after the same T ids under many experiments, B at a time.
+
+    Args:
+        translator: the model.
+        read_ids: read by the decoder, the start token first.
+        experiments: their outputs and forced tokens are ignored.
+        should_stop: called before each batch.
+
+    Raises:
+        TranslationStoppedError: `should_stop` returned True.
+        NonFiniteError: the logits are not finite.
+    """
     compiled = [translator.compile(experiment) for experiment in experiments]
-    return translator.runner.logits_after(
-        translator.current_model(), read_ids, compiled, should_stop
-    )
+    model = translator.current_model()
+    for first in range(0, len(compiled), EXPERIMENT_BATCH):
+        if should_stop():
+            raise TranslationStoppedError
+        group = compiled[first : first + EXPERIMENT_BATCH]
+        with torch.inference_mode():
+            encoding = translator.runner.encode(model, group, need_maps=False)
+            read = torch.tensor([list(read_ids)] * len(group), device=encoding.states.device)
+            logits = model.decode(encoding, read).logits.float()
+            require_finite(plain_form(model), encoding, read, logits)
+        yield logits
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from torch.nn import functional
 from ...config import DataConfig
 from ...errors import CorpusError
 from ...inference.compiled import Model, plain_form
-from ...maps.left_out import function_words_of, left_out_note, left_out_words
+from ...maps.left_out import function_words_of, left_out_note, left_out_words_of
 from ...model.non_finite import require_finite
 from ...quantities import counted
 from ...short_repr import ShortRepr
@@ -30,7 +30,7 @@ from ...translation.compilation import compile_general
 from ...translation.experiment import DEFAULT_LENGTH_PENALTY, Experiment, General
 from ...translation.notes import Note
 from ...translation.running import Hypothesis
-from ...translation.translator import Translator
+from ...translation.translator import EXPERIMENT_WINDOW, Translator
 from .corpora.batches import Batch, collate, validation_batches
 from .corpora.prepared import encode_lines
 from .legacy import bleu
@@ -402,9 +402,11 @@ def notes_on_left_out_words(
         index: translator.try_compile(experiment)[0] for index, experiment in enumerate(experiments)
     }
     compiled = {index: accepted for index, accepted in tried.items() if accepted is not None}
-    translations = translator.run_many(compiled.values(), need_maps=False)
-    for index, translation in zip(compiled, translations, strict=True):
-        words = left_out_words(translator, translation)
-        notes[index] = tuple(Note("left_out", left_out_note(word.text)) for word in words)
-        on_progress(index + 1, len(experiments))
+    indices = list(compiled)
+    for first in range(0, len(indices), EXPERIMENT_WINDOW):
+        group = indices[first : first + EXPERIMENT_WINDOW]
+        translations = list(translator.run_many([compiled[index] for index in group]))
+        for index, words in zip(group, left_out_words_of(translator, translations), strict=True):
+            notes[index] = tuple(Note("left_out", left_out_note(word.text)) for word in words)
+        on_progress(group[-1] + 1, len(experiments))
     return notes

@@ -10,7 +10,12 @@ import pytest
 import torch
 
 from augenmerk.core.extensions.training.corpora.parallel import read_lines
-from augenmerk.core.maps.left_out import LEAST_FACTOR, left_out_note, left_out_words
+from augenmerk.core.maps.left_out import (
+    LEAST_FACTOR,
+    left_out_note,
+    left_out_words,
+    left_out_words_of,
+)
 from augenmerk.core.text.languages import FUNCTION_WORDS
 from augenmerk.core.translation.experiment import Experiment, GivenTarget, SourceWordRemoved
 from augenmerk.core.translation.result import TranslationStoppedError
@@ -94,6 +99,33 @@ def test_words_of_a_beam_and_under_a_change_of_the_source_are_those_of_the_sente
     } <= LEFT_OUT[text]
     removed = bundled.run(Experiment(text, interventions=(SourceWordRemoved(4),)))
     assert {word.text for word in left_out_words(bundled, removed)} == {"geduldig"}
+
+
+@pytest.mark.heavy
+def test_many_translations_give_the_words_of_each(bundled: Translator) -> None:
+    experiments = [Experiment(text) for text in (*LEFT_OUT, TRANSLATED[0], "Hund")]
+    given = bundled.run(Experiment(next(iter(LEFT_OUT)), GivenTarget("A woman.")))
+    with_maps = [*bundled.run_many(experiments), given]
+    without_maps = [*bundled.run_many(experiments, need_maps=False), given]
+    expected = [left_out_words(bundled, translation) for translation in with_maps]
+    assert [{word.text for word in words} for words in expected] == [
+        *LEFT_OUT.values(),
+        set(),
+        set(),
+        set(),
+    ]
+    assert left_out_words_of(bundled, with_maps) == expected
+    assert left_out_words_of(bundled, without_maps) == expected
+    assert left_out_words_of(bundled, []) == []
+
+
+@pytest.mark.heavy
+def test_guesses_only_rule_out_words(bundled: Translator, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without products of 8 bits, as on other processors and with hooks, the words are the same."""
+    translations = list(bundled.run_many([Experiment(text) for text in (*LEFT_OUT, *TRANSLATED)]))
+    expected = left_out_words_of(bundled, translations)
+    monkeypatch.setattr(bundled.current_model(), "guessing", None)
+    assert left_out_words_of(bundled, translations) == expected
 
 
 def test_nothing_is_reported_without_a_rule_for_the_text(

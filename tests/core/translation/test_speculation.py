@@ -481,7 +481,12 @@ def test_a_draft_of_one_row_is_nearly_that_of_the_model(
         torch.testing.assert_close(other.guess(step), mine.read(step), rtol=1e-5, atol=1e-5)
     for one, another in zip(mine.layers, other.layers, strict=True):
         torch.testing.assert_close(another.past, one.past, rtol=1e-5, atol=1e-5)
-    assert [product.num_checked for product in made] == [6] * len(made), "each in each step"
+    assert model.guessing is not None
+    states = model.guessing.encode(source).states
+    torch.testing.assert_close(states, encoding.states, rtol=1e-5, atol=1e-5)
+    model.guessing.start_decoding(encoding, 6)
+    num_checked = {product.num_checked for product in made}
+    assert num_checked == {1, 6}, "each of the encoder once, each of the decoder in each step"
 
 
 @pytest.mark.parametrize(("margin", "num_exact"), [(0.01, "all"), (1.0, "none")])

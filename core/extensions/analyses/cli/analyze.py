@@ -71,7 +71,7 @@ from .options import (
 
 if TYPE_CHECKING:
     from ....model.heads import AttentionKind
-    from ....translation.result import FloatArray, Translation
+    from ....translation.result import FloatArray, Translation, Word
     from ....translation.translator import Translator
     from ..importance import HeadImportance
 
@@ -254,14 +254,14 @@ def run(options: argparse.Namespace) -> int:
     request = read_experiment(options, text, translator.checkpoint.codecs.target)
     if is_stream:
 
-        def as_json(number: int, translation: "Translation") -> str:
-            return _json_text(_all_numbers(translator, translation, options, f"line {number}: "))
+        def as_json(number: int, translation: "Translation", left_out: "Sequence[Word]") -> str:
+            where = f"line {number}: "
+            return _json_text(_all_numbers(translator, translation, left_out, options, where))
 
-        return print_json_lines(
-            translator, arriving_sentences(options), request, as_json, need_maps=True
-        )
+        return print_json_lines(translator, arriving_sentences(options), request, as_json)
     translation = translator.run(request)
-    write_numbers(_all_numbers(translator, translation, options), options.out)
+    left_out = left_out_words(translator, translation)
+    write_numbers(_all_numbers(translator, translation, left_out, options), options.out)
     return 0
 
 
@@ -381,11 +381,11 @@ def read_sentence(translator: "Translator", options: argparse.Namespace) -> "Tra
 def _all_numbers(
     translator: "Translator",
     translation: "Translation",
+    left_out: "Sequence[Word]",
     options: argparse.Namespace,
     where: str = "",
 ) -> Numbers:
     """The requested numbers. Prints notes to standard error, each after `where`."""
-    left_out = left_out_words(translator, translation)
     print_notes([translation], where, left_out=left_out)
     numbers = numbers_of_sentence(translator, translation, options)
     numbers["left_out_words"] = np.array([word.text for word in left_out], dtype=str)
