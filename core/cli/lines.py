@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from itertools import zip_longest
 from typing import TYPE_CHECKING, TextIO
 
 from ..counting import display_text
@@ -231,16 +232,16 @@ def print_notes(
 
 @contextmanager
 def show_progress(
-    unit: str, *, is_hidden: bool = False
+    unit: str, num_done: int = 0, *, is_hidden: bool = False
 ) -> Iterator[Callable[[int, int | None], None]]:
     """A progress bar with the rate, on standard error if that is a terminal.
 
-    `is_hidden` is for results in the same terminal, which it would get in the way of. The function
-    takes how much is done, and the total, or None if that is unknown.
+    `num_done` are done already. `is_hidden` is for results in the same terminal, which it would get
+    in the way of. The function takes how much is done, and the total, or None if that is unknown.
     """
     from tqdm import tqdm
 
-    with tqdm(unit=unit, disable=is_hidden or None, leave=False) as bar:
+    with tqdm(unit=unit, initial=num_done, disable=is_hidden or None, leave=False) as bar:
 
         def show(done: int, total: int | None) -> None:
             bar.total = total
@@ -255,19 +256,21 @@ def print_json_lines(
     request: Experiment,
     as_json: "Callable[[int, Translation, tuple[Word, ...]], str]",
     *,
-    num_done: int = 0,
+    earlier: Sequence[str] = (),
+    record: Callable[[str], None] = lambda line: None,
 ) -> int:
     """Print a line of JSON for each line as soon as it is done, and return the exit status.
 
     See `run_lines`.
 
     Args:
-        translator, arriving, request, num_done: see `run_lines`.
+        translator, arriving, request, earlier: see `run_lines`.
         as_json: the JSON of the translation of a line with this number, and these words left out.
             It may refuse the line, too.
+        record: called with each line of JSON before it is printed.
     """
     refusals = Refusals()
-    for outcome in run_lines(translator, arriving, request, num_done=num_done):
+    for outcome in run_lines(translator, arriving, request, earlier=earlier):
         text = ""
         if outcome.translation is not None:
             try:
@@ -276,7 +279,9 @@ def print_json_lines(
             except (AnalysisError, ExperimentError, TextError) as error:
                 outcome = replace(outcome, translation=None, error=error)
         refusals.add(outcome)
-        print(text or json.dumps(outcome.refusal, ensure_ascii=False), flush=True)
+        text = text or json.dumps(outcome.refusal, ensure_ascii=False)
+        record(text)
+        print(text, flush=True)
     return refusals.exit_status()
 
 
@@ -285,7 +290,7 @@ def run_lines(
     arriving: Iterable[list[str]],
     request: Experiment,
     *,
-    num_done: int = 0,
+    earlier: Sequence[str] = (),
 ) -> "Iterator[Outcome]":
     """The outcome of each line, in order, with maps. Lines that arrive together are one batch.
 
@@ -293,17 +298,23 @@ def run_lines(
         translator: the model.
         arriving: groups of lines that need not wait for each other.
         request: the experiment for each line; its own text is ignored.
-        num_done: lines at the beginning that are left out.
+        earlier: lines at the beginning that an earlier run has done. They are left out, and the
+            others are computed in the same batches as in one run.
 
     Raises:
         ExperimentError, AnalysisError: the model does not have the head or token, for any line.
+        ConfigError: the lines do not begin with the earlier ones.
     """
     translator.check(request)
-    number = num_done
-    with show_progress(" sentences", is_hidden=sys.stdout.isatty()) as show:
+    num_done, number = len(earlier), 0
+    with show_progress(" sentences", num_done, is_hidden=sys.stdout.isatty()) as show:
         for lines in arriving:
-            for first in range(num_done, len(lines), NUM_TOGETHER):
+            _check_same(earlier[number : number + len(lines)], lines, number)
+            for first in range(0, len(lines), NUM_TOGETHER):
                 group = lines[first : first + NUM_TOGETHER]
+                if number + len(group) <= num_done:
+                    number += len(group)
+                    continue
                 compiled = [
                     _compiled(translator, replace(request, source_text=line)) for line in group
                 ]
@@ -314,12 +325,25 @@ def run_lines(
                 for line, entry in zip(group, compiled, strict=True):
                     number += 1
                     if isinstance(entry, TextError | ExperimentError):
-                        yield Outcome(number, line, None, entry)
+                        outcome = Outcome(number, line, None, entry)
                     else:
                         translation, words = next(results)
-                        yield Outcome(number, line, translation, None, words)
-                    show(number, None)
-            num_done = max(0, num_done - len(lines))
+                        outcome = Outcome(number, line, translation, None, words)
+                    if number > num_done:
+                        yield outcome
+                        show(number, None)
+    _check_same(earlier[number:], [], number)
+
+
+def _check_same(earlier: Sequence[str], lines: Sequence[str], first: int) -> None:
+    """Raises `ConfigError` if the lines after `first` do not begin with the earlier ones."""
+    for number, (old, new) in enumerate(zip_longest(earlier, lines[: len(earlier)]), first + 1):
+        if old != new:
+            problem = "is missing" if new is None else f"is “{new[:60]}”"
+            raise ConfigError(
+                f"Line {number:,} {problem}, but was “{old[:60]}” in the run to be continued. Pass "
+                "the same input, or choose an empty or new folder for another one."
+            )
 
 
 def _compiled(

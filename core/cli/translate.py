@@ -8,7 +8,6 @@ from contextlib import closing
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from zipfile import BadZipFile, ZipFile
 
 import numpy as np
 
@@ -20,7 +19,7 @@ from ..model.heads import ATTENTION_KINDS
 from ..plain_text import one_line
 from ..process import collector_paused, compute_on
 from ..quantities import counted, percent
-from ..storage import check_writable
+from ..storage import cannot_write, check_writable
 from ..translation.experiment import CausalMaskLifted, Experiment, GivenTarget, Output
 from ..translation.experiment_file import part_to_json
 from .command import tell
@@ -56,6 +55,9 @@ if TYPE_CHECKING:
     from ..translation.result import Translation, Word
     from ..translation.translator import Translator
 
+_LINES = "lines.jsonl"
+"""The file in a folder of maps that has the lines of JSON, so that a run can be continued."""
+
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of `translate`."""
@@ -90,7 +92,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--resume",
         action="store_true",
         help="continue an interrupted run with --jsonl and --attention: leave out the lines of "
-        "the same input up to the last file in the folder",
+        f"the same input that are in {_LINES} in the folder",
     )
     add_experiment(parser, EXPERIMENT_HELP)
     add_interventions(parser)
@@ -234,32 +236,73 @@ def _print_json_lines(
         return json.dumps(values, ensure_ascii=False)
 
     arriving = arriving_sentences(options) if is_stream else [[request.source_text]]
-    num_done = _num_done(translator, options.attention) if options.resume else 0
-    return print_json_lines(translator, arriving, request, as_json, num_done=num_done)
+    if options.attention is None:
+        return print_json_lines(translator, arriving, request, as_json)
+    path = options.attention / _LINES
+    earlier = _earlier_lines(translator, request, path) if options.resume else []
+    with path.open("ab") as file:
+
+        def record(line: str) -> None:
+            try:
+                file.write(f"{line}\n".encode("utf-8", "surrogatepass"))
+                file.flush()
+            except OSError as error:
+                raise cannot_write(path, error) from error
+
+        return print_json_lines(
+            translator, arriving, request, as_json, earlier=earlier, record=record
+        )
 
 
-def _num_done(translator: "Translator", folder: Path) -> int:
-    """The number of the last file of an earlier run in the folder; 0 without one.
+def _earlier_lines(translator: "Translator", request: Experiment, path: Path) -> list[str]:
+    """The sentences of an earlier run that wrote its lines of JSON to `path`; none without it.
 
-    Raises `ConfigError` if it is of another model or not of this command.
+    A last line that was not written in full is removed.
+
+    Raises `ConfigError` if the run was by another model, with other changes or not of this command.
     """
-    paths = sorted(folder.glob("[0-9]*.npz"))
-    if not paths:
-        return 0
+    if not path.exists():
+        _require_no_other_maps(path.parent)
+        return []
+    sentences: list[str] = []
+    last: dict[str, Any] = {}
     try:
-        number = int(paths[-1].stem)
-        with ZipFile(paths[-1]) as arrays, arrays.open("model/digest.npy") as array:
-            digest = str(np.lib.format.read_array(array, allow_pickle=False))
-    except (OSError, ValueError, KeyError, TypeError, EOFError, BadZipFile) as error:
+        with path.open("rb+") as file:
+            end = 0
+            for line in file:
+                if not line.endswith(b"\n"):
+                    break
+                values = json.loads(line.decode("utf-8", "surrogatepass"))
+                sentences.append(str(values["source"]))
+                end += len(line)
+                last = values if "translation" in values else last
+            file.truncate(end)
+        digest = last["model"]["digest"] if last else translator.digest
+    except (OSError, ValueError, KeyError, TypeError) as error:
         raise ConfigError(
-            f"{paths[-1]} is not a file of an earlier run, so nothing can be continued. Remove it."
+            f"{path} is not a file of an earlier run, so nothing can be continued. Choose an empty "
+            "or new folder."
         ) from error
     if digest != translator.digest:
         raise ConfigError(
-            f"{paths[-1]} is by another model than {translator.name}. Add --checkpoint with the "
-            "model of the earlier run, or choose another folder."
+            f"{path} is by another model than {translator.name}. Add --checkpoint with the model "
+            "of the earlier run, or choose another folder."
         )
-    return number
+    changes = json.loads(json.dumps(_changes_of(request)))
+    if last and any(last.get(name) != value for name, value in changes.items()):
+        raise ConfigError(
+            f"{path} was written with other options for decoding or other changes. Repeat the "
+            "options of the earlier run, or choose another folder."
+        )
+    return sentences
+
+
+def _changes_of(experiment: Experiment) -> dict[str, Any]:
+    """The decoding and the interventions as JSON-ready values."""
+    return {
+        "output": part_to_json(experiment.output),
+        "interventions": [part_to_json(intervention) for intervention in experiment.interventions],
+    }
 
 
 def _file_of(options: argparse.Namespace, number: int) -> Path:
@@ -270,7 +313,11 @@ def _file_of(options: argparse.Namespace, number: int) -> Path:
 
 def _require_no_other_maps(folder: Path) -> None:
     """Raises `ConfigError` if the folder contains maps, which would look like those of this run."""
-    maps = sorted(path.name for path in folder.glob("*") if path.suffix.lower() == ".npz")
+    maps = sorted(
+        path.name
+        for path in folder.glob("*")
+        if path.suffix.lower() == ".npz" or path.name == _LINES
+    )
     if maps:
         raise ConfigError(
             f"{folder} already contains {maps[0]}, perhaps the maps of another run. Choose an "
@@ -321,10 +368,7 @@ def as_dict(
     return {
         "source": translation.source_text,
         "translation": translation.text,
-        "output": part_to_json(translation.experiment.output),
-        "interventions": [
-            part_to_json(intervention) for intervention in translation.experiment.interventions
-        ],
+        **_changes_of(translation.experiment),
         "unreached": [part_to_json(intervention) for intervention in translation.unreached],
         "log_probability": translation.log_probability,
         "source_tokens": translation.source_tokens,

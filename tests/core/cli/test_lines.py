@@ -5,11 +5,13 @@ nothing.
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 import threading
 import time
 import tracemalloc
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -230,8 +232,9 @@ def test_each_sentence_is_a_line_of_json_with_its_maps(
     assert main([*arguments, "--checkpoint", str(untrained_checkpoint)]) == 0
     results = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert [values["source"] for values in results] == SENTENCES
-    assert [path.name for path in sorted(folder.iterdir())] == [
-        f"{number:06d}.npz" for number in (1, 2, 3, 4)
+    assert sorted(path.name for path in folder.iterdir()) == [
+        *(f"{number:06d}.npz" for number in (1, 2, 3, 4)),
+        "lines.jsonl",
     ]
     translator = Translator.load(untrained_checkpoint)
     for values in results:
@@ -281,46 +284,76 @@ def test_an_interrupted_run_into_a_folder_is_continued(
     lines = ["Ein Mann.", "", *SENTENCES, " "]
     command = ["translate", "-", "--jsonl", "--checkpoint", str(untrained_checkpoint)]
 
-    def printed(text: str, *options: str) -> list[tuple[str, str | None]]:
+    def printed(text: str, *options: str) -> list[str]:
         monkeypatch.setattr("sys.stdin", io.StringIO(text))
         monkeypatch.setattr("augenmerk.core.cli.lines.NUM_TOGETHER", num_together)
         main([*command, "--attention", *options])
-        results = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-        # other groups of lines round their probabilities differently
-        return [(values["source"], values.get("translation")) for values in results]
+        lines = capsys.readouterr().out.splitlines()
+        return [re.sub(r'"(seconds|attention)": [^,}]*', "", line) for line in lines]
 
-    whole = printed("\n".join(lines), str(tmp_path / "whole"))
-    first = printed("\n".join(lines[:3]), str(tmp_path / "parts"))
-    rest = printed("\n".join(lines), str(tmp_path / "parts"), "--resume")
-    assert [*first, *rest] == whole
-    names = [
-        sorted(path.name for path in (tmp_path / name).iterdir()) for name in ("whole", "parts")
-    ]
+    whole_folder, folder = tmp_path / "whole", tmp_path / "parts"
+    text = "\n".join(lines)
+    whole = printed(text, str(whole_folder))
+    assert printed(text, str(folder)) == whole
+    written = (folder / "lines.jsonl").read_bytes().splitlines(keepends=True)
+    last_number = len(lines) - 1
+    for num_done in (0, 1, 3):  # the run was killed before it had written the next line in full
+        (folder / "lines.jsonl").write_bytes(b"".join(written[:num_done]) + written[num_done][:9])
+        (folder / f"{last_number:06d}.npz").unlink()
+        assert printed(text, str(folder), "--resume") == whole[num_done:], "to the last digit"
+        for path in whole_folder.glob("*.npz"):
+            with np.load(path) as expected, np.load(folder / path.name) as arrays:
+                assert arrays.files == expected.files
+                for name in expected.files:
+                    np.testing.assert_array_equal(arrays[name], expected[name])
+        lines_of = [
+            [json.loads(line)["source"] for line in path.read_text("utf-8").splitlines()]
+            for path in (whole_folder / "lines.jsonl", folder / "lines.jsonl")
+        ]
+        assert lines_of[0] == lines_of[1] == lines
+    names = [sorted(path.name for path in place.iterdir()) for place in (whole_folder, folder)]
     assert names[0] == names[1]
     assert "000002.npz" not in names[0], "a refused line has no maps"
-    assert printed("\n".join(lines[:6]), str(tmp_path / "parts"), "--resume") == []
+    assert printed(text, str(folder), "--resume") == [], "all is done"
 
 
 @pytest.mark.heavy
-def test_a_run_of_another_model_or_damaged_maps_are_not_continued(
+def test_a_run_is_only_continued_with_the_same_input_model_and_options(
     untrained_checkpoint: Path, tmp_path: Path, set_input, capsys
 ) -> None:
-    command = ["translate", "-", "--jsonl", "--checkpoint", str(untrained_checkpoint)]
     folder = tmp_path / "maps"
-    set_input(SENTENCES[0])
-    assert main([*command, "--attention", str(folder), "--resume"]) == 0, "nothing is there yet"
-    path = folder / "000001.npz"
-    with np.load(path) as arrays:
-        values = dict(arrays)
-    np.savez(path, **(values | {"model/digest": np.array("ab" * 32)}))
+    command = ["translate", "-", "--jsonl", "--checkpoint", str(untrained_checkpoint)]
+    command += ["--attention", str(folder)]
+
+    def refusal(lines: Sequence[str], *options: str) -> str:
+        set_input("\n".join(lines))
+        before = {path: path.read_bytes() for path in folder.iterdir()}
+        assert main([*command, "--resume", *options]) == 2
+        assert {path: path.read_bytes() for path in folder.iterdir()} == before
+        output = capsys.readouterr()
+        assert output.out == ""
+        return output.err
+
+    set_input("\n".join(SENTENCES))
+    assert main([*command, "--resume"]) == 0, "nothing is there yet"
     capsys.readouterr()
-    assert main([*command, "--attention", str(folder), "--resume"]) == 2
-    assert "is by another model than untrained" in capsys.readouterr().err
-    for content in (b"", b"damaged", b"PK\3\4damaged"):
-        path.write_bytes(content)
-        assert main([*command, "--attention", str(folder), "--resume"]) == 2
-        assert "is not a file of an earlier run" in capsys.readouterr().err
-    assert main([*command, "--resume"]) == 2
+    told = refusal([SENTENCES[0], "Leiter", *SENTENCES[2:]])
+    assert f"Line 2 is “Leiter”, but was “{SENTENCES[1]}” in the run to be continued." in told
+    told = refusal(SENTENCES[:-1])
+    assert f"Line {len(SENTENCES)} is missing, but was “{SENTENCES[-1]}” in the run" in told
+    assert "other options for decoding or other changes" in refusal(SENTENCES, "--beam", "2")
+    assert "other changes" in refusal(SENTENCES, "--head-off", "cross:1")
+    path = folder / "lines.jsonl"
+    content = path.read_text("utf-8")
+    path.write_text(re.sub('"digest": "[^"]*"', '"digest": "ab"', content), "utf-8")
+    assert "is by another model than untrained" in refusal(SENTENCES)
+    for damaged in ("damaged\n", "[]\n", '{"source": 1}\n', '{"translation": "a"}\n'):
+        path.write_text(damaged, "utf-8")
+        told = refusal(SENTENCES)
+        assert "is not a file of an earlier run" in told or "Line 1 is" in told
+    path.unlink()
+    assert "already contains 000001.npz" in refusal(SENTENCES)
+    assert main([*command[:-2], "--resume"]) == 2
     assert "Add both" in capsys.readouterr().err
 
 
