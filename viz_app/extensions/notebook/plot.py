@@ -1,8 +1,14 @@
 """Maps in figures of one's own, with the labels, colours and marks of the window."""
 
 from dataclasses import replace
+from io import BytesIO
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any
 
+from matplotlib import rcParams
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 from augenmerk.core.arguments import checks_arguments
@@ -13,6 +19,8 @@ from augenmerk.core.maps.measures import MEASURES, measure_maps
 from augenmerk.core.maps.model_pass import Pass
 from augenmerk.core.maps.selection import Selection, combine
 from augenmerk.core.model.heads import KIND_TITLES, AttentionKind, Head
+from augenmerk.core.storage import atomic_path
+from augenmerk.core.translation.experiment_file import SavedExperiment
 from augenmerk.core.translation.result import FloatArray, Translation
 from augenmerk.core.translation.translator import Translator
 
@@ -22,6 +30,7 @@ from ...state.map_view import MapView
 from ...state.marks import marks_of_experiment
 from ..pictures.figures import (
     CELL_INCHES,
+    FORMATS,
     MAX_INCHES,
     choose_fonts,
     draw_map,
@@ -29,13 +38,15 @@ from ..pictures.figures import (
     own_style,
     style_of_user,
 )
+from ..pictures.provenance import provenance as provenance_of
+from ..pictures.provenance import with_provenance
 
 LABELS_INCHES, MIN_INCHES = 1.2, 4.2
 """Room for labels on one side of a new figure, and its least width, for the title."""
 
 
 @checks_arguments
-def plot_map(
+def plot_map(  # noqa: PLR0913 - all but the first five are options by name
     translation: Translation,
     kind: AttentionKind = "cross",
     layer: int | None = None,
@@ -45,6 +56,7 @@ def plot_map(
     measure: MeasureName | Aligner = "weight",
     translator: Translator | None = None,
     selection: Selection | None = None,
+    provenance: bool = True,
 ) -> Axes:
     """Draws one map as the window does, in the style of the axes.
 
@@ -58,6 +70,8 @@ def plot_map(
         measure: its name; or an aligner, which names measure, layer, head and labels itself.
         translator: the model; needed for other measures than the weight.
         selection: labels, merged words and hidden tokens; None for tokens, named as predicted.
+        provenance: whether PNG, SVG and PDF files of a new figure hold the experiment with its
+            sentence, the digest of the model and the versions.
 
     Returns:
         The axes.
@@ -91,7 +105,9 @@ def plot_map(
         marks=marks_of_experiment(view, translation, kind, heads, chosen.label_mode),
     )
     with style_of_user(), own_style():
-        axes = _new_axes(view) if ax is None else ax
+        model = "" if translator is None else translator.name
+        saved = provenance_of(translation, model) if provenance else None
+        axes = _new_axes(view, saved) if ax is None else ax
         draw_map(axes, drawing)
         axes.set_aspect("equal")
         axes.set_title(escaped(drawing.title), fontsize="medium")
@@ -131,7 +147,33 @@ def _title(
     return title if name == "weight" else f"{title} · {MEASURES[name].name}"
 
 
-def _new_axes(view: MapView) -> Axes:
+class _MapFigure(Figure):
+    """A figure that saves its provenance, which `saved` is, with the picture."""
+
+    def __init__(self, *arguments: Any, saved: SavedExperiment | None = None, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        self._saved = saved
+
+    def savefig(self, fname: Any, *, transparent: bool | None = None, **named: Any) -> None:
+        """See `Figure.savefig`."""
+        path = Path(fspath(fname)) if isinstance(fname, str | PathLike) else None
+        suffix = "" if path is None else path.suffix[1:]
+        kind = str(named.get("format") or suffix or rcParams["savefig.format"]).lower()
+        if kind not in FORMATS or self._saved is None:
+            super().savefig(fname, transparent=transparent, **named)
+            return
+        picture = BytesIO()
+        super().savefig(picture, transparent=transparent, **{**named, "format": kind})
+        content = with_provenance(picture.getvalue(), self._saved)
+        if path is None:
+            fname.write(content)
+            return
+        target = path if suffix or named.get("format") else path.with_name(f"{path.name}.{kind}")
+        with atomic_path(target) as temporary:
+            temporary.write_bytes(content)
+
+
+def _new_axes(view: MapView, saved: SavedExperiment | None) -> Axes:
     """Axes of a new figure in which a cell has the size that it has in exported figures."""
     import matplotlib.pyplot as plt  # only here: a program may not want it
 
@@ -140,5 +182,10 @@ def _new_axes(view: MapView) -> Axes:
         min(num_cells * CELL_INCHES + LABELS_INCHES, MAX_INCHES)
         for num_cells in (num_columns, num_rows)
     )
-    figure = plt.figure(figsize=(max(width, MIN_INCHES), height), layout="constrained")
+    figure = plt.figure(
+        figsize=(max(width, MIN_INCHES), height),
+        layout="constrained",
+        FigureClass=_MapFigure,
+        saved=saved,
+    )
     return figure.add_subplot()

@@ -241,7 +241,7 @@ def take_again(options: argparse.Namespace) -> SavedExperiment:
     if not drawing:
         raise ExperimentFileError(
             f"{options.again} was not drawn by `augenmerk figure`, so it cannot be drawn again. "
-            "Export it from the window once more."
+            "Export or draw it once more where it was made, in the window or in Python."
         )
     if drawing.keys() != _OPTIONS.keys() or not all(
         is_valid(drawing[name]) for name, is_valid in _OPTIONS.items()

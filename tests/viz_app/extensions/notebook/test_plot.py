@@ -1,18 +1,24 @@
 """Maps in figures of one's own."""
 
+import io
 import subprocess
 import sys
+from dataclasses import replace
+from pathlib import Path
 
 import matplotlib
 import numpy as np
 import pytest
+from matplotlib import pyplot
 from matplotlib.axes import Axes
 from matplotlib.collections import QuadMesh
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 import augenmerk as api
+from augenmerk.core.errors import ExperimentFileError
 from augenmerk.core.maps.measures import MEASURES
+from augenmerk.viz_app.extensions.pictures.provenance import read_provenance
 from augenmerk.viz_app.state.color_scale import PAPER
 from tests.core.translators import GERMAN, subword_translator  # noqa: F401
 from tests.viz_app.synthetic import make_translation
@@ -50,6 +56,32 @@ def test_it_draws_the_cells_labels_and_colours_of_the_window(axes: Axes) -> None
     assert mesh.get_clim() == (0, 1)
     assert axes.get_title() == "Cross-attention · layer 1 · head 4"
     assert not axes.get_figure().texts, "a figure of one's own gets no caption"
+
+
+@pytest.mark.figures
+@pytest.mark.parametrize("kind", ["png", "svg", "pdf"])
+def test_a_new_figure_saves_its_provenance(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(matplotlib.rcParams, "savefig.format", kind)
+    translation = replace(make_translation(), model_digest="ab" * 32)
+    target = tmp_path / f"map.{kind}"
+    figure = api.plot_map(translation, "cross", 1, 4).figure
+    figure.savefig(target)
+    saved = read_provenance(target)
+    assert saved.experiment == translation.experiment
+    assert saved.model.digest == translation.model_digest
+    content = io.BytesIO()
+    figure.savefig(content, format=kind)
+    (tmp_path / "stream").write_bytes(content.getvalue())
+    assert read_provenance(tmp_path / "stream") == saved
+    figure.savefig(str(tmp_path / "bare"))
+    assert read_provenance(tmp_path / f"bare.{kind}") == saved
+    private = api.plot_map(translation, "cross", 1, 4, provenance=False).figure
+    private.savefig(target)
+    with pytest.raises(ExperimentFileError, match="does not say how it was drawn"):
+        read_provenance(target)
+    pyplot.close("all")
 
 
 @pytest.mark.parametrize("kind", ["encoder", "decoder", "cross"])
