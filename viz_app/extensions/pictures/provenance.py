@@ -2,11 +2,13 @@
 
 It is an experiment file, compressed, as one word of ASCII that no format escapes or breaks:
 `augenmerk:` and Base64. PNG has it as text chunk, SVG in its metadata, PDF in its information
-dictionary, HTML in its head. No Qt, no matplotlib.
+dictionary, HTML in its head. JSON and NPZ have the same as values, CSV in a file next to it. No Qt,
+no matplotlib.
 """
 
 import base64
 import binascii
+import json
 import re
 import zlib
 from collections.abc import Mapping
@@ -17,7 +19,7 @@ from typing import Any
 
 from augenmerk.core import __version__
 from augenmerk.core.errors import ExperimentFileError
-from augenmerk.core.storage import open_file
+from augenmerk.core.storage import open_file, write_text
 from augenmerk.core.translation.experiment_file import (
     MAX_BYTES,
     ModelReference,
@@ -79,6 +81,19 @@ def provenance_values(saved: SavedExperiment | None) -> dict[str, Any]:
         "model_digest": saved.model.digest,
         "experiment_values": experiment_to_json(saved.experiment),
     }
+
+
+def save_beside_table(facts: Mapping[str, Any], target: Path) -> None:
+    """Writes the facts of a CSV file, with its provenance, as JSON next to it.
+
+    The name is that of CSV on the Web (W3C), `NAME.csv-metadata.json`. In the table, such lines
+    would be rows or columns for pandas, R and spreadsheets.
+
+    Raises:
+        StorageError: the file cannot be written.
+    """
+    text = json.dumps({"url": target.name, **facts}, ensure_ascii=False, indent=1, allow_nan=False)
+    write_text(target.with_name(f"{target.name}-metadata.json"), text)
 
 
 def with_provenance(content: bytes, saved: SavedExperiment | None) -> bytes:

@@ -52,7 +52,7 @@ from .film import Film, FilmHeads
 from .html_page import save_web_page
 from .page_content import facts_of, page_content
 from .printed_maps import small_maps
-from .provenance import provenance, provenance_values, with_provenance
+from .provenance import provenance, provenance_values, save_beside_table, with_provenance
 from .qt_pdf import pdf_file
 
 NUMBER_FORMATS = ("csv", "json", "npz")
@@ -176,7 +176,7 @@ def as_table(view: MapView, delimiter: str = ",") -> str:
 
 def save_numbers(snapshot: Snapshot, state: ExperimentState, target: Path) -> None:
     """Writes the map as CSV, as drawn, or as JSON, [Q, M], or all maps of all kinds as NPZ, by the
-    name's ending.
+    name's ending. The facts about a CSV file are in a file next to it.
 
     Raises:
         StorageError: the ending is another, or the file cannot be written.
@@ -185,13 +185,16 @@ def save_numbers(snapshot: Snapshot, state: ExperimentState, target: Path) -> No
     if kind not in NUMBER_FORMATS:
         raise StorageError(f"{target.name}: choose a file name that ends in .csv, .json or .npz.")
     view = snapshot.view
+    facts = {
+        **_facts_of_numbers(snapshot),
+        **provenance_values(provenance_of(state, snapshot.facts["model"])),
+    }
     with atomic_path(target) as temporary:
         if kind == "csv":
             temporary.write_text(as_table(view), encoding="utf-8")
         elif kind == "json":
             described = {
-                **_facts_of_numbers(snapshot),
-                **provenance_values(provenance_of(state, snapshot.facts["model"])),
+                **facts,
                 "row_labels": view.labelled.queries.labels,
                 "column_labels": view.labelled.keys.labels,
                 "weights": [
@@ -208,6 +211,8 @@ def save_numbers(snapshot: Snapshot, state: ExperimentState, target: Path) -> No
             content = io.BytesIO()
             np.savez_compressed(content, **_arrays(snapshot, state))
             temporary.write_bytes(content.getbuffer())
+    if kind == "csv":
+        save_beside_table(facts, target)
 
 
 def _facts_of_numbers(snapshot: Snapshot) -> dict[str, str]:
@@ -223,7 +228,7 @@ def provenance_of(state: ExperimentState, model: str) -> SavedExperiment | None:
 
 def save_rows(table: NumberTable, facts: Mapping[str, Any], target: Path) -> None:
     """Writes a table as CSV, which counts from 1, or with its facts and these as JSON, by the
-    name's ending.
+    name's ending. The facts about a CSV file are in a file next to it.
 
     Raises:
         StorageError: the ending is another, or the file cannot be written.
@@ -231,10 +236,11 @@ def save_rows(table: NumberTable, facts: Mapping[str, Any], target: Path) -> Non
     kind = target.suffix.lower()
     if kind not in (".csv", ".json"):
         raise StorageError(f"{target.name}: choose a file name that ends in .csv or .json.")
+    facts = {**facts, **table.facts}
     with atomic_path(target) as temporary:
         if kind == ".json":
             rows = [dict(zip(table.headings, row, strict=True)) for row in table.rows]
-            described = {**facts, **table.facts, "rows": rows}
+            described = {**facts, "rows": rows}
             temporary.write_text(
                 json.dumps(described, ensure_ascii=False, indent=1, allow_nan=False),
                 encoding="utf-8",
@@ -250,6 +256,7 @@ def save_rows(table: NumberTable, facts: Mapping[str, Any], target: Path) -> Non
                 writer.writerow(
                     [one_line(value) if isinstance(value, str) else value for value in texts]
                 )
+    save_beside_table(facts, target)
 
 
 def _arrays(snapshot: Snapshot, state: ExperimentState) -> dict[str, Any]:

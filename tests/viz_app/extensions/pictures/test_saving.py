@@ -554,3 +554,7 @@ def test_numbers_and_the_page_for_the_browser_say_it_too(
     assert experiment_from_json(values["experiment_values"]) == result.experiment
     content = json.loads((tmp_path / "map.json").read_text(encoding="utf-8"))
     assert values.items() <= content.items()
+    saving.save_table(tmp_path / "map.csv")
+    beside = json.loads((tmp_path / "map.csv-metadata.json").read_text(encoding="utf-8"))
+    assert values.items() <= beside.items()
+    assert beside["url"] == "map.csv"
