@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from augenmerk.core import __version__
 from augenmerk.core.extensions.page.scripts import joined_script
 from augenmerk.core.model.heads import ATTENTION_KINDS, Head
 from augenmerk.core.translation.experiment import Experiment, in_groups
@@ -43,7 +44,7 @@ def part(name: str) -> str:
 
 def page_policy(*contents: str) -> str:
     """The elements of a page's head that forbid all requests, and everything inside it but styles
-    and `contents`.
+    and `contents`; and name the program with its version.
     """
     rules = (
         "default-src 'none'",
@@ -54,7 +55,8 @@ def page_policy(*contents: str) -> str:
     )
     return (
         f'<meta http-equiv="Content-Security-Policy" content="{"; ".join(rules)}">\n'
-        '<meta name="referrer" content="no-referrer">'
+        '<meta name="referrer" content="no-referrer">\n'
+        f'<meta name="generator" content="Augenmerk {__version__}">'
     )
 
 

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
+from augenmerk.core import __version__
 from augenmerk.core.extensions.page.packing import pack_model
 from augenmerk.viz_app.extensions.pictures.html_page import ScenePart, lesson_page_html, page_html
 from augenmerk.viz_app.extensions.pictures.running_page import running_page_html
@@ -50,3 +51,5 @@ def test_the_policy_allows_no_request_no_form_and_no_other_base(name: str) -> No
         "it holds for all that follows"
     )
     assert {"name": "referrer", "content": "no-referrer"} in [attributes for _, attributes in tags]
+    program = {"name": "generator", "content": f"Augenmerk {__version__}"}
+    assert program in [attributes for _, attributes in tags]
