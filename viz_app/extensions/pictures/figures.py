@@ -23,6 +23,7 @@ from matplotlib.patches import Ellipse, Rectangle
 from matplotlib.text import Text
 from matplotlib.textpath import text_to_path
 
+from augenmerk.core import __version__
 from augenmerk.core.errors import StorageError
 from augenmerk.core.plain_text import one_line
 from augenmerk.core.storage import atomic_path
@@ -61,7 +62,13 @@ SEAM_POINTS = 0.3
 _NOT_SOUGHT = frozenset({"Cc", "Cf", "Cn", "Co", "Cs"})
 """Categories that look alike in all fonts, or mean something else in each."""
 _LAST_RESORT = "Last Resort"  # matplotlib's own font, whose glyphs are boxes
-_NO_DATE = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
+_PROGRAM = f"Augenmerk {__version__}"
+_METADATA = {
+    "png": {"Software": _PROGRAM},
+    "svg": {"Creator": _PROGRAM, "Date": None},
+    "pdf": {"Creator": _PROGRAM, "CreationDate": None},
+}
+"""The program, and no date, which would differ each time."""
 
 
 _has_own_style = ContextVar("_has_own_style", default=True)
@@ -264,7 +271,7 @@ def save_figure(figure: Figure, target: Path, saved: SavedExperiment | None = No
     content = io.BytesIO()
     choose_fonts(figure)
     with _boxes_for_missing_glyphs():
-        figure.savefig(content, format=kind, dpi=DOTS_PER_INCH, metadata=_NO_DATE.get(kind))
+        figure.savefig(content, format=kind, dpi=DOTS_PER_INCH, metadata=_METADATA[kind])
     with atomic_path(target) as temporary:
         temporary.write_bytes(with_provenance(content.getvalue(), saved))
 

@@ -9,6 +9,7 @@ from matplotlib.collections import QuadMesh
 from matplotlib.font_manager import FontProperties, findfont, fontManager, get_font
 from matplotlib.text import Text
 
+from augenmerk.core import __version__
 from augenmerk.core.errors import StorageError
 from augenmerk.viz_app.extensions.pictures.figures import (
     _families_beyond,
@@ -66,6 +67,7 @@ def test_a_figure_is_saved_in_the_format_of_its_ending(
     tmp_path: Path, name: str, magic: bytes
 ) -> None:
     save_figure(map_figure(_picture()), tmp_path / name)
+    assert f"Augenmerk {__version__}".encode() in (tmp_path / name).read_bytes()
     assert (tmp_path / name).read_bytes().startswith(magic)
     assert [path.name for path in tmp_path.iterdir()] == [name]
 
