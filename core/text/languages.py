@@ -165,11 +165,13 @@ COMMON_WORDS = {
     their them there they this three to two up we what where which while who with you your""",
     "fr": """a au aux avec ce cette dans deux elle elles est et il ils je la le les mais ne nous on ont ou où par
     pas plus pour qu'il qui sa se ses son sont sur tu un une vous à été être""",
+    "es": """al como con cuando del dos el ella es esta este está están ha hay la las lo los mi muy más no para
+    pero por que quien se son su sus un una uno y yo él""",
 }
 """Frequent words of each language.
 
-Only “a” and “on” stand in two lists, so that they decide nothing between these; “de” and “en” are
-missing in French, as Dutch and Spanish have them, too.
+A word in several lists decides nothing between these; “de” and “en” are missing in French and
+Spanish, as Dutch has them, too.
 """
 
 

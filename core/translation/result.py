@@ -98,12 +98,15 @@ class Coverage(ShortRepr):
         kind: the kind of text in the training data, see `WordCounts`; empty if unknown.
         respelled_words: in the order of the sentence; one of them is rare if the spelling that was
             read is.
+        is_foreign: whether it is surely not what the model reads: it is unlike the training data,
+            and looks like another language or has several words, all of them rare.
     """
 
     rare_words: tuple[RareWord, ...]
     is_unlike_training: bool
     kind: str = ""
     respelled_words: tuple[RespelledWord, ...] = ()
+    is_foreign: bool = False
 
     @property
     def words(self) -> tuple[RareWord | RespelledWord, ...]:

@@ -21,6 +21,11 @@ from .result import Coverage, RareWord, RespelledWord, Word
 
 FEWEST_RARE_WORDS = 2
 """The number of different rare words in a sentence that is reported as unlike the training data."""
+FEWEST_FOREIGN_WORDS = 4
+"""The number of different words, all of them rare, that show that the model cannot read them.
+
+Short sentences of its own language may have no other: “Danke schön!”.
+"""
 MAX_WORDS = 1_000
 
 
@@ -362,18 +367,23 @@ def cover(source: EncodedSource, counts: WordCounts | None) -> Coverage | None:
                 is_exact=counts.is_exact(spelling),
             )
         )
+    # repeated words count once; numbers and marks do not count
+    different = {word.spelling for word in source.encoded if has_letters(word.spelling)}
+    num_rare = len(different.intersection(word.text for word in rare))
+    is_unlike_training = _is_unlike_training(different, num_rare, counts)
+    is_other_language = any(note.kind == "other_language" for note in source.notes)
+    is_foreign = is_other_language or FEWEST_FOREIGN_WORDS <= len(different) == num_rare
     return Coverage(
-        tuple(rare), _is_unlike_training(source, rare, counts), counts.kind, tuple(respelled)
+        tuple(rare),
+        is_unlike_training,
+        counts.kind,
+        tuple(respelled),
+        is_unlike_training and is_foreign,
     )
 
 
-def _is_unlike_training(source: EncodedSource, rare: list[RareWord], counts: WordCounts) -> bool:
-    """Whether the words are unlike the training data.
-
-    Repeated words count once; numbers and marks do not count.
-    """
-    different = {word.spelling for word in source.encoded if has_letters(word.spelling)}
-    num_rare = len(different.intersection(word.text for word in rare))
+def _is_unlike_training(different: set[str], num_rare: int, counts: WordCounts) -> bool:
+    """Whether these words, of which some are rare, are unlike the training data."""
     if num_rare < FEWEST_RARE_WORDS:
         return False
     familiarity = counts.familiarity(different)

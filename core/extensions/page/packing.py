@@ -41,7 +41,13 @@ from ...text.tokenizers import (
 )
 from ...text.word_counts import MAX_PLACES, RARE_BELOW, SLIPS_BELOW, TIMES_AS_FREQUENT
 from ...translation.decoding import DecodingRules
-from ...translation.typed_text import FEWEST_RARE_WORDS, MAX_WORDS, expectation, fewest_words
+from ...translation.typed_text import (
+    FEWEST_FOREIGN_WORDS,
+    FEWEST_RARE_WORDS,
+    MAX_WORDS,
+    expectation,
+    fewest_words,
+)
 from .patterns import javascript_pattern
 from .scripts import joined_script
 
@@ -217,6 +223,7 @@ def _description(checkpoint: Checkpoint) -> dict[str, Any]:
                 "max_word_characters": MAX_WORD_CHARACTERS,
                 "rare_below": RARE_BELOW,
                 "fewest_rare_words": FEWEST_RARE_WORDS,
+                "fewest_foreign_words": FEWEST_FOREIGN_WORDS,
             },
         },
     }

@@ -218,7 +218,8 @@ export class SourceReader {
    * The coverage of a source by the training data: rare and respelled words, each with an explanation.
    *
    * @param {Source} source
-   * @returns {{rareWords: Object[], respelledWords: Object[], isUnlikeTraining: boolean} | null} null without counts
+   * @returns {{rareWords: Object[], respelledWords: Object[], isUnlikeTraining: boolean, isForeign: boolean} | null}
+   *   null without counts
    */
   cover(source) {
     const { counts, settings } = this;
@@ -238,7 +239,18 @@ export class SourceReader {
       if (count >= settings.limits.rare_below || spelling === UNKNOWN) return;
       rareWords.push({ text: spelling, count, start, end, explanation: this.explain(spelling, count, encoded) });
     });
-    return { rareWords, respelledWords, isUnlikeTraining: this.isUnlikeTraining(source, rareWords) };
+    // repeated words count once; numbers and marks do not count
+    const spellings = source.encoded.map((word) => word.readAs ?? word.text).filter((word) => /\p{L}/u.test(word));
+    const different = [...new Set(spellings)];
+    const rare = new Set(rareWords.map((word) => word.text));
+    const numRare = different.filter((word) => rare.has(word)).length;
+    const isUnlikeTraining = this.isUnlikeTraining(different, numRare);
+    const isOtherLanguage = settings.languages.some(({ name }) =>
+      source.notes.includes(this.say("other_language", { typed: name })),
+    );
+    const isAllRare = numRare === different.length && numRare >= settings.limits.fewest_foreign_words;
+    const isForeign = isUnlikeTraining && (isOtherLanguage || isAllRare);
+    return { rareWords, respelledWords, isUnlikeTraining, isForeign };
   }
 
   times(count) {
@@ -254,12 +266,8 @@ export class SourceReader {
     return count ? seen : this.say("rare_guess", { seen });
   }
 
-  /** Whether the words are unlike the training data. Repeated words count once; numbers and marks do not count. */
-  isUnlikeTraining(source, rareWords) {
-    const spellings = source.encoded.map((word) => word.readAs ?? word.text).filter((word) => /\p{L}/u.test(word));
-    const different = [...new Set(spellings)];
-    const rare = new Set(rareWords.map((word) => word.text));
-    const numRare = different.filter((word) => rare.has(word)).length;
+  /** Whether these words, of which some are rare, are unlike the training data. */
+  isUnlikeTraining(different, numRare) {
     if (numRare < this.settings.limits.fewest_rare_words) return false;
     const familiarity = different.reduce((sum, word) => sum + Math.log1p(this.counts.words.get(word) ?? 0), 0);
     return 2 * numRare >= different.length || familiarity / different.length < this.counts.unusual_below;

@@ -27,6 +27,9 @@ LEAST_RECOGNIZED, MOST_MISTAKEN = 0.98, 0.005
         ("Un homme a un chapeau on", "de", "fr"),
         ("L'homme a faim mais on ne mange pas", "de", "fr"),
         ("A man on a horse", "de", "en"),
+        ("Un hombre camina por la calle", "de", "es"),
+        ("El hombre es muy alto", "de", "es"),
+        ("Es ist kalt", "de", ""),
         ("Un homme a un chapeau", "en", "fr"),
         ("On a faim", "fr", ""),
         ("The dog is in the snow", "fr", "en"),
@@ -41,7 +44,7 @@ def test_the_language_is_that_of_most_common_words_unless_it_is_the_one_read(
     assert likely_language(sentence.split(), source) == language
 
 
-@pytest.mark.parametrize("source", ["nl", "es", "und", "gmw", "", "x"])
+@pytest.mark.parametrize("source", ["nl", "pt", "und", "gmw", "", "x"])
 def test_no_language_is_reported_to_models_of_a_language_whose_common_words_are_not_known(
     source: str,
 ) -> None:

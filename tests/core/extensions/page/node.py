@@ -114,6 +114,7 @@ def _check_coverage(expected: Translation, answer: dict[str, Any] | None) -> Non
     if coverage is None or answer is None:
         return
     assert answer["isUnlikeTraining"] == coverage.is_unlike_training
+    assert answer["isForeign"] == coverage.is_foreign
     for name, words in (
         ("rareWords", coverage.rare_words),
         ("respelledWords", coverage.respelled_words),

@@ -1,0 +1,81 @@
+"""Text that a model surely cannot read: all English is found, and no German."""
+
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from augenmerk.core.extensions.training.corpora.parallel import read_lines
+from augenmerk.core.resources import example_sentences, resource_path
+from augenmerk.core.translation.translator import Translator
+
+GERMAN = (
+    "Guten Morgen, wie geht es dir?",
+    "Ich liebe dich.",
+    "Ich habe Hunger.",
+    "Danke schön!",
+    "Das Parlament hat das Haushaltsgesetz verabschiedet.",
+    "Bundesanwaltschaft erhebt Anklage gegen mutmaßlichen Schweizer Spion",
+    "San Francisco erwägt Verbot von Lieferrobotern",
+    "Habe nun, ach! Philosophie, Juristerei und Medizin durchaus studiert mit heißem Bemühn.",
+    "Über allen Gipfeln ist Ruh.",
+    "Sei f eine stetige Funktion.",
+    "Kannst du mir bitte helfen?",
+    "Montag, Dienstag, Mittwoch",
+    "Ich denke, also bin ich.",
+    "Zwei Giraffen und ein Nashorn schlafen im Zoo von Hannover.",
+    "Ein Mnan mit einem Huut stet auf der Strase",
+    "Donaudampfschifffahrtsgesellschaftskapitän",
+)
+OTHERS = (
+    "A man in a blue shirt is standing on a ladder.",
+    "Hello, how are you?",
+    "I love you.",
+    "Colorless green ideas sleep furiously.",
+    "Un hombre camina por la calle.",
+    "Dos perros juegan en la arena.",
+    "Deux chiens jouent dans le sable.",
+    "Due cani giocano nella sabbia.",
+    "Dwa psy bawią się na piasku.",
+    "Anna Peter Lukas Marie Johannes",
+    "Berlin, Hamburg, München, Köln",
+    "xkcd lkjs dfpq wmzn",
+)
+LEAST_FOUND = 0.99
+
+
+def is_foreign(translator: Translator, text: str) -> bool:
+    coverage = translator.coverage(text)
+    assert coverage is not None
+    return coverage.is_foreign
+
+
+@pytest.mark.parametrize("text", GERMAN)
+def test_german_of_any_kind_is_never_foreign(bundled_translator: Translator, text: str) -> None:
+    assert not is_foreign(bundled_translator, text)
+
+
+@pytest.mark.parametrize("text", OTHERS)
+def test_other_languages_names_and_random_letters_are_foreign(
+    bundled_translator: Translator, text: str
+) -> None:
+    assert is_foreign(bundled_translator, text)
+
+
+def test_sentences_that_the_app_offers_are_not_foreign(bundled_translator: Translator) -> None:
+    gallery = tomllib.loads(resource_path("gallery.toml").read_text(encoding="utf-8"))
+    offered = [*example_sentences(), *(example["text"] for example in gallery["example"])]
+    assert [text for text in offered if is_foreign(bundled_translator, text)] == []
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("split", ["val", "test_2016_flickr"])
+def test_no_german_caption_is_foreign_and_nearly_every_english_one_is(
+    bundled_translator: Translator, multi30k_folder: Path, split: str
+) -> None:
+    german, english = (
+        read_lines(multi30k_folder / f"{split}.{language}.gz") for language in ("de", "en")
+    )
+    assert [text for text in german if is_foreign(bundled_translator, text)] == []
+    num_found = sum(is_foreign(bundled_translator, text) for text in english)
+    assert num_found >= LEAST_FOUND * len(english), num_found
