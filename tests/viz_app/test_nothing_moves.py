@@ -56,12 +56,12 @@ def _name(control: QWidget) -> str:
 
 
 def _settle(qtbot: QtBot, state: ExperimentState) -> None:
-    """Waits until the translation shown is the requested one, in the chosen measure."""
+    """Waits until the translation shown or withheld is the requested one, in the chosen measure."""
 
     def is_settled() -> bool:
-        result = state.result
-        is_shown = result is not None and result.experiment == state.experiment
-        return is_shown and not state.request.is_running and not state.measuring.is_awaited
+        result = state.latest
+        is_answered = result is not None and result.experiment == state.experiment
+        return is_answered and not state.request.is_running and not state.measuring.is_awaited
 
     qtbot.waitUntil(is_settled)
     settle_layout()

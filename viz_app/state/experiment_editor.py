@@ -176,11 +176,13 @@ class Edit:
         notice: the dropped interventions, in a sentence; None keeps the current notice.
         drops_misfits: whether interventions that do not fit the model are left out rather than
             refused.
+        is_meant: whether the text was chosen as it is rather than typed.
     """
 
     editor: ExperimentEditor
     notice: str | None = ""
     drops_misfits: bool = False
+    is_meant: bool = False
 
 
 Intent: TypeAlias = Callable[[ExperimentEditor], Edit]
@@ -218,21 +220,24 @@ def begin_text(text: str) -> Intent:
 
 def show_experiment(experiment: Experiment) -> Intent:
     """Another experiment, refused if it does not fit the model."""
-    return lambda editor: Edit(editor.push(experiment))
+    return lambda editor: Edit(editor.push(experiment), is_meant=True)
 
 
-def open_experiment(experiment: Experiment, *, forgets_history: bool = False) -> Intent:
+def open_experiment(
+    experiment: Experiment, *, forgets_history: bool = False, is_meant: bool = True
+) -> Intent:
     """A saved experiment. Parts that do not fit the model in use are dropped and reported.
 
     Args:
         experiment: the saved one.
         forgets_history: whether it is the first one, with nothing to undo.
+        is_meant: see `Edit`.
     """
 
     def edit(editor: ExperimentEditor) -> Edit:
         opened = ExperimentEditor(Step(experiment)) if forgets_history else editor.push(experiment)
         # another editor: its view waits for a result to be shown
-        return Edit(replace(opened), drops_misfits=True)
+        return Edit(replace(opened), drops_misfits=True, is_meant=is_meant)
 
     return edit
 

@@ -171,8 +171,8 @@ class Stale:
     Attributes:
         result: as of `Current`.
         model: as of `Current`.
-        is_outdated: whether the model in use is another one; the result of the last session waits
-            for its own.
+        is_outdated: whether the model in use is another one, or the answer to the sentence in use
+            is withheld; the result of the last session waits for its own.
     """
 
     result: ExperimentResult
@@ -214,6 +214,10 @@ class ExperimentState:
         roles: of the heads of these maps.
         editor: the experiment in use, undo and redo.
         shown: the result on the screen: `Empty`, `Current` or `Stale`.
+        withheld: the answer to a text that the model surely cannot read, in place of which a
+            message is shown; None if there is none.
+        shows_foreign: whether answers to such texts are shown: the user asked for it, or the text
+            was not typed; until a text is like the training data, or removed.
         request: the answer that is awaited.
         measuring: maps in other measures.
         model: the model in use; None before the first.
@@ -250,6 +254,8 @@ class ExperimentState:
         self.roles = HeadRoles(self.maps)
         self.editor = ExperimentEditor()
         self.shown: Shown = Empty()
+        self.withheld: ExperimentResult | None = None
+        self.shows_foreign = False
         self.request, self.measuring = RequestState(), Measuring(self.maps)
         self.model: ModelInfo | None = None
         self.with_next_model: Callable[[], object] | None = None
@@ -266,6 +272,11 @@ class ExperimentState:
     def result(self) -> ExperimentResult | None:
         """The result shown; None while there is none."""
         return self.shown.result
+
+    @property
+    def latest(self) -> ExperimentResult | None:
+        """The last answer: the withheld one, else the result shown."""
+        return self.withheld or self.shown.result
 
     @property
     def current(self) -> ExperimentResult | None:
@@ -318,6 +329,7 @@ class ExperimentState:
             ExperimentError: the change is impossible; nothing was changed.
         """
         edit = intent(self.editor)
+        self.shows_foreign = self.shows_foreign or edit.is_meant
         if edit.editor is not self.editor:
             self.editor = edit.editor
             if edit.notice is not None:
@@ -366,7 +378,7 @@ class ExperimentState:
     # --- the answer -------------------------------------------------------------------------------
 
     def accept(self, result: ExperimentResult) -> None:
-        """Shows a result. Parts that it left out are reported and no longer requested.
+        """Shows or withholds a result. Parts that it left out are reported and no longer requested.
 
         If tokens with rows of attention moved, the experiment with these rows in the new places is
         requested instead.
@@ -375,7 +387,7 @@ class ExperimentState:
         open.
         """
         phase = self.request.phase
-        is_outdated = self.shown.is_outdated
+        is_outdated = self.shown.is_outdated and self.withheld is None
         asked = phase.question if isinstance(phase, Waiting) else None
         self.request.finish()
         if (
@@ -394,7 +406,22 @@ class ExperimentState:
         if isinstance(asked, ExperimentRequest) and asked.reports_kept:
             reported.append(kept_notice(result.experiment, self.editor.previous))
         self.report(" ".join(filter(None, (self.notice, *reported))))
+        coverage = result.original.coverage
+        if coverage is None or not coverage.is_unlike_training:
+            self.shows_foreign = False
+        elif coverage.is_foreign and not self.shows_foreign:
+            self.withheld = result
+            if self.shown.result is not None:
+                self.shown = Stale(self.shown.result, self.shown.model)
+            self.result_changed.emit(self.shown)
+            return
         self.show(Current(result, self.model))
+
+    def show_withheld(self) -> None:
+        """Shows the withheld result, and those of the next texts that are unlike the training data."""
+        if self.withheld is not None:
+            self.shows_foreign = True
+            self.show(Current(self.withheld, self.model))
 
     def refuse(self, problem: str) -> None:
         """Handles a refusal.
@@ -447,7 +474,7 @@ class ExperimentState:
 
     def clear(self) -> None:
         """Shows nothing."""
-        self.shown = Empty()
+        self.shown, self.withheld, self.shows_foreign = Empty(), None, False
         self.maps.show(None)
         self.selection.clear_marks()
         self.result_changed.emit(self.shown)
@@ -458,7 +485,7 @@ class ExperimentState:
         Keeps the chosen head if it exists; without a choice, takes the clearest cross head.
         """
         before = self.result
-        self.shown = shown
+        self.shown, self.withheld = shown, None
         if (
             before is not None
             and before.experiment.source_text != shown.result.experiment.source_text
@@ -481,7 +508,7 @@ class ExperimentState:
         if self.model is not None:
             # about the previous model; a notice from before the first one is about the sentence
             self.report("")
-        self.model = model
+        self.model, self.withheld = model, None
         self.editor = self.editor.restored()
         self._of_previous_model = self.editor.step
         shown = self.shown

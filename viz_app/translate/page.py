@@ -212,6 +212,8 @@ class TranslatePage(QWidget):
     def _show_result(self) -> None:
         self._show_whether_outdated()
         has_result = self.state.result is not None
+        if self.state.withheld is not None and not has_result:
+            self._say_hint()
         set_visible(self.arrangement, has_result, focus_to=self.sentence.input)
         set_visible(self.message, not has_result, focus_to=self.sentence.input)
 
@@ -240,8 +242,12 @@ class TranslatePage(QWidget):
 
     def _show_hint(self, problem: str = "") -> None:
         """Drops the old translation when there is no new one, and shows what to do."""
-        way = self.sentence.other_way()
         self.state.clear()
+        self._say_hint(problem)
+
+    def _say_hint(self, problem: str = "") -> None:
+        """Shows what to do in place of the maps."""
+        way = self.sentence.other_way()
         if problem:
             self.show_message(f"{problem} Or {way}." if way else problem)
         else:

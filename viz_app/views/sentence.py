@@ -3,8 +3,8 @@
 from collections.abc import Callable, Collection
 from functools import partial
 
-from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtGui import QGuiApplication, QResizeEvent, QShowEvent
+from PySide6.QtCore import QEvent, QPoint, QRect, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QGuiApplication, QPainter, QPaintEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QWidget
 
 from augenmerk.core.maps.left_out import left_out_note
@@ -12,7 +12,7 @@ from augenmerk.core.quantities import duration, number
 from augenmerk.core.text.languages import a_sentence_in, with_code
 from augenmerk.core.text.phrases import PHRASES
 from augenmerk.core.translation.experiment import GivenTarget
-from augenmerk.core.translation.result import ExperimentResult, Translation, Word
+from augenmerk.core.translation.result import OTHER_TEXT, ExperimentResult, Translation, Word
 
 from ..state.experiment_editor import redo, set_output, undo
 from ..state.experiment_state import ExperimentState
@@ -81,6 +81,7 @@ class SentencePanel(QFrame):
         chips: the words of the translation.
         interventions: the changes.
         coverage_notice: a warning that the sentence is unlike the training data.
+        withheld_notice: takes the place of a translation that is withheld.
         notes: `SentenceNotes` on the text.
         note: the label that shows them.
         marks: marks the words of the sentence.
@@ -114,6 +115,7 @@ class SentencePanel(QFrame):
         self.interventions = InterventionChips(state, undo=self.undo)
         self.shown_switch = ShownMapsSwitch(state)
         self.coverage_notice = CoverageNotice()
+        self.withheld_notice = WithheldNotice(self)
         self.facts = Facts(state)
         self.target_menu = TargetMenu(state, self.input)
         self.copy_button = flat_button("Copy", "Copy the translation")
@@ -193,6 +195,13 @@ class SentencePanel(QFrame):
         super().resizeEvent(event)
         self.rows.fit()
 
+    def event(self, event: QEvent) -> bool:
+        """Its parts may have other places after a layout."""
+        is_handled = super().event(event)
+        if event.type() in (QEvent.Type.LayoutRequest, QEvent.Type.Resize):
+            self.withheld_notice.fit()
+        return is_handled
+
     def showEvent(self, event: QShowEvent) -> None:
         """The fonts are known now."""
         super().showEvent(event)
@@ -249,12 +258,17 @@ class SentencePanel(QFrame):
         self._show_languages()
         for widget in (self.copy_button, self.edit_button):
             set_visible(widget, has_result, focus_to=self.input)
+            widget.setEnabled(self.state.withheld is None)
         self.chips_area.setVisible(self._has_words)
-        self.coverage_notice.show_translation(result.original if result is not None else None)
+        latest, is_withheld = self.state.latest, self.state.withheld is not None
+        about = latest.original if latest is not None else None
+        self.coverage_notice.show_translation(about, is_withheld=is_withheld)
+        self.withheld_notice.show_translation(about if is_withheld else None)
         if translation is None or result is None:
             self.stop_editing()
             self.sentence.show_text("")
             self.original_line.setVisible(False)
+            self.marks.mark()
             return
         self._adapt_density()
         if not translation.is_given or not self.sentence.is_editable:
@@ -318,7 +332,7 @@ class SourceMarks:
 
     def mark(self) -> None:
         """Marks unknown, rare, respelled, edited and left out words, and an ignored end."""
-        result = self._result
+        result = self._of_text(self._state.latest)
         if result is not None:
             rare = {
                 span: f"“{word.text}”: {word.explanation}"
@@ -348,7 +362,7 @@ class SourceMarks:
 
     def shade(self) -> None:
         """Shades words by their share in the picked queries."""
-        result = self._result
+        result = self._of_text(self._state.result)
         if result is not None:
             spans = word_spans(result.changed)
             shares = key_shares(self._state, "source")
@@ -357,14 +371,10 @@ class SourceMarks:
             }
             self._field.marker.shade(shown)
 
-    @property
-    def _result(self) -> ExperimentResult | None:
-        result = self._state.result
-        return (
-            result
-            if result is not None and self._field.text == result.changed.source_text
-            else None
-        )
+    def _of_text(self, result: ExperimentResult | None) -> ExperimentResult | None:
+        """The result, if it is that of the text in the field."""
+        is_of_text = result is not None and self._field.text == result.changed.source_text
+        return result if is_of_text else None
 
 
 class SentenceRows:
@@ -593,11 +603,11 @@ class SentenceNotes:
 
     def _say(self) -> None:
         state = self._state
-        shown = self._state.translation
+        latest = state.latest.changed if state.latest is not None else None
         # without a result, the problem is shown in place of the maps
         problem = state.request.problem if state.result is not None else ""
-        # `CoverageNotice` shows the hint
-        notes = () if shown is None else (note for note in shown.notes if note != shown.hint)
+        # `CoverageNotice` or `WithheldNotice` shows the hint
+        notes = () if latest is None else (note for note in latest.notes if note != latest.hint)
         said = (problem,) if problem else notes
         text = " ".join(filter(None, [*self._left_out.values(), *said, state.notice]))
         role = "muted" if text and text == self._plain else "warm"
@@ -758,14 +768,67 @@ class CoverageNotice(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.hide()
 
-    def show_translation(self, translation: Translation | None) -> None:
-        """Shows the hint or the notice on a sentence, if there is one."""
+    def show_translation(
+        self, translation: Translation | None, *, is_withheld: bool = False
+    ) -> None:
+        """Shows the hint or the notice on a sentence, if there is one.
+
+        `is_withheld`: whether `WithheldNotice` has said that already.
+        """
         coverage = translation.coverage if translation is not None else None
         is_unlike = coverage is not None and coverage.is_unlike_training
         has_menu = self.button.menu() is not None
         notice = translation.hint if translation is not None else ""
         self.button.setVisible(is_unlike and has_menu and not notice)
         if coverage is not None and is_unlike and not notice:
-            notice = coverage.notice if has_menu else coverage.known
+            known = "" if is_withheld else coverage.known
+            notice = f"{known} {OTHER_TEXT}".strip() if has_menu else known
+        elif is_withheld:
+            notice = ""
         self.label.setText(notice)
         self.setVisible(bool(notice))
+
+
+class WithheldNotice(QWidget):
+    """Says, in the place of the translation, why there is none, and offers to show it anyway.
+
+    It covers the place, so that nothing moves. Hidden without need.
+
+    Args:
+        panel: its sentence is covered, or the words that replace it in a folded panel.
+
+    Attributes:
+        label: the message.
+        button: shows the translation.
+    """
+
+    def __init__(self, panel: SentencePanel) -> None:
+        super().__init__(panel)
+        self._panel = panel
+        self.label = ElidingLabel("warm")
+        self.label.setProperty("terms", "training data")
+        self.button = flat_button("Translate anyway", "Show what the model makes of this text")
+        self.button.clicked.connect(panel.state.show_withheld)
+        row_of(self.label, self.button, 1, spacing=8, within=self)
+        self.hide()
+
+    def show_translation(self, translation: Translation | None) -> None:
+        """Shows why this translation is withheld; None hides the message."""
+        coverage = translation.coverage if translation is not None else None
+        if translation is not None and coverage is not None:
+            reason = translation.hint or coverage.known
+            self.label.setText(f"Not translated. {reason}\n{reason}")
+        set_visible(self, translation is not None, focus_to=self._panel.input)
+        self.fit()
+
+    def fit(self) -> None:
+        """Covers the translation where it is now."""
+        panel = self._panel
+        part = panel.sentence if panel.sentence.isVisibleTo(panel) else panel.chips_area
+        top_left = part.mapTo(panel, QPoint(0, 0))
+        height = max(part.height(), self.sizeHint().height())
+        self.setGeometry(QRect(top_left, QSize(part.width(), height)))
+        self.raise_()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        QPainter(self).fillRect(event.rect(), current_theme().color("panel"))

@@ -14,12 +14,14 @@ from augenmerk.core.translation.result import Coverage, RareWord, RespelledWord,
 from augenmerk.viz_app.extensions.help.explain import entries_in, entries_of, own_text
 from augenmerk.viz_app.extensions.imports.import_dialog import HubDialog
 from augenmerk.viz_app.main_window import MainWindow
-from augenmerk.viz_app.state.experiment_editor import toggle
+from augenmerk.viz_app.state.experiment_editor import edit_text, toggle
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.sentence_text import Span, rare_spans, respelled_spans
 from augenmerk.viz_app.theme import Theme
+from augenmerk.viz_app.translate.page import DimmingOverlay
 from augenmerk.viz_app.views.sentence import SentencePanel
 from augenmerk.viz_app.views.sentence_input import SentenceInput, SentenceMarks
+from tests.conftest import open_once
 from tests.viz_app.builders import settle_layout, shown
 from tests.viz_app.conftest import MakeWindow
 from tests.viz_app.parts import imports_of
@@ -330,3 +332,105 @@ def test_the_notice_is_about_what_was_typed_not_about_what_is_changed(
         page.state.submit(toggle(page.state.selection.head))
     assert page.sentence.coverage_notice.isVisible()
     assert len(page.sentence.input.marker.marks.rare) == 2
+
+
+HINT = "This looks like English. Enter a German sentence."
+ENGLISH = "the man is here"
+
+
+def foreign(hint: str = "") -> Translation:
+    coverage = Coverage((), True, "picture captions", is_foreign=True)
+    translation = make_translation(ENGLISH, text=ENGLISH)
+    return replace(translation, coverage=coverage, hint=hint, notes=(hint,) if hint else ())
+
+
+def type_text(panel: SentencePanel, translation: Translation) -> None:
+    panel.input.show_text(translation.source_text)
+    panel.state.submit(edit_text(translation.source_text))
+    panel.state.accept(make_result(translation))
+
+
+@pytest.mark.parametrize("is_folded", [False, True])
+def test_a_message_takes_the_place_of_a_translation_that_is_withheld(
+    panel: SentencePanel, qtbot: QtBot, is_folded: bool
+) -> None:
+    panel.rows.fold(is_folded)
+    type_text(panel, make_translation())
+    settle_layout()
+    before = {button: button.geometry() for button in (panel.copy_button, panel.edit_button)}
+    height = panel.sizeHint().height()
+    type_text(panel, foreign(HINT))
+    settle_layout()
+    notice = panel.withheld_notice
+    assert notice.isVisible()
+    assert notice.label.shown_text() == f"Not translated. {HINT}"
+    assert not panel.coverage_notice.isVisible(), "it is said once"
+    assert panel.note.text() == ""
+    covered_part = panel.chips_area if is_folded else panel.sentence
+    assert notice.geometry().topLeft() == covered_part.mapTo(panel, QPoint(0, 0))
+    assert notice.geometry().width() == covered_part.width()
+    assert {button: button.geometry() for button in before} == before
+    assert panel.sizeHint().height() == height
+    assert not panel.copy_button.isEnabled()
+    qtbot.mouseClick(notice.button, Qt.MouseButton.LeftButton)
+    assert not notice.isVisible()
+    assert panel.copy_button.isEnabled()
+    assert panel.coverage_notice.label.text() == HINT
+    assert panel.state.result is not None
+    assert panel.state.result.experiment.source_text == ENGLISH
+
+
+def test_a_withheld_first_sentence_has_its_message_and_its_marks(panel: SentencePanel) -> None:
+    rare = RareWord("man", 0, 2, 3, ("man",))
+    coverage = Coverage((rare,), True, "picture captions", is_foreign=True)
+    type_text(panel, replace(foreign(), coverage=coverage))
+    assert panel.withheld_notice.isVisible()
+    assert "This model knows picture captions." in panel.withheld_notice.label.text()
+    assert list(panel.input.marker.marks.rare) == [Span(4, 7)]
+
+
+def test_bigger_models_are_offered_below_the_message(panel: SentencePanel) -> None:
+    panel.coverage_notice.button.setMenu(QMenu(panel))
+    type_text(panel, foreign())
+    assert panel.coverage_notice.label.text() == "For other text, import a bigger model."
+    assert panel.coverage_notice.button.isVisible()
+
+
+@pytest.mark.heavy
+def test_the_window_dims_the_maps_of_the_last_sentence(
+    make_window: MakeWindow, qtbot: QtBot
+) -> None:
+    window: MainWindow = make_window(None, sentence="Ein Mann schläft.", loader=open_once)
+    page, state = window.translate_page, window.state
+    field = page.sentence.input
+
+    def is_dimmed() -> bool:
+        return any(overlay.isVisible() for overlay in page.head.findChildren(DimmingOverlay))
+
+    assert not is_dimmed()
+    field.set_text("The man is standing on a ladder.")
+    qtbot.waitUntil(lambda: state.withheld is not None)
+    assert is_dimmed()
+    assert state.translation is not None
+    assert state.translation.source_text == "Ein Mann schläft."
+    field.set_text("Eine Frau schläft.")
+    qtbot.waitUntil(lambda: state.current is not None)
+    assert not is_dimmed()
+    assert not page.sentence.withheld_notice.isVisible()
+
+
+@pytest.mark.heavy
+def test_a_window_that_begins_with_english_says_so_and_offers_to_translate(
+    make_window: MakeWindow, qtbot: QtBot
+) -> None:
+    text = "The man is standing on a ladder."
+    window: MainWindow = make_window(None, sentence=text, loader=open_once, wait=False)
+    page, state = window.translate_page, window.state
+    qtbot.waitUntil(lambda: state.withheld is not None)
+    assert page.sentence.withheld_notice.isVisible()
+    assert page.message.isVisible()
+    assert "Translating" not in page.message.label.text()
+    page.sentence.withheld_notice.button.click()
+    assert page.arrangement.isVisible()
+    assert state.translation is not None
+    assert state.translation.source_text == text

@@ -78,7 +78,9 @@ class KeptSession(QObject):
                 return False
             saved = self._read(path)
             apply_view(self._state, saved.view)
-            self._state.submit(open_experiment(saved.experiment, forgets_history=True))
+            # its translation may have been withheld
+            opening = open_experiment(saved.experiment, forgets_history=True, is_meant=False)
+            self._state.submit(opening)
             return True
         return False
 
@@ -132,6 +134,7 @@ class KeptSession(QObject):
             if last is None or last[0].experiment != self._state.experiment:
                 return
             try:
+                self._state.shows_foreign = True  # its translation was on the screen
                 self._state.show(Stale(*last, is_outdated=False))
             except Exception:
                 self._state.clear()

@@ -143,7 +143,9 @@ class OwnSentence:
         self.changed.emit()
 
     def _accept(self) -> None:
-        if self._state.translation is not None:
+        if self._state.withheld is not None:
+            self._end_check("the model cannot read it")
+        elif self._state.translation is not None:
             self._end_check("")
 
     def _end_check(self, problem: str) -> None:

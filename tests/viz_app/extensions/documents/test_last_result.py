@@ -37,6 +37,7 @@ from augenmerk.viz_app.state.map_view import Pair
 from augenmerk.viz_app.translate.page import DimmingOverlay
 from augenmerk.viz_app.worker.jobs import describe
 from tests.checkpoints import write_untrained_checkpoint
+from tests.conftest import open_once
 from tests.viz_app.conftest import MakeWindow
 
 SENTENCE = "ein mann steht dort ."
@@ -322,3 +323,20 @@ def test_an_opened_model_with_other_weights_covers_the_last_result(
     assert model is not None
     window.state.begin_model(replace(model, digest="0" * 64))
     assert _is_covered(window)
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("was_shown", [False, True])
+def test_a_withheld_translation_stays_withheld_and_one_that_was_shown_is_shown_again(
+    qtbot: QtBot, make_window: MakeWindow, was_shown: bool
+) -> None:
+    window = make_window(None, sentence="Ein Mann schläft.", loader=open_once)
+    window.translate_page.sentence.input.set_text("The man is standing on a ladder.")
+    qtbot.waitUntil(lambda: window.state.withheld is not None)
+    if was_shown:
+        window.state.show_withheld()
+    window.close()
+    state = make_window(None, sentence=None, loader=open_once, wait=False).state
+    qtbot.waitUntil(lambda: state.model is not None and not state.request.is_running)
+    assert state.experiment.source_text == "The man is standing on a ladder."
+    assert (state.current is not None, state.withheld is None) == (was_shown, was_shown)
