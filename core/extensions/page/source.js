@@ -218,8 +218,8 @@ export class SourceReader {
    * The coverage of a source by the training data: rare and respelled words, each with an explanation.
    *
    * @param {Source} source
-   * @returns {{rareWords: Object[], respelledWords: Object[], isUnlikeTraining: boolean, isForeign: boolean} | null}
-   *   null without counts
+   * @returns {{rareWords: Object[], respelledWords: Object[], isUnlikeTraining: boolean, isForeign: boolean,
+   *   hint: string} | null} null without counts; `hint` names another language
    */
   cover(source) {
     const { counts, settings } = this;
@@ -245,12 +245,11 @@ export class SourceReader {
     const rare = new Set(rareWords.map((word) => word.text));
     const numRare = different.filter((word) => rare.has(word)).length;
     const isUnlikeTraining = this.isUnlikeTraining(different, numRare);
-    const isOtherLanguage = settings.languages.some(({ name }) =>
-      source.notes.includes(this.say("other_language", { typed: name })),
-    );
+    const hints = settings.languages.map(({ name }) => this.say("other_language", { typed: name }));
+    const hint = hints.find((each) => source.notes.includes(each)) ?? "";
     const isAllRare = numRare === different.length && numRare >= settings.limits.fewest_foreign_words;
-    const isForeign = isUnlikeTraining && (isOtherLanguage || isAllRare);
-    return { rareWords, respelledWords, isUnlikeTraining, isForeign };
+    const isForeign = isUnlikeTraining && (Boolean(hint) || isAllRare);
+    return { rareWords, respelledWords, isUnlikeTraining, isForeign, hint };
   }
 
   times(count) {

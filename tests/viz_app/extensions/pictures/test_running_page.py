@@ -180,6 +180,56 @@ def test_a_typed_sentence_is_translated_on_return(
     check_same(browser, bundled_translator, Experiment(ALIGNED))
 
 
+ENGLISH = "A man in a blue shirt is standing on a ladder."
+PLACES = """
+const controls = [...document.querySelectorAll('button, select, canvas')].filter((each) => each.offsetParent);
+return controls.filter((each) => !each.closest('#translation') && !each.closest('#notes'))
+    .map((each) => [each.id || each.textContent, each.getBoundingClientRect().x, each.getBoundingClientRect().y]);
+"""
+
+
+def type_text(browser: Browser, text: str) -> None:
+    browser.type("#text", text)
+    browser.press(ENTER)
+    browser.settle()
+
+
+def test_a_message_takes_the_place_of_the_translation_of_english(
+    browser: Browser, bundled_translator: Translator
+) -> None:
+    """The maps stay those of the last sentence, dimmed, and no control moves."""
+    before = browser.script(PLACES)
+    table = browser.texts("#table thead th")
+    type_text(browser, ENGLISH)
+    reason = "Not translated. This looks like English. Enter a German sentence."
+    assert browser.text("#translation") == f"{reason} Translate anyway"
+    assert browser.texts("#table thead th") == table
+    is_inert = "return document.querySelector('.maps').inert"
+    assert browser.script(is_inert)
+    assert browser.script(PLACES) == before
+    browser.click("#translation button")
+    assert not browser.script(is_inert)
+    check_same(browser, bundled_translator, Experiment(ENGLISH))
+    type_text(browser, f"{ENGLISH} The dog is in the house.")
+    assert "Not translated" not in browser.text("#translation"), "an edit of it"
+    type_text(browser, ALIGNED)
+    type_text(browser, "Anna Peter Lukas Marie Johannes")
+    assert "This model knows picture captions." in browser.text("#translation")
+    browser.click("#undo")
+    browser.settle()
+    check_same(browser, bundled_translator, Experiment(ALIGNED))
+    browser.click("#redo")
+    browser.settle()
+    assert "Not translated." in browser.text("#translation")
+
+
+def test_a_link_to_an_english_sentence_shows_its_translation(
+    browser: Browser, bundled_translator: Translator
+) -> None:
+    show(browser, ENGLISH)
+    check_same(browser, bundled_translator, Experiment(ENGLISH))
+
+
 def test_the_head_that_aligns_is_found_by_looking_at_all_of_cross_attention(
     browser: Browser, bundled_translator: Translator
 ) -> None:

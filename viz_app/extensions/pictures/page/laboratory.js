@@ -19,7 +19,10 @@ import { shownMaps } from "./selection.js";
 /** What redraws all maps. */
 const CHOICES = ["mode", "merges", "shown"];
 
-/** The state of the page. Views are told of changes: "result", "maps" (how they are shown), "view", "busy", "problem". */
+/**
+ * The state of the page. Views are told of changes: "result", "withheld", "maps" (how they are shown), "view", "busy",
+ * "problem".
+ */
 export class Laboratory extends EventTarget {
   /**
    * @param {any} data of the page, as `running_page.py` writes it
@@ -33,6 +36,10 @@ export class Laboratory extends EventTarget {
     this.history = new History(plain(""));
     /** @type {Result | null} */
     this.result = null;
+    /** @type {Result | null} the answer to a text that the model surely cannot read; a message takes its place */
+    this.withheld = null;
+    /** whether such answers are shown: the reader asked for it, or the text was not typed */
+    this.showsForeign = false;
     /** @type {Head} */
     this.head = data.head;
     this.mode = "predicted";
@@ -80,7 +87,14 @@ export class Laboratory extends EventTarget {
   open(experiment, view) {
     this.history = new History(experiment);
     this.viewNext = view;
+    this.showsForeign = true;
     return this.compute();
+  }
+
+  /** Shows the withheld result, and those of the next texts that are unlike the training data. */
+  showWithheld() {
+    this.showsForeign = true;
+    if (this.withheld) this.accept(this.withheld);
   }
 
   undo() {
@@ -99,6 +113,14 @@ export class Laboratory extends EventTarget {
     try {
       const found = await this.model.compare(this.experiment);
       if (found === null) return;
+      const { coverage } = found.original;
+      if (!coverage?.isUnlikeTraining) this.showsForeign = false;
+      if (coverage?.isForeign && !this.showsForeign) {
+        this.set("problem", { problem, notice });
+        this.set("withheld", { withheld: found });
+        this.set("busy", { isBusy: false });
+        return;
+      }
       const followed = follows && this.result && followTokens(this.experiment, this.result, found);
       if (followed) {
         this.history.experiment = followed.experiment;
@@ -106,14 +128,20 @@ export class Laboratory extends EventTarget {
         return;
       }
       this.set("problem", { problem, notice });
-      this.keepCell(found);
-      Object.assign(this, this.viewNext);
-      this.viewNext = {};
-      this.set("result", { result: found });
+      this.accept(found);
     } catch (error) {
       this.refuse(error);
     }
     this.set("busy", { isBusy: false });
+  }
+
+  /** Shows a result, with the view that waits for it. @param {Result} found */
+  accept(found) {
+    this.keepCell(found);
+    Object.assign(this, this.viewNext);
+    this.viewNext = {};
+    this.withheld = null;
+    this.set("result", { result: found });
   }
 
   /** Reports a failure; the experiment of the result becomes the requested one again. */

@@ -33,13 +33,24 @@ export async function showPage() {
   const showAll = () => {
     lesson?.redraw();
     if (laboratory.result) words.show();
+    if (laboratory.withheld) words.showWithheld();
     showMaps();
   };
   followTheme(showAll);
   byId("dialog-close").addEventListener("click", closeDialog);
   byId("copy-link").addEventListener("click", copyLink);
+  const maps = /** @type {HTMLElement} */ (document.querySelector(".maps"));
+  const dim = () => {
+    page.toggleAttribute("data-withheld", Boolean(laboratory.withheld));
+    maps.inert = Boolean(laboratory.withheld);
+  };
+  laboratory.addEventListener("withheld", () => {
+    words.showWithheld();
+    dim();
+  });
   laboratory.addEventListener("result", () => {
     const { experiment } = laboratory;
+    dim();
     showAll();
     byId("link-note").textContent = "";
     if (document.activeElement !== byId("text")) byId("text").value = experiment.source_text;
@@ -66,7 +77,11 @@ export async function showPage() {
 function repeatTranslation(laboratory) {
   const echo = byId("echo");
   new IntersectionObserver((entries) => (echo.hidden = entries[0].isIntersecting)).observe(byId("translation"));
-  laboratory.addEventListener("result", () => (echo.textContent = laboratory.result?.changed.text ?? ""));
+  for (const name of ["result", "withheld"]) {
+    laboratory.addEventListener(name, () => {
+      echo.textContent = laboratory.withheld ? "Not translated." : (laboratory.result?.changed.text ?? "");
+    });
+  }
 }
 
 function report(problem) {
@@ -93,6 +108,7 @@ function listenToSentence(laboratory) {
     if (!example) return;
     byId("text").value = example.text;
     if (example.head) laboratory.look({ head: example.head, pinned: null });
+    laboratory.showsForeign = true;
     laboratory.show(intervene(plain(example.text), ...example.changes));
     examples.value = "";
   });
@@ -128,6 +144,7 @@ async function showAddress(laboratory, lesson) {
   const { experiment, unread } = found;
   const fields = unread.map((each) => `“${each}”`).join(", ");
   byId("text").value = experiment.source_text;
+  laboratory.showsForeign = true;
   await laboratory.show(experiment, fields && fill(data.phrases.unread_link, { fields }));
   for (const text of [experiment.source_text, data.text]) {
     const isRefused = laboratory.problem && !laboratory.result;
@@ -168,6 +185,7 @@ async function start(laboratory, model, lesson) {
   if (lesson) lesson.go(0);
   else {
     byId("text").value = laboratory.data.text;
+    laboratory.showsForeign = true;
     await laboratory.show(plain(laboratory.data.text));
   }
   return laboratory;

@@ -35,6 +35,16 @@ export class WordsView {
     byId("notes").replaceChildren(...notes);
   }
 
+  /** Shows, in the place of the translation, why it is withheld. */
+  showWithheld() {
+    const { laboratory } = this;
+    const { coverage } = /** @type {import("./laboratory.js").Result} */ (laboratory.withheld).original;
+    const show = button("Translate anyway", () => laboratory.showWithheld());
+    const reason = `Not translated. ${coverage.hint || laboratory.data.unlikeTraining} `;
+    refill(byId("translation"), [make("span", { className: "warm small" }, reason), show]);
+    this.showChanges();
+  }
+
   showTranslation({ changed, original }) {
     const fresh = newWords(original, changed);
     const { pointedStep: step } = this.laboratory;
