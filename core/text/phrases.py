@@ -24,6 +24,7 @@ PHRASES: Mapping[str, str] = {
     "{room} tokens. Left out: {text}",
     "cut_words": "Only the beginning was translated, {kept} of {count} words: the model has room "
     "for {room} tokens. Left out: {text}",
+    "reads_up_to": "The model reads up to {room} tokens; the rest is left out.",
     # texts that cannot be translated; {text} and {word} stand in straight quotation marks
     "no_text": "There is nothing to translate: the text is empty. {expectation}",
     "many_words": "The text has more than {limit} words. Translate it sentence by sentence.",

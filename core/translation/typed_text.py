@@ -76,11 +76,7 @@ def encode_source(text: str, codec: TextCodec, run: RunConfig) -> EncodedSource:
     if _num_words(readable, codec) < fewest_words(codec):
         name = "too_little" if readable else "nothing"
         raise TextError(phrase(name, text=repr(_shorten(text)), expectation=expectation(codec)))
-    room = run.model.max_positions
-    if run.data.wrap_source:
-        room -= 2
-    elif run.data.end_source:
-        room -= 1
+    room = room_for_source(run)
     fitting = _fitting(readable, room, text, codec)
     is_cut = fitting[-1] is not readable[len(fitting) - 1]
     notes = [*_notes_on_form(text, words, fitting), *_hints(words, codec)]
@@ -91,6 +87,13 @@ def encode_source(text: str, codec: TextCodec, run: RunConfig) -> EncodedSource:
         values = {**counts, "room": room, "text": _shorten(ignored)}
         notes.append(Note("cut", phrase("cut_word" if is_cut else "cut_words", **values)))
     return _assemble(text, list(enumerate(fitting)), codec, run, ignored, notes)
+
+
+def room_for_source(run: RunConfig) -> int:
+    """The number of tokens that a source may have without the wrapping ones."""
+    if run.data.wrap_source:
+        return run.model.max_positions - 2
+    return run.model.max_positions - int(run.data.end_source)
 
 
 def _check_amount(text: str, codec: TextCodec) -> None:

@@ -418,7 +418,7 @@ class ExperimentState:
         self.show(Current(result, self.model))
 
     def show_withheld(self) -> None:
-        """Shows the withheld result, and those of the next texts that are unlike the training data."""
+        """Shows the withheld result, and those of the next texts unlike the training data."""
         if self.withheld is not None:
             self.shows_foreign = True
             self.show(Current(self.withheld, self.model))

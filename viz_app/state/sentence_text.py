@@ -160,10 +160,12 @@ def edited_spans(result: ExperimentResult) -> tuple[Span, ...]:
 
 def ignored_span(translation: Translation) -> Span | None:
     """The place in the typed text of the end that did not fit into the model."""
-    if not translation.ignored_text:
-        return None
-    text = translation.source_text
-    return _to_utf16(text, max(0, len(text) - len(translation.ignored_text)), len(text))
+    return end_span(translation.source_text, translation.ignored_text)
+
+
+def end_span(text: str, end: str) -> Span | None:
+    """The place of the end of a text; None if it is empty."""
+    return _to_utf16(text, max(0, len(text) - len(end)), len(text)) if end else None
 
 
 def target_span(translation: Translation, word: Word) -> tuple[int, int]:

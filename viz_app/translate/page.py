@@ -66,6 +66,7 @@ class TranslatePage(QWidget):
         self.controller, self.analysis = controller, analysis
         self.state = controller.state
         self.sentence = SentencePanel(self.state)
+        self.sentence.read_with(controller)
         self.heads = AllHeadsPanel(self.state)
         self.head = HeadPanel(self.state, self.controller)
         self.arrangement = Arrangement(self.heads, self.head, self.analysis, preferences)

@@ -10,18 +10,20 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QWidget
 from augenmerk.core.maps.left_out import left_out_note
 from augenmerk.core.quantities import duration, number
 from augenmerk.core.text.languages import a_sentence_in, with_code
-from augenmerk.core.text.phrases import PHRASES
+from augenmerk.core.text.phrases import PHRASES, phrase
 from augenmerk.core.translation.experiment import GivenTarget
 from augenmerk.core.translation.result import OTHER_TEXT, ExperimentResult, Translation, Word
+from augenmerk.core.translation.typed_text import room_for_source
 
 from ..state.experiment_editor import redo, set_output, undo
-from ..state.experiment_state import ExperimentState
+from ..state.experiment_state import ExperimentState, RequestState
 from ..state.languages import language_names, language_of, target_code
 from ..state.map_view import MARKS
 from ..state.marks import key_shares
 from ..state.sentence_text import (
     MAX_CHARACTERS,
     edited_spans,
+    end_span,
     ignored_span,
     left_out,
     left_out_spans,
@@ -43,6 +45,8 @@ from ..widgets.layouts import (
     set_visible,
     take_out,
 )
+from ..worker.inference import ExperimentController
+from ..worker.jobs import ReadingJob
 from .chips import InterventionChips, ShownMapsSwitch, WordChips
 from .sentence_input import SentenceInput, SentenceMarks, TargetLine
 
@@ -89,6 +93,7 @@ class SentencePanel(QFrame):
         facts: log-probability and time; while a translation takes long, a way to cancel it.
         shown_switch: the maps shown: original, changed, or difference.
         target_menu: the target language of a multilingual model.
+        controller: asks the model about the text as it is typed; None without one.
         undo_before: called to undo if the experiment has nothing to undo.
         other_way: returns another way to a sentence than typing, as “choose an example”; empty if
             there is none.
@@ -123,6 +128,8 @@ class SentencePanel(QFrame):
         self.marks = SourceMarks(state, self.input)
         self.notes = SentenceNotes(state, self.input, self.sentence)
         self.note = self.notes.label
+        self.controller: ExperimentController | None = None
+        self._reading = RequestState()
         self._is_dense = self._is_lowest = False
         self.requested_text = self.offered_text = ""
         self.undo_before: Callable[[], object] = lambda: None
@@ -130,6 +137,31 @@ class SentencePanel(QFrame):
         self.rows = SentenceRows(self)  # places all of the above
         self._connect()
         self._show_result()
+
+    def read_with(self, controller: ExperimentController) -> None:
+        """Marks, as the text is typed, what the model has no room for."""
+        self.controller = controller
+        self.input.textChanged.connect(self._read)
+
+    def _read(self) -> None:
+        text, model = self.input.text, self.state.model
+        self.notes.say_ignored("")
+        # a character has two tokens at most, one of them the mark of a word
+        if (
+            self.controller is not None
+            and model is not None
+            and 2 * len(text) > room_for_source(model.run)
+        ):
+            self.controller.ask(ReadingJob(text), self._reading, partial(self._show_ignored, text))
+
+    def _show_ignored(self, text: str, ignored: str) -> None:
+        """Strikes the end that the model will not read, until the result does that."""
+        latest = self.state.latest
+        is_answered = latest is not None and latest.experiment.source_text == text
+        if text == self.input.text and ignored and self.state.model and not is_answered:
+            self.input.marker.mark(SentenceMarks(ignored=end_span(text, ignored)))
+            room = room_for_source(self.state.model.run)
+            self.notes.say_ignored(phrase("reads_up_to", room=room))
 
     def start_editing(self) -> None:
         """Makes the translation editable."""
@@ -405,6 +437,10 @@ class SentenceRows:
         self._source_side.insertWidget(1, button)
         QWidget.setTabOrder(self._panel.target_menu, button)
 
+    def add_message(self, message: QWidget) -> None:
+        """Puts a part before the other messages; it is at most as high as a line of text."""
+        self._messages_row.insertWidget(0, message)
+
     def add_button(self, button: QWidget) -> None:
         """Puts a button at the end of the last line, or folded of the first: the last is full."""
         self._page_button = button
@@ -467,7 +503,7 @@ class SentenceRows:
         self._target_row = labelled_row(self._target_name, panel.sentence, self._side)
         row_of(self._indents[0], spacing=12, within=self._original_row)
         messages = (panel.note, panel.coverage_notice, (panel.original_line, 1))
-        row_of(*messages, spacing=12, within=self._messages)
+        self._messages_row = row_of(*messages, spacing=12, within=self._messages)
         scales(self._messages.setFixedHeight, MESSAGES_HEIGHT)  # empty too, so that nothing moves
         self._words_column = column_of(panel.chips_area, spacing=2, within=self._words_side)
         self._words_row = labelled_row(self._words_name, self._words_side, panel.facts)
@@ -574,7 +610,7 @@ class SentenceNotes:
         self.label = ElidingLabel("warm")
         self._state, self._source, self._target = state, source, target
         self._left_out: dict[SentenceInput, str] = {}
-        self._plain = ""
+        self._plain = self._ignored = ""
         for field in (source, target):
             field.shortened.connect(partial(self._on_shortened, field))
             field.textChanged.connect(partial(self._on_text_changed, field))
@@ -584,6 +620,12 @@ class SentenceNotes:
     def expect_plain(self, notice: str) -> None:
         """A notice that is not a warning: it is shown in quiet colours."""
         self._plain = notice
+
+    def say_ignored(self, note: str) -> None:
+        """A note on the end of the typed text, until its result has a better one; empty: none."""
+        if note != self._ignored:
+            self._ignored = note
+            self._say()
 
     def _on_shortened(self, field: SentenceInput, num_characters: int) -> None:
         if field is self._source:
@@ -609,6 +651,10 @@ class SentenceNotes:
         # `CoverageNotice` or `WithheldNotice` shows the hint
         notes = () if latest is None else (note for note in latest.notes if note != latest.hint)
         said = (problem,) if problem else notes
+        if state.latest is not None and state.latest.experiment.source_text == self._source.text:
+            self._ignored = ""
+        elif self._ignored:
+            said = (self._ignored,)
         text = " ".join(filter(None, [*self._left_out.values(), *said, state.notice]))
         role = "muted" if text and text == self._plain else "warm"
         if self.label.property("role") != role:
@@ -763,6 +809,7 @@ class CoverageNotice(QWidget):
         self.button = MenuButton(
             "Open a bigger model…", "Open a model trained on more or other text"
         )
+        set_role(self.button, "message")
         self.button.hide()
         row_of(self.label, self.button, 1, spacing=8, within=self)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)

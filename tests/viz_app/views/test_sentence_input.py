@@ -4,10 +4,13 @@ from PySide6.QtGui import QInputMethodEvent, QTextCharFormat
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from augenmerk.viz_app.main_window import MainWindow
 from augenmerk.viz_app.state.sentence_text import MAX_CHARACTERS, Span
 from augenmerk.viz_app.theme import Theme, current_theme
 from augenmerk.viz_app.views.sentence_input import DEBOUNCE_MS, SentenceInput, SentenceMarks
+from tests.conftest import open_once
 from tests.viz_app.builders import shown
+from tests.viz_app.conftest import MakeWindow
 
 
 @pytest.fixture
@@ -140,3 +143,35 @@ def test_an_input_method_cannot_write_more_than_there_is_room_for(
         QApplication.sendEvent(field, event)
         assert len(field.text) == num_characters
     field.cancel()
+
+
+LONG = " ".join(["Ein Mann und ein Hund spielen im Schnee"] * 40)
+"""320 words; the bundled model has room for 254 tokens."""
+
+
+@pytest.mark.heavy
+def test_what_the_model_has_no_room_for_is_struck_before_it_is_translated(
+    make_window: MakeWindow, qtbot: QtBot
+) -> None:
+    window: MainWindow = make_window(None, sentence="Ein Mann schläft.", loader=open_once)
+    panel, state = window.translate_page.sentence, window.state
+    field = panel.input
+    field.cancel()
+    field.setPlainText(LONG)
+    field.cancel()  # not translated yet
+    qtbot.waitUntil(lambda: field.marker.marks.ignored is not None)
+    struck = field.marker.marks.ignored
+    assert struck is not None
+    assert struck.end == len(LONG)
+    assert panel.note.text() == "The model reads up to 254 tokens; the rest is left out."
+    assert state.translation is not None
+    assert state.translation.source_text == "Ein Mann schläft."
+    field.commit()
+    qtbot.waitUntil(lambda: state.experiment.source_text == LONG and state.current is not None)
+    qtbot.waitUntil(lambda: not state.request.is_running)
+    assert field.marker.marks.ignored == struck, "as announced"
+    assert panel.note.text().startswith("Only the beginning was translated")
+    assert "reads up to" not in panel.note.text()
+    field.setPlainText("Ein Hund schläft.")
+    field.cancel()
+    assert field.marker.marks.ignored is None
