@@ -241,6 +241,9 @@ class Theme:
         QToolButton[role="flat"][isDense="true"] {{ padding: 3px 3px; }}
         QToolButton[role="flat"]:checked {{ background: {colors.raised}; color: {colors.text}; }}
         QToolButton[role="flat"]:disabled {{ color: {faded}; border-color: {colors.raised}; }}
+        QToolButton[role="message"] {{ color: {colors.text}; border-color: {colors.border}; padding: 0px 6px;
+            font-size: {self.pixel_size("small")}px; }}
+        QToolButton[role="message"]:hover {{ background: {colors.raised}; border-color: {colors.muted}; }}
         QToolButton[role="chip"] {{ background: {colors.raised}; color: {colors.warm}; border-color: {colors.border};
             padding: 2px 5px; }}
         QToolButton[role="chip"]:hover {{ color: {colors.warm}; border-color: {colors.warm}; }}

@@ -1,0 +1,88 @@
+"""Offers to correct typing errors, in the line for messages."""
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+from augenmerk.core.translation.result import Translation
+
+from ...state.experiment_state import RequestState
+from ...state.sentence_text import word_ranges
+from ...theme import set_role
+from ...views.sentence import SentencePanel
+from ...widgets.buttons import flat_button
+from ...widgets.layouts import set_visible
+from ...window_part import WindowPart
+from .corrections import CorrectionsJob, with_case_of
+
+TIP = "Replace words that the training data lacks by known ones"
+
+
+class CorrectionsPart(WindowPart):
+    """Offers corrections on each page that has a sentence.
+
+    Attributes:
+        offers: by page.
+    """
+
+    def __init__(self, window: Any) -> None:
+        super().__init__(window)
+        self.offers = {window.translate_page.sentence: Offer(window.translate_page.sentence)}
+        window.pages.shown.connect(self._offer)
+
+    def _offer(self) -> None:
+        panel = self.window.pages.sentence
+        if panel is not None and panel not in self.offers:
+            self.offers[panel] = Offer(panel)
+
+
+class Offer:
+    """Looks for corrections of each sentence that is translated.
+
+    Attributes:
+        button: corrects the sentence; hidden without need.
+    """
+
+    def __init__(self, panel: SentencePanel) -> None:
+        self._panel = panel
+        self._request = RequestState()
+        self._corrected = ""
+        self.button = flat_button("", TIP)
+        set_role(self.button, "message")
+        self.button.clicked.connect(self._correct)
+        self.button.hide()
+        panel.rows.add_message(self.button)
+        panel.state.result_changed.connect(self._look, max_args=0)
+        panel.input.textChanged.connect(self._hide)
+
+    def _look(self) -> None:
+        self._hide()
+        result, controller = self._panel.state.current, self._panel.controller
+        coverage = result.original.coverage if result is not None else None
+        if result is None or controller is None or coverage is None:
+            return
+        if any(not word.count for word in coverage.rare_words):
+            show = partial(self._show, result.original)
+            controller.ask(CorrectionsJob(result.original), self._request, show)
+
+    def _show(self, translation: Translation, corrections: Mapping[str, str]) -> None:
+        text = translation.source_text
+        if not corrections or text != self._panel.input.text:
+            return
+        offered: dict[str, None] = {}
+        corrected, end = "", 0
+        for word, (first, last) in word_ranges(translation).items():
+            if word.text in corrections:
+                written = with_case_of(text[first:last], corrections[word.text])
+                offered[f"“{written}”"] = None
+                corrected += text[end:first] + written
+                end = last
+        self._corrected = corrected + text[end:]
+        self.button.setText(f"Did you mean {', '.join(offered)}?")
+        self.button.setVisible(bool(offered))
+
+    def _hide(self) -> None:
+        set_visible(self.button, False, focus_to=self._panel.input)
+
+    def _correct(self) -> None:
+        self._panel.input.set_text(self._corrected)
