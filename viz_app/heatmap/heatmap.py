@@ -336,15 +336,15 @@ def lay_out(
         is_signed: whether the numbers at the colour bar have signs.
     """
     for font in label_fonts(theme):  # a smaller one leaves more room for the cells
-        line = row_height(font)
+        line, slanted = row_height(font), ink_height(view.column_labels, font.toString())
         for angle in map(radians, COLUMN_ANGLES):
             margins = _margins(
                 view, font, angle, size, theme, has_sums=has_sums, is_signed=is_signed
             )
             cell = _cell(view, size, margins, zoom, theme)
-            if cell.x() * sin(angle) >= line:
+            if cell.x() * sin(angle) >= slanted:
                 break
-        if min(cell.x() * sin(angle), cell.y()) >= line:
+        if cell.x() * sin(angle) >= slanted and cell.y() >= line:
             break
     content = QSizeF(cell.x() * len(view.column_labels), cell.y() * len(view.row_labels))
     room = _room(size, margins)
@@ -375,7 +375,7 @@ def lay_out(
         font=font,
         angle=angle,
         row_step=label_step(line, cell.y()),
-        column_step=label_step(line, cell.x() * sin(angle)),
+        column_step=label_step(slanted, cell.x() * sin(angle)),
         row_label_width=margins.row_label_width,
         column_label_length=margins.column_label_length,
         hidden=hidden,
@@ -469,6 +469,17 @@ def elided(label: str, font: str, width: int) -> str:
 def _labels(view: MapView) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Those of rows and columns. If they are equal, a place means the same in two drawings."""
     return view.row_labels, view.column_labels
+
+
+@lru_cache(maxsize=64)
+def ink_height(labels: tuple[str, ...], font: str) -> float:
+    """The height in which these labels do not touch others above or below, or if slanted beside
+    them.
+
+    That of the letters in them alone: rows, whose labels end at one place, need less.
+    """
+    boxes = [_metrics(font).tightBoundingRect(visible(label)) for label in labels]
+    return max(box.bottom() for box in boxes) - min(box.top() for box in boxes) + 1.0
 
 
 @lru_cache(maxsize=64)

@@ -29,7 +29,7 @@ from ..state.color_scale import color_table
 from ..theme import Theme, current_theme, scaled
 from ..widgets.canvas import Canvas
 from ..widgets.commands import Command, run_by_key
-from .heatmap import label_step, row_height, thinned
+from .heatmap import ink_height, label_step, row_height, thinned
 
 COLUMN_ANGLE = -55
 COLUMN_SINE, COLUMN_COSINE = 0.8192, 0.5736
@@ -433,7 +433,7 @@ class MatrixPainter:
         widest = _widest(self.layout.metrics, labels) + 4
         needed: float = 1 if num_lines > 1 else widest
         if self.layout.is_slanted:
-            needed = row_height(self.painter.font()) / COLUMN_SINE
+            needed = ink_height(labels, self.painter.font().toString()) / COLUMN_SINE
         step = label_step(needed, self.layout.cell_rect(MatrixCell(index, 0, 0)).width())
         for column in thinned(len(labels), step, lit):
             self.painter.setPen(

@@ -502,7 +502,7 @@ class SentenceRows:
         self._side_column = column_of(self._buttons, spacing=2, within=self._side)
         self._target_row = labelled_row(self._target_name, panel.sentence, self._side)
         row_of(self._indents[0], spacing=12, within=self._original_row)
-        messages = (panel.note, panel.coverage_notice, (panel.original_line, 1))
+        messages = (panel.note, panel.coverage_notice, (panel.original_line, 1), 0)
         self._messages_row = row_of(*messages, spacing=12, within=self._messages)
         scales(self._messages.setFixedHeight, MESSAGES_HEIGHT)  # empty too, so that nothing moves
         self._words_column = column_of(panel.chips_area, spacing=2, within=self._words_side)

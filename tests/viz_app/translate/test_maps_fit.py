@@ -1,19 +1,24 @@
 """The large map: up to 20 rows have their labels in every window, and none is ever behind a scroll
 bar."""
 
+import math
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 from PySide6.QtCore import QPoint
+from PySide6.QtGui import QFontMetricsF, QPolygonF, QTransform
 from pytestqt.qtbot import QtBot
 
 from augenmerk.core.extensions.lessons.lesson_file import Scene
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.result import Coverage
 from augenmerk.viz_app.extensions.documents.reading import saved_experiment
+from augenmerk.viz_app.heatmap.heatmap import elided, thinned
 from augenmerk.viz_app.main_window import MainWindow
 from augenmerk.viz_app.state.experiment_editor import toggle
 from tests.builders import first_quick
+from tests.viz_app.builders import settle_layout
 from tests.viz_app.conftest import MakeWindow
 from tests.viz_app.parts import lessons_of
 from tests.viz_app.synthetic import FakeTranslator
@@ -137,3 +142,44 @@ def test_a_caption_yields_to_the_rows_and_a_shortened_one_has_its_whole_text_as_
     assert meaning.text().startswith(
         "Each row: where the model looks at the German while it predicts that"
     )
+
+
+FOUR_SIZES = (1100, 700), (1280, 800), (1440, 900), (1920, 1080)
+
+
+def column_labels(window: MainWindow) -> list[QPolygonF]:
+    """The places of the letters of all labels of columns, slanted as they are drawn."""
+    heatmap = window.translate_page.head.heatmap
+    layout, view = heatmap.layout_now, window.state.maps.view()
+    assert layout is not None
+    assert view is not None
+    metrics, font = QFontMetricsF(layout.font), layout.font.toString()
+    places = []
+    for index in thinned(len(view.column_labels), layout.column_step, []):
+        text = elided(view.column_labels[index], font, layout.column_label_length)
+        x = layout.map.left() + (index + 0.5) * layout.cell.x()
+        slant = QTransform().translate(x, layout.window.top()).rotate(-math.degrees(layout.angle))
+        letters = metrics.tightBoundingRect(text).translated(0, metrics.ascent() * 0.38)
+        places.append(slant.map(QPolygonF(letters)))
+    return places
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("is_open", [False, True])
+@pytest.mark.parametrize("num_tokens", first_quick([51, 20, 40, 100]))
+def test_labels_of_columns_do_not_touch(
+    make_window: MakeWindow, qtbot: QtBot, num_tokens: int, is_open: bool
+) -> None:
+    window = make_window(sentence=sentence_of(num_tokens))
+    window.translate_page.arrangement.show_analysis(is_open)
+    for size in FOUR_SIZES:
+        window.resize(*size)
+        settle_layout()
+        places = column_labels(window)
+        assert len(places) > 5
+        touching = [
+            index
+            for index, (one, next_one) in enumerate(pairwise(places))
+            if one.intersects(next_one)
+        ]
+        assert touching == [], size
