@@ -15,6 +15,7 @@ from augenmerk.viz_app.state.experiment_editor import show_experiment
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.model_info import ModelInfo
 from augenmerk.viz_app.theme import Theme
+from augenmerk.viz_app.translate.page import DimmingOverlay
 from augenmerk.viz_app.worker.inference import InferenceWorker
 from tests.viz_app.builders import shown
 
@@ -80,8 +81,11 @@ def test_a_long_sentence_is_used_too(make_page: MakePage) -> None:
 
 @pytest.mark.parametrize(
     ("text", "source", "why"),
-    [("Two dogs play.", "en", "it is English, and Learn reads German")],
-    ids=["another language"],
+    [
+        ("Two dogs play.", "en", "it is English, and Learn reads German"),
+        ("The two dogs play on the beach.", "de", "the model cannot read it"),
+    ],
+    ids=["another language", "foreign text"],
 )
 def test_a_sentence_that_cannot_be_used_is_replaced_by_an_example_and_this_is_told(
     qtbot: QtBot, make_page: MakePage, text: str, source: str, why: str
@@ -102,6 +106,24 @@ def test_a_sentence_that_cannot_be_used_is_replaced_by_an_example_and_this_is_to
     )
     if source != "de":
         assert why in page.use_button.toolTip()
+
+
+def test_english_leaves_the_chapter_with_the_last_sentence_dimmed(
+    qtbot: QtBot, make_page: MakePage
+) -> None:
+    page = make_page(SENTENCE)
+    (overlay,) = page.findChildren(DimmingOverlay)
+    assert not overlay.isVisible()
+    page.sentence.input.set_text("The two dogs play on the beach.")
+    qtbot.waitUntil(lambda: page.state.withheld is not None, timeout=TIMEOUT_MS)
+    assert overlay.isVisible()
+    assert page.view is not None
+    assert page.sentence.withheld_notice.isVisible()
+    page.sentence.withheld_notice.button.click()
+    assert not overlay.isVisible()
+    page.sentence.input.set_text(SENTENCE)
+    settle(qtbot, page)
+    assert not overlay.isVisible()
 
 
 def test_the_sentence_of_translate_is_taken_over_later_by_a_button_and_never_by_itself(
