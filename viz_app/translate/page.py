@@ -205,9 +205,8 @@ class TranslatePage(QWidget):
     def _mark_left_out(self) -> None:
         """Asks which source words the translation left out, and marks them."""
         result = self.state.current
-        marks = self.sentence.marks
-        if result is not None and not marks.knows_left_out(result):
-            mark = partial(marks.mark_left_out, result)
+        if result is not None and not self.sentence.marks.knows_left_out(result):
+            mark = partial(self.sentence.mark_left_out, result)
             self.controller.ask(LeftOutWordsJob(result.changed), self._left_out, mark)
 
     def _show_result(self) -> None:

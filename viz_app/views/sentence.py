@@ -69,6 +69,8 @@ EDIT_TIP = (
 BUSY = "translating…"
 WIDEST_FACTS = "of the original: −00.00 → −00.00"
 MESSAGES_HEIGHT = 18
+MANY_LEFT_OUT = 3
+"""Left out words that are reported, as most of a long sentence may be missing."""
 MAX_CHIP_LINES, LEAST_CHIPS_WIDTH = 4, 200
 
 
@@ -162,6 +164,12 @@ class SentencePanel(QFrame):
             self.input.marker.mark(SentenceMarks(ignored=end_span(text, ignored)))
             room = room_for_source(self.state.model.run)
             self.notes.say_ignored(phrase("reads_up_to", room=room))
+
+    def mark_left_out(self, result: ExperimentResult, words: Collection[Word]) -> None:
+        """Marks source words that this result's translation left out, and says so if many are."""
+        self.marks.mark_left_out(result, words)
+        if len(words) >= MANY_LEFT_OUT:
+            self.notes.say_left_out(result, len(words))
 
     def start_editing(self) -> None:
         """Makes the translation editable."""
@@ -595,8 +603,10 @@ class Facts(QLabel):
 
     def _show_facts(self) -> None:
         self.is_busy = False
+        is_withheld = self._state.withheld is not None
         self.setTextFormat(Qt.TextFormat.PlainText)
-        self.setText(facts_in_words(self._state.result))
+        self.setMinimumWidth(self.width() if is_withheld else 0)  # so that nothing moves
+        self.setText("\n" if is_withheld else facts_in_words(self._state.result))
 
 
 class SentenceNotes:
@@ -611,6 +621,7 @@ class SentenceNotes:
         self._state, self._source, self._target = state, source, target
         self._left_out: dict[SentenceInput, str] = {}
         self._plain = self._ignored = ""
+        self._left_out_words: tuple[ExperimentResult | None, str] = None, ""
         for field in (source, target):
             field.shortened.connect(partial(self._on_shortened, field))
             field.textChanged.connect(partial(self._on_text_changed, field))
@@ -626,6 +637,12 @@ class SentenceNotes:
         if note != self._ignored:
             self._ignored = note
             self._say()
+
+    def say_left_out(self, result: ExperimentResult, num_words: int) -> None:
+        """Says how many words this result's translation left out."""
+        note = f"The translation probably left out {num_words} words, which are pale."
+        self._left_out_words = result, note
+        self._say()
 
     def _on_shortened(self, field: SentenceInput, num_characters: int) -> None:
         if field is self._source:
@@ -650,6 +667,9 @@ class SentenceNotes:
         problem = state.request.problem if state.result is not None else ""
         # `CoverageNotice` or `WithheldNotice` shows the hint
         notes = () if latest is None else (note for note in latest.notes if note != latest.hint)
+        result, left_out_words = self._left_out_words
+        if latest is not None and state.current is result:
+            notes = (*notes, left_out_words)
         said = (problem,) if problem else notes
         if state.latest is not None and state.latest.experiment.source_text == self._source.text:
             self._ignored = ""

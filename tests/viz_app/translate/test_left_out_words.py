@@ -1,5 +1,6 @@
 """Source words that the translation probably left out are pale, once the model has checked them."""
 
+import re
 import threading
 from collections.abc import Callable
 
@@ -110,3 +111,26 @@ def test_they_are_computed_once_for_a_result_and_follow_edits(
     state.submit(intervene(SourceWordReplaced(6, "Hund")))
     wait_until_checked(qtbot, window)
     assert PATIENTLY not in pale(window), "“Hund” stands in its place"
+
+
+def test_many_left_out_words_are_reported_until_there_is_another_sentence(
+    make_window: MakeWindow, qtbot: QtBot
+) -> None:
+    long = (
+        "Ein Mann in einem blauen Hemd steht auf einer Leiter und putzt ein Fenster, während zwei "
+        "Hunde im Garten spielen und eine Frau mit einem roten Hut auf einer Bank sitzt und ein "
+        "Buch liest, und im Hintergrund fährt ein Junge auf einem Fahrrad an einem großen Haus "
+        "vorbei."
+    )
+    window = make_window(None, sentence=SENTENCE, loader=open_once)
+    note = window.translate_page.sentence.note
+    wait_until_checked(qtbot, window)
+    assert note.text() == "", "two words are marked"
+    window.translate_page.sentence.input.set_text(long)
+    wait_until_checked(qtbot, window)
+    assert re.fullmatch(
+        r"The translation probably left out \d words, which are pale\.", note.text()
+    )
+    window.translate_page.sentence.input.set_text(SENTENCE)
+    wait_until_checked(qtbot, window)
+    assert note.text() == ""

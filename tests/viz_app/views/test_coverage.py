@@ -358,7 +358,7 @@ def test_a_message_takes_the_place_of_a_translation_that_is_withheld(
     type_text(panel, make_translation())
     settle_layout()
     before = {button: button.geometry() for button in (panel.copy_button, panel.edit_button)}
-    height = panel.sizeHint().height()
+    height, facts = panel.sizeHint().height(), panel.facts.geometry()
     type_text(panel, foreign(HINT))
     settle_layout()
     notice = panel.withheld_notice
@@ -370,7 +370,8 @@ def test_a_message_takes_the_place_of_a_translation_that_is_withheld(
     assert notice.geometry().topLeft() == covered_part.mapTo(panel, QPoint(0, 0))
     assert notice.geometry().width() == covered_part.width()
     assert {button: button.geometry() for button in before} == before
-    assert panel.sizeHint().height() == height
+    assert (panel.sizeHint().height(), panel.facts.geometry()) == (height, facts)
+    assert panel.facts.text().strip() == ""
     assert not panel.copy_button.isEnabled()
     qtbot.mouseClick(notice.button, Qt.MouseButton.LeftButton)
     assert not notice.isVisible()
