@@ -189,12 +189,12 @@ class Opening:
             and (path.absolute() if path is not None else None) == self._preferences.model
         ):
             self._restore()
-        for part in self._window.parts:
-            part.begin_session(path, is_restored=self._restored is not None)
         if sentence is not None:
             page.begin(sentence, is_requested=True)
         elif self._restored is None:
             self._show_example()
+        for part in self._window.parts:
+            part.begin_session(path, is_restored=self._restored is not None)
         page.sentence.input.setFocus()
 
     def _restore(self) -> None:

@@ -84,7 +84,7 @@ class WindowPart:
         return False
 
     def begin_session(self, model_path: Path | None, *, is_restored: bool) -> None:
-        """All parts have restored what they kept.
+        """All parts have restored what they kept, and the screen shows the first experiment.
 
         The first model is opened when the window is on the screen.
 

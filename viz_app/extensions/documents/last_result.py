@@ -1,5 +1,7 @@
-"""The result on the screen when the window closes: the first picture of the next start needs no
-torch.
+"""A result that is the first picture of a start, which then needs no torch.
+
+The last result is the one on the screen when the window closed. The shipped one is that of the
+first example by the bundled model; `python -m tools.first_result` writes it.
 
 A text file: the SHA-256 of the rest in hexadecimal digits, then the dataclasses as JSON, arrays in
 base64.
@@ -34,6 +36,10 @@ from ...state.model_info import ModelInfo
 MAX_BYTES = 16_000_000
 """Longer translations are not kept: writing them would delay closing."""
 _DIGITS = 64
+FIRST_RESULT = "first-result.txt"
+"""The resource with the result of the first example."""
+Key = list[str | int]
+"""Identifies the model that a stored result belongs to."""
 _READERS: dict[Any, Callable[[Any], Any]] = {
     Experiment: experiment_from_json,
     Intervention: intervention_from_json,
@@ -42,9 +48,33 @@ _READERS: dict[Any, Callable[[Any], Any]] = {
 }
 
 
-def write_last_result(path: Path, result: ExperimentResult, model: ModelInfo) -> None:
+def key_of_file(model_path: Path) -> Key:
+    """Version, and the file of the model as it is now: reading all of it would take as long as a
+    translation.
+    """
+    status = model_path.stat()
+    return [__version__, str(model_path.absolute()), status.st_size, status.st_mtime_ns]
+
+
+def key_of_content(model_path: Path) -> Key:
+    """The SHA-256 of the model's file: the same on all machines. Takes 8 to 60 ms."""
+    return [hashlib.sha256(read_bytes(model_path)).hexdigest()]
+
+
+def write_last_result(
+    path: Path,
+    result: ExperimentResult,
+    model: ModelInfo,
+    key_of: Callable[[Path], Key] = key_of_file,
+) -> None:
     """Writes a result of a model that was read from a file, atomically; one that is too large
     removes the file.
+
+    Args:
+        path: the file to write.
+        result: the result to store.
+        model: made the result.
+        key_of: computes the key that a reader must find.
 
     Raises:
         StorageError: the file cannot be written.
@@ -52,9 +82,12 @@ def write_last_result(path: Path, result: ExperimentResult, model: ModelInfo) ->
     """
     assert model.path is not None
     stored = _to_json(result) | ({} if result.is_changed else {"changed": None})
-    content = json.dumps(
-        {"key": _key(model.path), "result": stored, "model": model}, default=_to_json
-    ).encode("ascii")
+    values = {
+        "key": key_of(model.path),
+        "result": stored,
+        "model": replace(model, path=None),  # the reader knows it
+    }
+    content = json.dumps(values, default=_to_json).encode("ascii")
     if len(content) + _DIGITS > MAX_BYTES:
         path.unlink(missing_ok=True)
         return
@@ -62,9 +95,10 @@ def write_last_result(path: Path, result: ExperimentResult, model: ModelInfo) ->
         temporary.write_bytes(_checksum(content) + content)
 
 
-def read_last_result(path: Path, model_path: Path) -> tuple[ExperimentResult, ModelInfo] | None:
-    """The result that this version wrote for this file of a model, and the model; None if there is
-    none.
+def read_last_result(
+    path: Path, model_path: Path, key_of: Callable[[Path], Key] = key_of_file
+) -> tuple[ExperimentResult, ModelInfo] | None:
+    """The result that was written for this file of a model, and the model; None if there is none.
 
     Raises:
         Exception: of any kind; the file is damaged or cannot be read.
@@ -76,7 +110,7 @@ def read_last_result(path: Path, model_path: Path) -> tuple[ExperimentResult, Mo
     if checksum != _checksum(content):
         raise ValueError("it is damaged")
     values = json.loads(content)
-    if values["key"] != _key(model_path):
+    if values["key"] != key_of(model_path):
         return None
     stored = values["result"]
     result = _from_json(
@@ -85,7 +119,7 @@ def read_last_result(path: Path, model_path: Path) -> tuple[ExperimentResult, Mo
     if stored["changed"] is None:
         result = replace(result, changed=result.original)
     result.check()
-    model: ModelInfo = _from_json(ModelInfo, values["model"])
+    model: ModelInfo = replace(_from_json(ModelInfo, values["model"]), path=model_path)
     maps = result.changed.maps
     roles = model.roles
     shapes = {kind: maps.of_kind(kind).shape[:2] for kind in ATTENTION_KINDS}
@@ -98,14 +132,6 @@ def read_last_result(path: Path, model_path: Path) -> tuple[ExperimentResult, Mo
 
 def _checksum(content: bytes) -> bytes:
     return hashlib.sha256(content).hexdigest().encode("ascii")
-
-
-def _key(model_path: Path) -> list[str | int]:
-    """Version, and the file of the model as it is now: reading all of it would take as long as a
-    translation.
-    """
-    status = model_path.stat()
-    return [__version__, str(model_path.absolute()), status.st_size, status.st_mtime_ns]
 
 
 def _to_json(value: Any) -> Any:

@@ -51,8 +51,14 @@ class DocumentsPart(WindowPart):
         return shows_screen and self.session.restore()
 
     def begin_session(self, model_path: Path | None, *, is_restored: bool) -> None:
-        """Shows the result that the last session ended with, before torch is imported."""
-        (self.session.restore_result if is_restored else self.session.set_damaged_aside)(model_path)
+        """Shows the result that the last session ended with, or the shipped one of the first
+        example, before torch is imported.
+        """
+        if is_restored:
+            self.session.restore_result(model_path)
+        else:
+            self.session.set_damaged_aside(model_path)
+            self.session.show_first_result(model_path)
 
     def save(self) -> None:
         """See `WindowPart`."""

@@ -6,18 +6,26 @@ from pathlib import Path
 from PySide6.QtCore import QObject, QTimer
 
 from augenmerk.core.errors import AugenmerkError
-from augenmerk.core.resources import bundled_model_path
+from augenmerk.core.resources import (
+    bundled_model_path,
+    example_sentences,
+    is_bundled_model,
+    resource_path,
+)
+from augenmerk.core.translation.experiment import Experiment
 from augenmerk.core.translation.experiment_file import (
     SavedExperiment,
     read_experiment_file,
     write_experiment_file,
 )
+from augenmerk.core.translation.result import ExperimentResult
 
 from ...own_files import restoring
 from ...preferences import Preferences
 from ...state.experiment_editor import open_experiment
 from ...state.experiment_state import ExperimentState, Stale
-from .last_result import read_last_result, write_last_result
+from ...state.model_info import ModelInfo
+from .last_result import FIRST_RESULT, key_of_content, read_last_result, write_last_result
 from .reading import apply_view, check_length, check_view, saved_experiment, with_contents
 
 SESSION, LAST_RESULT = "session.augenmerk", "last-result.txt"
@@ -123,19 +131,36 @@ class KeptSession(QObject):
             logger.info("The result was not kept: %s", error)
 
     def restore_result(self, model_path: Path | None) -> None:
-        """Shows the previous session's result if it is that of the restored experiment with this
-        model.
+        """Shows the previous session's result, or the shipped one, if it is that of the experiment
+        on the screen and this model.
 
         An unreadable file is set aside; any other is replaced at the end of the session.
         """
         path = self._preferences.own_file(LAST_RESULT)
         with restoring(path):
-            last = read_last_result(path, model_path or bundled_model_path())
-            if last is None or last[0].experiment != self._state.experiment:
-                return
-            try:
-                self._state.shows_foreign = True  # its translation was on the screen
-                self._state.show(Stale(*last, is_outdated=False))
-            except Exception:
-                self._state.clear()
-                raise
+            self._show(read_last_result(path, model_path or bundled_model_path()))
+        if self._state.result is None:
+            self.show_first_result(model_path)
+
+    def show_first_result(self, model_path: Path | None) -> None:
+        """Shows the shipped result if it is that of the experiment on the screen and this model."""
+        experiment = Experiment(next(iter(example_sentences()), ""))
+        if self._state.experiment != experiment or not is_bundled_model(model_path):
+            return
+        try:
+            self._show(
+                read_last_result(resource_path(FIRST_RESULT), bundled_model_path(), key_of_content)
+            )
+        except Exception as error:  # the translation follows
+            logger.info("The result of the first example cannot be shown: %s", error)
+
+    def _show(self, last: tuple[ExperimentResult, ModelInfo] | None) -> None:
+        """Shows a stored result if it is that of the experiment on the screen."""
+        if last is None or last[0].experiment != self._state.experiment:
+            return
+        try:
+            self._state.shows_foreign = True  # its translation was on the screen
+            self._state.show(Stale(*last, is_outdated=False))
+        except Exception:
+            self._state.clear()
+            raise

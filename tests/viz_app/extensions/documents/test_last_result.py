@@ -13,6 +13,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from augenmerk.core.model.heads import Head
+from augenmerk.core.resources import bundled_model_path, example_sentences, resource_path
 from augenmerk.core.translation.experiment import (
     AttentionRow,
     CausalMaskLifted,
@@ -27,8 +28,13 @@ from augenmerk.core.translation.experiment import (
 )
 from augenmerk.core.translation.result import ExperimentResult
 from augenmerk.core.translation.translator import Translator
-from augenmerk.viz_app.extensions.documents import last_result
-from augenmerk.viz_app.extensions.documents.last_result import read_last_result, write_last_result
+from augenmerk.viz_app.extensions.documents import last_result, session
+from augenmerk.viz_app.extensions.documents.last_result import (
+    FIRST_RESULT,
+    key_of_content,
+    read_last_result,
+    write_last_result,
+)
 from augenmerk.viz_app.extensions.documents.session import LAST_RESULT, SESSION
 from augenmerk.viz_app.main_window import MainWindow
 from augenmerk.viz_app.preferences import Preferences
@@ -107,6 +113,27 @@ def _assert_equal(actual: object, expected: object) -> None:
         assert actual == expected
 
 
+def _assert_close(actual: object, expected: object) -> None:
+    """The same types and texts; numbers that differ by rounding on another processor.
+
+    A logit of the bundled model is a sum of 256 products, of a size up to 20, of states that passed
+    six layers: a thousand roundings of 2e-6 that mostly cancel.
+    """
+    assert type(actual) is type(expected)
+    if isinstance(expected, (float, np.ndarray)):
+        np.testing.assert_allclose(actual, expected, rtol=1e-4, atol=1e-4)
+    elif is_dataclass(expected):
+        for field in fields(expected):
+            if field.name != "seconds":
+                _assert_close(getattr(actual, field.name), getattr(expected, field.name))
+    elif isinstance(expected, tuple) and isinstance(actual, tuple):
+        assert len(actual) == len(expected)
+        for own, other in zip(actual, expected, strict=True):
+            _assert_close(own, other)
+    else:
+        assert actual == expected
+
+
 def _written(
     checkpoint: Path, path: Path, experiment: Experiment
 ) -> tuple[ExperimentResult, Translator]:
@@ -138,6 +165,21 @@ def test_a_result_of_the_bundled_model_keeps_its_roles_and_coverage(
     assert stored.original.coverage.rare_words
     assert model.roles is not None
     assert model == describe(bundled_translator)
+
+
+@pytest.mark.heavy
+def test_the_shipped_result_is_that_of_the_first_example_by_the_bundled_model(
+    bundled_translator: Translator, checkpoint: Path
+) -> None:
+    path = resource_path(FIRST_RESULT)
+    stored = read_last_result(path, bundled_model_path(), key_of_content)
+    assert stored is not None, "run tools/first_result.py"
+    result, model = stored
+    _assert_close(result, bundled_translator.compare(Experiment(example_sentences()[0])))
+    assert result.changed is result.original
+    assert model == replace(describe(bundled_translator), device=model.device)
+    assert read_last_result(path, checkpoint, key_of_content) is None
+    assert str(resource_path("")).encode() not in path.read_bytes(), "it works on every machine"
 
 
 @pytest.mark.parametrize("name", DAMAGES)
@@ -239,6 +281,45 @@ def test_the_last_result_is_shown_before_the_model_is_open_and_confirmed_quietly
         Pair(0, 1),
     )
     _assert_equal(replace(state.result.changed, seconds=0.0), replace(result.changed, seconds=0.0))
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("is_killed", [False, pytest.param(True, marks=pytest.mark.slow)])
+def test_the_very_first_start_shows_the_first_example_before_the_model_is_open(
+    qtbot: QtBot,
+    make_window: MakeWindow,
+    loader: _WaitingLoader,
+    preferences: Preferences,
+    is_killed: bool,
+) -> None:
+    window = make_window(None, sentence=None, loader=loader, wait=False)
+    if is_killed:  # then the next start restores the experiment, without its result
+        window.shutdown.save()
+        assert preferences.own_file(SESSION).exists()
+        window = make_window(None, sentence=None, loader=loader, wait=False)
+    qtbot.waitUntil(lambda: "opening" in window.top_bar.model_button.text())
+    stored = window.state.result
+    assert isinstance(window.state.shown, Stale)
+    assert stored is not None
+    assert stored.experiment == Experiment(example_sentences()[0])
+    assert window.translate_page.heads.isVisible()
+    assert not window.translate_page.message.isVisible()
+    assert not _is_covered(window)
+    loader.may_open.set()
+    qtbot.waitUntil(lambda: _is_current(window))
+    _assert_close(window.state.result, stored)
+    assert not _is_covered(window)
+
+
+@pytest.mark.heavy
+def test_a_first_result_that_cannot_be_read_is_left_out(
+    make_window: MakeWindow, loader: _WaitingLoader, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / FIRST_RESULT).write_bytes(resource_path(FIRST_RESULT).read_bytes()[:-1])
+    monkeypatch.setattr(session, "resource_path", lambda name: tmp_path / name)
+    window = make_window(None, sentence=None, loader=loader, wait=False)
+    assert window.state.result is None
+    assert window.state.experiment == Experiment(example_sentences()[0])
 
 
 @pytest.mark.heavy
