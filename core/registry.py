@@ -8,7 +8,7 @@ import logging
 import tomllib
 from collections.abc import Iterator, Mapping, MutableMapping
 from functools import cache
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import Distribution, EntryPoint, entry_points
 from pathlib import Path
 from typing import Generic, TypeVar
 
@@ -17,6 +17,8 @@ from .errors import MissingExtensionError
 DeclarationT = TypeVar("DeclarationT")
 OWN_DISTRIBUTION = "augenmerk"
 _LOG = logging.getLogger(__name__)
+_all_entry_points = cache(entry_points)
+"""The entry points of all groups: reading those of one takes as long."""
 
 
 class Registry(MutableMapping[str, DeclarationT], Generic[DeclarationT]):
@@ -115,7 +117,7 @@ def described(entry: EntryPoint) -> str:
 def installed_entry_points(group: str) -> Mapping[str, EntryPoint]:
     """The entry points of a group, by name. Read once, from the installed packages."""
     by_name = {entry.name: entry for entry in _of_this_checkout() if entry.group == group}
-    for entry in sorted(entry_points(group=group), key=_precedence):
+    for entry in sorted(_all_entry_points().select(group=group), key=_precedence):
         if entry.name not in by_name:
             by_name[entry.name] = entry
         elif not _is_own(entry):
@@ -141,7 +143,7 @@ def _of_this_checkout() -> tuple[EntryPoint, ...]:
 
 
 def _is_own(entry: EntryPoint) -> bool:
-    return entry.dist is None or entry.dist.name == OWN_DISTRIBUTION
+    return _package_of(entry) == OWN_DISTRIBUTION
 
 
 def _precedence(entry: EntryPoint) -> tuple[bool, str]:
@@ -149,4 +151,11 @@ def _precedence(entry: EntryPoint) -> tuple[bool, str]:
 
 
 def _package_of(entry: EntryPoint) -> str:
-    return entry.dist.name if entry.dist is not None else OWN_DISTRIBUTION
+    return OWN_DISTRIBUTION if entry.dist is None else _name_of(entry.dist)
+
+
+@cache
+def _name_of(distribution: Distribution) -> str:
+    """Its name, for which all of its metadata is parsed."""
+    name: str = distribution.name
+    return name

@@ -12,6 +12,7 @@ import json
 from base64 import b64decode, b64encode
 from collections.abc import Callable
 from dataclasses import fields, is_dataclass, replace
+from functools import cache
 from pathlib import Path
 from types import NoneType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
@@ -152,13 +153,16 @@ def _to_json(value: Any) -> Any:
     return {field.name: getattr(value, field.name) for field in fields(value)}
 
 
+_hints_of = cache(get_type_hints)
+
+
 def _from_json(kind: Any, value: Any) -> Any:
     """The value of this type that `_to_json` wrote. Raises any error if it did not."""
     origin, arguments = get_origin(kind), get_args(kind)
     if kind in _READERS:
         return _READERS[kind](value)
     if isinstance(kind, type) and is_dataclass(kind):
-        hints = get_type_hints(kind)
+        hints = _hints_of(kind)
         return kind(
             **{name: _from_json(hints[name], field_value) for name, field_value in value.items()}
         )
