@@ -1,17 +1,16 @@
-"""Whole processes, from their start to their end: one translated sentence, and the window with its
-first picture.
+"""Whole processes, and the window from its start to its first picture.
 
 Most of it is the import of PyTorch, which is timed beside it. Wall seconds of an idle machine are
 what is required of a translation: on a busy one the first ratio says little, and the others, in CPU
 seconds, more.
 
 A start shows the last result, and the very first one a shipped result, before PyTorch is imported.
-"Computed" ends with the picture of a result of the model.
+"Computed" is the picture of a result of the model.
 
-Window to its first picture and exit, on a busy Intel Xeon, family 6 model 207 (AVX-512), medians of
-9: 1.2 s of CPU and 1.8 s of wall time with the last session's result, 4.4 and 6.1 s without, where
-importing PyTorch took 1.7 and 2.5 s. Without, on an AMD EPYC, family 25 model 1 (AVX2 only):
-3.6–4.0 s.
+On a busy AMD EPYC, family 26 model 2 (AVX-512), medians of 7, CPU seconds: 0.62 at the very first
+start, 0.60 with the last result and 1.67 to a computed one, where importing PyTorch took 0.96.
+Before a result was shipped and PyTorch's objects were left out of garbage collection, the very
+first picture took as long as a computed one, 2.1 (medians of 5, in turns with the new code).
 """
 
 import os
@@ -33,7 +32,7 @@ TURNS = 7
 REQUIRED_TRANSLATION, REQUIRED_COMPUTED, REQUIRED_STORED = 0.6, 0.53, 1.1
 """The least CPU seconds of importing PyTorch alone, per second of each process."""
 SESSION = """
-import sys
+import sys, time
 from PySide6.QtCore import QTimer
 from augenmerk.viz_app import application, launch
 from augenmerk.viz_app.state.experiment_state import Current
@@ -47,10 +46,16 @@ class Window(application.MainWindow):
             QTimer.singleShot(0, self, self.close)
         super().paintEvent(event)
 
+    def closeEvent(self, event):
+        print(time.process_time())
+        super().closeEvent(event)
+
 application.MainWindow = Window
 sys.exit(launch.main(["app"]))
 """
-"""A session that ends with the first picture of a result, or with that of a computed one."""
+"""A session that ends with the first picture of a result, or of a computed one, and prints the CPU
+seconds until then.
+"""
 
 
 @dataclass(frozen=True)
@@ -140,11 +145,13 @@ def _own_files_in(folder: str) -> dict[str, str]:
 
 
 def _timed(arguments: Sequence[str], environment: dict[str, str]) -> _Taken:
+    """What a process takes; the CPU seconds of a session are those to its picture."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     began = time.perf_counter()
-    subprocess.run(
-        [sys.executable, *arguments], env=environment, check=True, stdout=subprocess.DEVNULL
+    process = subprocess.run(
+        [sys.executable, *arguments], env=environment, check=True, stdout=subprocess.PIPE, text=True
     )
     wall = time.perf_counter() - began
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return _Taken(wall, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return _Taken(wall, float(process.stdout) if SESSION in arguments else cpu)

@@ -187,8 +187,8 @@ def collector_paused(*, for_good: bool = False) -> Iterator[None]:
 
     Args:
         for_good: never search the objects that exist at the end of the block, not even when the
-            process ends. The search would take half as long as the import. Only if nothing but
-            modules was loaded so far.
+            process ends. The search would take half as long as the import. Only if nothing was
+            loaded so far but modules, and what lives as long as the process.
     """
     was_enabled = gc.isenabled()
     gc.disable()

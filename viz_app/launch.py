@@ -88,7 +88,7 @@ def _open_window(options: argparse.Namespace) -> int:
     if problem:
         return refuse(problem)
     share_one_heap()  # before any thread takes memory
-    with collector_paused():
+    with collector_paused(for_good=True):
         from .application import end_process, run_app
 
     return end_process(run_app(options.checkpoint, options.sentence, options.screenshot))

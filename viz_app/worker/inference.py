@@ -2,6 +2,7 @@
 
 import logging
 import queue
+import sys
 import threading
 import traceback
 from collections.abc import Callable
@@ -358,8 +359,9 @@ class InferenceWorker(QObject):
 
 
 def _load_translator(path: Path | None, device: str) -> OpenTranslator:
-    compute_on_one_thread()
-    with collector_paused():
+    # a search of torch's objects would stop the window for 0.2 s, and again at every tenth search
+    with collector_paused(for_good="torch" not in sys.modules):
+        compute_on_one_thread()
         from augenmerk.core.translation.translator import Translator
 
     translator = Translator.load(path, device)
