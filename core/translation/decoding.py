@@ -106,6 +106,7 @@ def greedy_search(
     max_steps: Sequence[int],
     rules: DecodingRules,
     forced: Sequence[ForcedIds] | None = None,
+    should_stop: Callable[[], bool] = lambda: False,
 ) -> list[list[int]]:
     """The most probable token at each step.
 
@@ -115,12 +116,14 @@ def greedy_search(
         max_steps: for each source the largest number of tokens to choose.
         rules: start, end and forbidden tokens.
         forced: for each source its forced tokens by step.
+        should_stop: called before each step.
 
     Returns:
         For each source the chosen ids, including the end token if there is one.
 
     Raises:
         NonFiniteError: the model's logits are not finite.
+        TranslationStoppedError: `should_stop` returned True.
     """
     states = encoding.states
     state = model.start_decoding(encoding, max(max_steps))
@@ -134,6 +137,8 @@ def greedy_search(
     rows = list(range(len(chosen)))
     going_on = [True] * len(rows)
     while any(going_on):
+        if should_stop():
+            raise TranslationStoppedError
         if sum(going_on) <= _MAX_GOING_ON * len(rows):
             open_indices = [index for index, is_open in enumerate(going_on) if is_open]
             selected = torch.tensor(open_indices, dtype=torch.long, device=states.device)

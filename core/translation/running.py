@@ -451,13 +451,19 @@ def translate_ids(
     beam: int = 1,
     length_penalty: float = 0.0,
     changes: Sequence[General] = (),
+    should_stop: Callable[[], bool] = lambda: False,
 ) -> list[list[int]]:
-    """The ids of the translations of a batch of sources, with these changes."""
+    """The ids of the translations of a batch of sources, with these changes.
+
+    Raises `TranslationStoppedError` if `should_stop`, called before each step, returned True.
+    """
     plain = plain_form(model)
     padded = pad(sources, plain.padding_id).to(plain.output.weight.device)
     encoding = model.encode(padded, interventions=compile_general(plain, changes, len(sources)))
     limits = [max_steps(len(row), run, rules) for row in sources]
     if beam > 1:
-        return beam_search(model, encoding, limits, rules, beam, length_penalty)
-    ends = rules.forced_ends(limits, [{}] * len(limits))
-    return greedy_search(model, encoding, limits, rules, ends if rules.forces_end else None)
+        return beam_search(
+            model, encoding, limits, rules, beam, length_penalty, should_stop=should_stop
+        )
+    ends = rules.forced_ends(limits, [{}] * len(limits)) if rules.forces_end else None
+    return greedy_search(model, encoding, limits, rules, ends, should_stop)

@@ -38,7 +38,14 @@ from .experiment import (
 )
 from .notes import Note
 from .present_model import PresentModel
-from .result import Coverage, ExperimentResult, RareWord, Translation, unfamiliar
+from .result import (
+    Coverage,
+    ExperimentResult,
+    RareWord,
+    Translation,
+    TranslationStoppedError,
+    unfamiliar,
+)
 from .running import (
     Hypothesis,
     Runner,
@@ -494,7 +501,8 @@ class Translator:
             into, beam, length_penalty: as for `translate`.
             changes: heads and networks that are changed throughout.
             on_progress: receives the number of sentences done, refused ones left out.
-            should_stop: called between batches; the rest is then left empty.
+            should_stop: called before each decoding step; the batch and the rest are then left
+                empty.
 
         Raises:
             ConfigError: as for `translate`.
@@ -514,18 +522,20 @@ class Translator:
         )
         done = 0
         for group in batches_by_length(lengths, batch_size):
-            if should_stop():
-                break
             batch = [accepted[member] for member in group]
-            chosen = translate_ids(
-                model,
-                [compiled.source.ids for _, compiled in batch],
-                self.run_config,
-                self.rules,
-                beam=beam,
-                length_penalty=length_penalty,
-                changes=changes,
-            )
+            try:
+                chosen = translate_ids(
+                    model,
+                    [compiled.source.ids for _, compiled in batch],
+                    self.run_config,
+                    self.rules,
+                    beam=beam,
+                    length_penalty=length_penalty,
+                    changes=changes,
+                    should_stop=should_stop,
+                )
+            except TranslationStoppedError:
+                break
             for (index, compiled), ids in zip(batch, chosen, strict=True):
                 hypotheses[index] = self.runner.hypothesis(
                     ids, compiled.max_steps, hypotheses[index].notes

@@ -284,9 +284,18 @@ class CorpusLoss:
 
 
 def corpus_loss(
-    model: Model, batches: Iterable[Batch], changes: Sequence[General] = ()
+    model: Model,
+    batches: Iterable[Batch],
+    changes: Sequence[General] = (),
+    parts_of: Callable[[Batch], Iterable[Batch]] = lambda batch: (batch,),
 ) -> CorpusLoss:
     """The model's loss over `batches`, without dropout. The mode of the model is restored.
+
+    Args:
+        model: the model.
+        batches: what it reads.
+        changes: heads and networks that are changed.
+        parts_of: the parts of a batch that are computed one by one.
 
     Raises:
         AnalysisError: a scaled head does not exist.
@@ -299,16 +308,19 @@ def corpus_loss(
     num_sentences = 0
     with torch.inference_mode():
         for batch in batches:
-            interventions = compile_general(plain, changes, len(batch.source))
-            encoding = model.encode(batch.source, interventions=interventions)
-            logits = model.decode(encoding, batch.target[:, :-1]).logits
-            loss = functional.cross_entropy(
-                logits.flatten(0, 1).float(),
-                batch.target[:, 1:].flatten(),
-                ignore_index=plain.padding_id,
-                reduction="sum",
-            )
-            sums.append(float(loss))
+            total = 0.0
+            for part in parts_of(batch):
+                interventions = compile_general(plain, changes, len(part.source))
+                encoding = model.encode(part.source, interventions=interventions)
+                logits = model.decode(encoding, part.target[:, :-1]).logits
+                loss = functional.cross_entropy(
+                    logits.flatten(0, 1).float(),
+                    part.target[:, 1:].flatten(),
+                    ignore_index=plain.padding_id,
+                    reduction="sum",
+                )
+                total += float(loss)
+            sums.append(total)
             counts.append(batch.num_target_tokens)
             num_sentences += len(batch.source)
     plain.train(was_training)

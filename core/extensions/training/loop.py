@@ -383,7 +383,8 @@ class EpochLoop:
         """Trains until the run is complete, reaches its step limit, or is stopped."""
         self._announce()
         if self.progress.step == 0:
-            self._add_to_film(None)
+            with contextlib.suppress(ValidationStoppedError):
+                self._add_to_film(None, self.should_stop)
         while True:
             if self._is_at_epoch_end:  # also that of a run that was stopped while it was validated
                 with contextlib.suppress(ValidationStoppedError):
@@ -520,7 +521,7 @@ class EpochLoop:
     ) -> EpochRecord:
         """Validates.
 
-        Raises `ValidationStoppedError` if `should_stop` returns true before a batch.
+        Raises `ValidationStoppedError` if `should_stop` returns true meanwhile.
         """
         self.on_event(events.PhaseStarted("Validating"))
         bleu = None
@@ -530,7 +531,7 @@ class EpochLoop:
             sample = self.validator.translate_sample(should_stop)
             self.on_event(sample)
             bleu = sample.bleu
-        self._add_to_film(loss.token_weighted)
+        self._add_to_film(loss.token_weighted, should_stop)
         return self._record(loss, bleu)
 
     def _record(self, loss: CorpusLoss, bleu: float | None) -> EpochRecord:
@@ -582,8 +583,8 @@ class EpochLoop:
         record = self._record(loss, None)
         self._keep(record, [*progress.history, record])
 
-    def _add_to_film(self, validation_loss: float | None) -> None:
-        frame = self.validator.translate_probe(validation_loss)
+    def _add_to_film(self, validation_loss: float | None, should_stop: events.ShouldStop) -> None:
+        frame = self.validator.translate_probe(validation_loss, should_stop)
         if frame is not None:
             self.checkpoints.save_frame(frame)
             self.on_event(frame)

@@ -32,8 +32,8 @@ NUM_EXAMPLES = 5
 PROBE_LENGTHS = range(8, 17)
 """Length in tokens of a suitable probe sentence: neither a heading nor a list."""
 _SAMPLE_SEED = "validation sample"
-_FORWARD_ONLY = 3
-"""The speed of a forward pass, relative to forward and backward together."""
+_FORWARD_SHARE = 0.5
+"""Tokens of a forward pass of about a second, per token of a micro-batch of 2 to 6 s."""
 _PARTS = 8
 """Number of places in the validation split to sample from, where the whole split would take too
 long."""
@@ -98,23 +98,23 @@ class Validator:
 
     @property
     def is_fast(self) -> bool:
-        """Whether validating on the whole split takes only seconds, so that it can be done after a
-        stop.
+        """Whether validating on the whole split takes about a second, so that it can be done after
+        a stop.
         """
-        limit = self._tokens_in_seconds()
+        limit = self._tokens_in_a_second()
         return limit is None or sum(map(_num_padded, self._batches)) <= limit
 
     def loss(self, should_stop: Callable[[], object] = lambda: False) -> CorpusLoss:
         """The loss of the whole validation split.
 
         Args:
-            should_stop: called before each batch.
+            should_stop: called about every second.
 
         Raises:
             DivergedError: it is not finite or exploded.
             ValidationStoppedError: `should_stop` returned true.
         """
-        return self._loss(_until_stopped(self._batches, should_stop))
+        return self._loss(self._batches, should_stop)
 
     def loss_on_subset(self) -> tuple[CorpusLoss, int]:
         """The loss on a subset of the split (all of it if `is_fast`), and the number of its pairs.
@@ -123,7 +123,7 @@ class Validator:
             DivergedError: the loss is not finite or exploded.
         """
         batches = self._batches
-        limit = self._tokens_in_seconds()
+        limit = self._tokens_in_a_second()
         if limit is not None and not self.is_fast:
             parts = [
                 part
@@ -135,17 +135,25 @@ class Validator:
             batches = parts[step // 2 :: step][:_PARTS]
         return self._loss(batches), sum(len(batch.source) for batch in batches)
 
-    def _tokens_in_seconds(self) -> int | None:
-        """Padded tokens of a forward pass that takes as long as a micro-batch; None if the device
-        is fast enough.
-        """
+    def _tokens_in_a_second(self) -> int | None:
+        """Padded tokens of a forward pass of about a second; None if the device is fast enough."""
         once = max_tokens_at_once(self.session.model.num_parameters, self.session.device)
-        return None if once is None else _FORWARD_ONLY * once
+        return None if once is None else int(_FORWARD_SHARE * once)
 
-    def _loss(self, batches: Iterable[Batch]) -> CorpusLoss:
+    def _loss(
+        self, batches: Iterable[Batch], should_stop: Callable[[], object] = lambda: False
+    ) -> CorpusLoss:
+        limit = self._tokens_in_a_second()
+
+        def parts_of(batch: Batch) -> Iterator[Batch]:
+            for part in (batch,) if limit is None else batch.split(limit, self.session.padding_id):
+                if should_stop():
+                    raise ValidationStoppedError
+                yield part
+
         try:
             with training_kernels(self.session.device):
-                loss = corpus_loss(self.session.model, batches)
+                loss = corpus_loss(self.session.model, batches, parts_of=parts_of)
         finally:
             self.session.model.train()
         if not math.isfinite(loss.token_weighted):
@@ -168,16 +176,12 @@ class Validator:
         """BLEU of the sample and the examples.
 
         Raises:
-            ValidationStoppedError: `should_stop` returned true before a batch.
+            ValidationStoppedError: `should_stop` returned true before a decoding step.
         """
         progress = self.session.progress
-
-        def check() -> bool:
-            if should_stop():
-                raise ValidationStoppedError
-            return False
-
-        hypotheses = self._translator().translate_corpus(self.sources, should_stop=check)
+        hypotheses = self._translator().translate_corpus(
+            self.sources, should_stop=_checking(should_stop)
+        )
         examples = [
             TranslatedExample(source, reference, hypothesis.text)
             for source, reference, hypothesis in zip(
@@ -193,15 +197,19 @@ class Validator:
             notes=summaries([hypothesis.notes for hypothesis in hypotheses], "sample sentences"),
         )
 
-    def translate_probe(self, validation_loss: float | None) -> FilmFrame | None:
-        """A frame of the film; None if there is no probe sentence."""
+    def translate_probe(
+        self, validation_loss: float | None, should_stop: Callable[[], object] = lambda: False
+    ) -> FilmFrame | None:
+        """A frame of the film; None if there is no probe sentence.
+
+        Raises `ValidationStoppedError` if `should_stop` returned true before a decoding step.
+        """
         if self.probe is None:
             return None
         progress = self.session.progress
         epoch = progress.epoch if progress.step else 0
-        return FilmFrame(
-            epoch, progress.step, validation_loss, self._translator().translate(self.probe)
-        )
+        translation = self._translator().translate(self.probe, should_stop=_checking(should_stop))
+        return FilmFrame(epoch, progress.step, validation_loss, translation)
 
     def _translator(self) -> Translator:
         """A translator with a copy of the current model."""
@@ -232,11 +240,15 @@ class Validator:
         return next(fitting, next((text for text in texts if text.strip()), None))
 
 
-def _until_stopped(batches: Iterable[Batch], should_stop: Callable[[], object]) -> Iterator[Batch]:
-    for batch in batches:
+def _checking(should_stop: Callable[[], object]) -> Callable[[], bool]:
+    """Raises `ValidationStoppedError` where the run should stop."""
+
+    def check() -> bool:
         if should_stop():
             raise ValidationStoppedError
-        yield batch
+        return False
+
+    return check
 
 
 def _num_padded(batch: Batch) -> int:

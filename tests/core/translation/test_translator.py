@@ -11,6 +11,7 @@ from augenmerk.core.checkpoint.file import save_checkpoint
 from augenmerk.core.device import DeviceChoice
 from augenmerk.core.errors import CheckpointError, ConfigError, DeviceError, TextError
 from augenmerk.core.extensions.analyses.alti import contributions_of
+from augenmerk.core.inference.compiled import CachedState
 from augenmerk.core.maps.capture import trace_translation
 from augenmerk.core.model.heads import Head
 from augenmerk.core.model.intervention_tensors import compile_interventions
@@ -360,6 +361,27 @@ def test_a_corpus_tells_how_far_it_is_and_stops_when_told(translator: Translator
     assert (
         translator.translate_corpus(texts, should_stop=lambda: True) == [Hypothesis("", ())] * 301
     )
+
+
+@pytest.mark.parametrize("beam", [1, 2])
+def test_a_corpus_stops_before_the_next_decoding_step(
+    translator: Translator, monkeypatch: pytest.MonkeyPatch, beam: int
+) -> None:
+    """Not only between batches: one of 192 sentences takes many seconds."""
+    num_steps = 0
+    read = CachedState.read
+
+    def count(state: CachedState, tokens: torch.Tensor) -> torch.Tensor:
+        nonlocal num_steps
+        num_steps += 1
+        return read(state, tokens)
+
+    monkeypatch.setattr(CachedState, "read", count)
+    hypotheses = translator.translate_corpus(
+        GERMAN[:3], beam=beam, should_stop=lambda: num_steps == 2
+    )
+    assert num_steps == 2
+    assert hypotheses == [Hypothesis("", ())] * 3
 
 
 def test_a_corpus_of_nothing_gives_nothing(translator: Translator) -> None:

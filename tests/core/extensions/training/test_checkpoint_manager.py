@@ -29,7 +29,9 @@ pytestmark = pytest.mark.training
 def validate_to(monkeypatch: pytest.MonkeyPatch, losses: list[float]) -> None:
     following = iter(losses)
     monkeypatch.setattr(
-        validation_module, "corpus_loss", lambda *arguments: CorpusLoss(next(following), 1.0, 1, 1)
+        validation_module,
+        "corpus_loss",
+        lambda *arguments, **parts: CorpusLoss(next(following), 1.0, 1, 1),
     )
 
 

@@ -112,7 +112,9 @@ def validate_to(monkeypatch: pytest.MonkeyPatch, losses: list[float]) -> None:
     """Makes the validations of the test give these losses, one after the other."""
     following = iter(losses)
     monkeypatch.setattr(
-        validation_module, "corpus_loss", lambda *arguments: CorpusLoss(next(following), 1.0, 1, 1)
+        validation_module,
+        "corpus_loss",
+        lambda *arguments, **parts: CorpusLoss(next(following), 1.0, 1, 1),
     )
 
 
@@ -393,8 +395,9 @@ class TestStop:
             assert len(said.of(StepDone)) == stop_after
 
     def test_it_is_asked_for_before_every_step_and_every_batch_of_a_validation(
-        self, tmp_path: Path
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
+        monkeypatch.setattr(validation_module.Validator, "translate_probe", lambda *arguments: None)
         run, asked = copy_run(num_epochs=1, sample_size=0), []
         _, said = record(run, tmp_path / "run", should_stop=lambda: asked.append(True))
         validation = validation_batches(copy_corpus(run).validation, run.training)
@@ -982,7 +985,9 @@ class TestRefusals:
         monkeypatch.setattr(
             validation_module,
             "corpus_loss",
-            lambda *arguments: dataclasses.replace(original(*arguments), token_weighted=math.nan),
+            lambda *arguments, **parts: dataclasses.replace(
+                original(*arguments, **parts), token_weighted=math.nan
+            ),
         )
         with pytest.raises(TrainingError, match="After step 7 the validation loss is nan"):
             record(copy_run(), tmp_path / "run")

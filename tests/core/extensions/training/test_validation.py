@@ -1,19 +1,30 @@
 """What a run says of its model at each validation, and that asking leaves no trace."""
 
+import dataclasses
 from pathlib import Path
+from typing import Any
 
 import pytest
+from torch import Tensor
 
 from augenmerk.core.checkpoint.file import load_checkpoint
 from augenmerk.core.device import DeviceChoice
 from augenmerk.core.errors import TextError
+from augenmerk.core.extensions.run_settings.presets import preset
 from augenmerk.core.extensions.training.corpora.parallel import SentencePairs
 from augenmerk.core.extensions.training.corpora.prepared import prepare
 from augenmerk.core.extensions.training.evaluation import evaluate
 from augenmerk.core.extensions.training.events import EpochDone, Noted, SampleTranslated
 from augenmerk.core.extensions.training.film import FilmFrame, frame_paths, read_film
 from augenmerk.core.extensions.training.session import TrainingSession
-from augenmerk.core.extensions.training.validation import NUM_EXAMPLES, Validator
+from augenmerk.core.extensions.training.validation import (
+    NUM_EXAMPLES,
+    ValidationStoppedError,
+    Validator,
+)
+from augenmerk.core.inference.compiled import CachedState
+from augenmerk.core.model.outputs import Encoding
+from augenmerk.core.model.transformer import Transformer
 from augenmerk.core.run_files import HISTORY, LAST
 from augenmerk.core.translation.translator import Translator
 from tests.core.extensions.training.runs import (
@@ -107,6 +118,69 @@ def test_a_sample_says_what_translate_says_about_its_sentences(tmp_path: Path) -
     assert (
         sample.notes[0] == f"1 of 1 sample sentences is read with unknown words (number 0). {note}"
     )
+
+
+class TestStop:
+    """What takes long asks before each step whether to stop, not only between batches."""
+
+    @pytest.mark.parametrize("what", ["sample", "probe"])
+    def test_a_translation_stops_before_the_next_decoding_step(
+        self, what: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        run = copy_run(sample_size=10)
+        validator = Validator(TrainingSession(run, copy_corpus(run), "cpu"), HERE, None)
+        num_steps = 0
+        read = CachedState._read
+
+        def count(state: CachedState, *arguments: Any) -> Tensor:
+            nonlocal num_steps
+            num_steps += 1
+            return read(state, *arguments)
+
+        monkeypatch.setattr(CachedState, "_read", count)
+
+        def should_stop() -> bool:
+            return num_steps == 3
+
+        with pytest.raises(ValidationStoppedError):
+            if what == "sample":
+                validator.translate_sample(should_stop)
+            else:
+                validator.translate_probe(None, should_stop)
+        assert num_steps == 3
+
+    def test_the_loss_stops_within_a_batch_that_takes_long(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        run = copy_run()
+        validator = Validator(TrainingSession(run, copy_corpus(run), "cpu"), HERE, None)
+        whole = validator.loss()
+        num_tokens: list[int] = []
+        encode = Transformer.encode
+
+        def note(model: Transformer, source: Tensor, **options: Any) -> Encoding:
+            num_tokens.append(source.numel())
+            return encode(model, source, **options)
+
+        monkeypatch.setattr(Transformer, "encode", note)
+        limit = max(batch.source.numel() for batch in validator._batches) // 3
+        monkeypatch.setattr(validator, "_tokens_in_a_second", lambda: limit)
+        assert validator.loss().token_weighted == pytest.approx(whole.token_weighted, rel=1e-5)
+        assert validator.loss().batch_mean == pytest.approx(whole.batch_mean, rel=1e-5)
+        assert max(num_tokens) <= limit
+        num_tokens.clear()
+        with pytest.raises(ValidationStoppedError):
+            validator.loss(lambda: len(num_tokens) == 2)
+        assert len(num_tokens) == 2
+
+    def test_what_follows_a_stop_takes_about_a_second(self) -> None:
+        """As many multiplications as a core does in one: 2 a parameter and token, of 0.7e11."""
+        run = preset("multi30k")
+        run = dataclasses.replace(run, data=copy_run().data)
+        session = TrainingSession(run, copy_corpus(run), "cpu")
+        limit = Validator(session, HERE, None)._tokens_in_a_second()
+        assert limit is not None
+        assert 2 * session.model.num_parameters * limit < 0.7e11
 
 
 class TestFilm:
