@@ -1,9 +1,11 @@
 """One thread that trains once; its events reach the window in batches."""
 
 import queue
+import sys
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 
 from PySide6.QtCore import QObject, QTimer, Signal
@@ -19,12 +21,14 @@ from augenmerk.core.extensions.training.events import (
     TrainingFinished,
     TrainingRequest,
 )
-from augenmerk.core.process import available_cores, compute_on
+from augenmerk.core.process import available_cores, collector_paused, compute_on
 
 from ...worker.inference import THREAD_PREFIX, Failure
 from ...worker.interpreter import interpreter_shared_fairly
 
 DRAIN_INTERVAL_MS = 200
+_IMPORTED_BY_OPTIMIZERS = "torch._dynamo"
+"""With SymPy, 200,000 objects; the first step of an optimizer imports it."""
 
 
 @dataclass(frozen=True)
@@ -193,10 +197,13 @@ def _read_and_train(
         on_event(PhaseStarted(text))
 
     on_phase("Loading PyTorch")
-    leave_a_core_to_the_window()
-    from augenmerk.core.extensions.training.corpora.multi30k import DownloadStoppedError
-    from augenmerk.core.extensions.training.inputs import load_models, read_corpus
-    from augenmerk.core.extensions.training.loop import train
+    # a search of their objects for garbage would stop the window for a quarter of a second
+    with collector_paused(for_good=_IMPORTED_BY_OPTIMIZERS not in sys.modules):
+        leave_a_core_to_the_window()
+        import_module(_IMPORTED_BY_OPTIMIZERS)
+        from augenmerk.core.extensions.training.corpora.multi30k import DownloadStoppedError
+        from augenmerk.core.extensions.training.inputs import load_models, read_corpus
+        from augenmerk.core.extensions.training.loop import train
 
     models = load_models(request.folder, resume=request.resume)
     try:
