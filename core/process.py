@@ -181,6 +181,19 @@ def share_one_heap() -> None:
             ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 1)
 
 
+def return_free_memory() -> None:
+    """Returns freed memory to the system, for after work that took much of it.
+
+    glibc keeps it if anything above it is still in use: 475 of 1,245 MB after four trainings of
+    `notebook`. No effect with other C libraries.
+    """
+    if sys.platform.startswith("linux"):
+        import ctypes
+
+        with contextlib.suppress(OSError, AttributeError):  # musl has no malloc_trim
+            ctypes.CDLL(None).malloc_trim(0)
+
+
 @contextmanager
 def collector_paused(*, for_good: bool = False) -> Iterator[None]:
     """Collects no garbage within the block: of half a million objects of torch, nearly all stay.

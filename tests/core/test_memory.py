@@ -57,3 +57,26 @@ def test_a_library_that_does_not_fit_into_memory_is_told_as_such(
 
 def _raise(error: Exception) -> str:
     raise error
+
+
+RETURN_MEMORY = """
+from tests.viz_app.soak_window import resident_mb
+from augenmerk.core.process import return_free_memory, share_one_heap
+
+share_one_heap()
+blocks = [bytearray(5_000) for _ in range(40_000)]
+in_use = blocks[-1]  # above all others
+before = resident_mb()
+del blocks
+return_free_memory()
+print(before - resident_mb())
+"""
+
+
+@pytest.mark.subprocess
+@pytest.mark.heavy
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="glibc keeps it")
+def test_freed_memory_is_returned_although_something_above_it_is_in_use() -> None:
+    result = run_python("-c", RETURN_MEMORY)
+    assert result.returncode == 0, result.stderr
+    assert float(result.stdout) > 150

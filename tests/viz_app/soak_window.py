@@ -11,8 +11,6 @@ status 1 if they do.
 """
 
 import argparse
-import contextlib
-import ctypes
 import gc
 import os
 import random
@@ -31,7 +29,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from augenmerk.core.model.heads import Head
-from augenmerk.core.process import share_one_heap, tune_process
+from augenmerk.core.process import return_free_memory, share_one_heap, tune_process
 from augenmerk.core.translation.experiment import HeadScaled
 from augenmerk.viz_app.extensions.train.state import Status
 from augenmerk.viz_app.main_window import MainWindow
@@ -113,8 +111,7 @@ class Soak:
         QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
         clear_cache_of_attributes()
         gc.collect()
-        with contextlib.suppress(OSError, AttributeError):  # the C library of Linux alone has it
-            ctypes.CDLL(None).malloc_trim(0)
+        return_free_memory()
         return Counts(
             seconds=time.monotonic() - self._began,
             memory_mb=resident_mb(),

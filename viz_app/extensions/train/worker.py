@@ -21,7 +21,12 @@ from augenmerk.core.extensions.training.events import (
     TrainingFinished,
     TrainingRequest,
 )
-from augenmerk.core.process import available_cores, collector_paused, compute_on
+from augenmerk.core.process import (
+    available_cores,
+    collector_paused,
+    compute_on,
+    return_free_memory,
+)
 
 from ...worker.inference import THREAD_PREFIX, Failure
 from ...worker.interpreter import interpreter_shared_fairly
@@ -151,6 +156,7 @@ class TrainingRun(QObject):
             result = None
         except Exception as error:  # any error must reach the window
             result = TrainingFailure.of(error)
+        return_free_memory()
         self._queue.put(_Ended(result))
 
     def _stop_request(self) -> bool | StopRequest:
