@@ -200,15 +200,26 @@ class CachedState:
         self.step += 1
         return decoder.output(states)[:, 0]
 
-    def read_all(self, target: Tensor, *, need_maps: bool = False) -> ModelOutput:
-        """Teacher forcing of the ids [B, T]; `read` then continues from any `step` up to T."""
-        self.step = 0
-        mask = self.compiled.model.target_mask(target, self.interventions)
-        states, decoder_maps, cross_maps = self.compiled.decoder.read(target, self, mask, need_maps)
+    def read_all(
+        self, target: Tensor, *, need_maps: bool = False, before: ModelOutput | None = None
+    ) -> ModelOutput:
+        """Teacher forcing of the ids [B, T]; `read` then continues from any `step` up to T.
+
+        Args:
+            target: the ids.
+            need_maps: whether the output holds maps.
+            before: the rows of an earlier pass over the first tokens, which are not computed again.
+        """
+        self.step = first = 0 if before is None else before.logits.size(1)
+        mask = self.compiled.model.target_mask(target, self.interventions)[:, :, first:]
+        states, decoder_maps, cross_maps = self.compiled.decoder.read(
+            target[:, first:], self, mask, need_maps
+        )
         self.step = target.size(1)
-        return ModelOutput(
+        output = ModelOutput(
             self.compiled.decoder.output(states), self.encoder_maps, decoder_maps, cross_maps
         )
+        return output if before is None else before.followed_by(output)
 
     def select(self, rows: Tensor) -> None:
         """Keeps (or repeats, or reorders) the batch rows with these indices [B']."""

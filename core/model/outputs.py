@@ -2,7 +2,9 @@
 
 from dataclasses import dataclass, replace
 
+import torch
 from torch import Tensor
+from torch.nn import functional
 
 from .interventions import NO_INTERVENTIONS, Interventions
 
@@ -22,6 +24,28 @@ class ModelOutput:
     encoder_maps: Tensor | None = None
     decoder_maps: Tensor | None = None
     cross_maps: Tensor | None = None
+
+    def first_rows(self, num_rows: int) -> "ModelOutput":
+        """The rows of the first target tokens, which see no later ones."""
+        decoder_maps, cross_maps = self.decoder_maps, self.cross_maps
+        if decoder_maps is not None and cross_maps is not None:
+            decoder_maps = decoder_maps[..., :num_rows, :num_rows]
+            cross_maps = cross_maps[..., :num_rows, :]
+        return ModelOutput(self.logits[:, :num_rows], self.encoder_maps, decoder_maps, cross_maps)
+
+    def followed_by(self, rest: "ModelOutput") -> "ModelOutput":
+        """These rows and those of the target tokens after them."""
+        decoder_maps, cross_maps = self.decoder_maps, self.cross_maps
+        if decoder_maps is not None and cross_maps is not None:
+            assert rest.decoder_maps is not None
+            assert rest.cross_maps is not None
+            unseen = rest.decoder_maps.size(-1) - decoder_maps.size(-1)
+            decoder_maps = torch.cat(
+                [functional.pad(decoder_maps, (0, unseen)), rest.decoder_maps], dim=-2
+            )
+            cross_maps = torch.cat([cross_maps, rest.cross_maps], dim=-2)
+        logits = torch.cat([self.logits, rest.logits], dim=1)
+        return ModelOutput(logits, self.encoder_maps, decoder_maps, cross_maps)
 
 
 @dataclass(frozen=True, eq=False)

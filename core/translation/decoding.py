@@ -22,7 +22,7 @@ import torch
 from torch import Tensor
 
 from ..config import DecodingConfig
-from ..inference.compiled import Model, State, plain_form
+from ..inference.compiled import CachedState, Model, State, plain_form
 from ..model.non_finite import is_finite, non_finite
 from ..model.outputs import Encoding, ModelOutput
 from ..padding import pad
@@ -397,14 +397,17 @@ def verified_greedy(
     forbidden = forbidding(model, rules, encoding.states)
     passes: dict[int, TargetPass] = {}
     longest = 0
+    right_rows: ModelOutput | None = None
     state = model.start_decoding(encoding, limit)
     guesses = _Guesses(forbidden)
+    # of several sentences, the right ones end at different tokens
+    can_keep_rows = len(sentences) == 1 and isinstance(state, CachedState)
     while sentences:
         _complete(guesses, state.restarted(), sentences, rules, should_stop)
         if should_stop():
             raise TranslationStoppedError
         output, best = _pass(
-            state, sentences, rules, forbidden, need_maps, longest, plain.padding_id
+            state, sentences, rules, forbidden, need_maps, longest, plain.padding_id, right_rows
         )
         left = []
         for row, (sentence, tokens) in enumerate(zip(sentences, best, strict=True)):
@@ -417,6 +420,7 @@ def verified_greedy(
                 # two passes of different shapes round differently, and differ on it
                 if sentence.num_right <= before:
                     longest = limit  # then all that follow are of one shape
+                    right_rows = None
                     # NaN differs however often it is computed
                     if not is_finite(output.logits[row, : len(tokens)]):
                         raise non_finite(
@@ -425,6 +429,8 @@ def verified_greedy(
         if left and len(left) < len(sentences):
             state.select(torch.tensor(left, device=encoding.states.device))
         sentences = [sentences[row] for row in left]
+        if can_keep_rows and sentences and not longest:
+            right_rows = output.first_rows(sentences[0].num_right)
     return [passes[index] for index in range(len(passes))]
 
 
@@ -537,11 +543,18 @@ def _pass(
     need_maps: bool,
     longest: int,
     padding_id: int,
+    right_rows: ModelOutput | None,
 ) -> tuple[ModelOutput, list[list[int]]]:
-    """One pass over the drafts, at least `longest` tokens long; the best token after each."""
+    """One pass over the drafts, at least `longest` tokens long; the best token after each.
+
+    `right_rows` of an earlier pass are not computed again.
+    """
     read = [[rules.start_id, *sentence.draft[:-1]] for sentence in sentences]
     padded = pad(read, padding_id, longest)
-    output = state.read_all(padded.to(forbidden.later.device), need_maps=need_maps)
+    if right_rows is None or not isinstance(state, CachedState):
+        output = state.read_all(padded.to(forbidden.later.device), need_maps=need_maps)
+    else:
+        output = state.read_all(padded, need_maps=need_maps, before=right_rows)
     best = forbidden.best_of(output.logits).tolist()
     return output, [
         [

@@ -14,7 +14,12 @@ from torch.nn import functional
 
 from augenmerk.core.inference import compiled as compiled_module
 from augenmerk.core.inference import products
-from augenmerk.core.inference.compiled import PLAIN_VARIABLE, CachedState, CompiledTransformer
+from augenmerk.core.inference.compiled import (
+    PLAIN_VARIABLE,
+    CachedState,
+    CompiledTransformer,
+    Decoder,
+)
 from augenmerk.core.inference.products import RoundedProduct, has_rounded_products
 from augenmerk.core.model.heads import ATTENTION_KINDS, networks_of
 from augenmerk.core.translation import decoding
@@ -369,8 +374,8 @@ def test_passes_that_differ_by_rounding_end_all_the_same(
     expected = decode(bundled, [compiled], [()])[0].ids
     real, lengths = decoding._pass, []
 
-    def flipping(state, sentences, rules, forbidden, need_maps, longest, padding_id):
-        output, best = real(state, sentences, rules, forbidden, need_maps, longest, padding_id)
+    def flipping(state, sentences, rules, forbidden, need_maps, longest, *others):
+        output, best = real(state, sentences, rules, forbidden, need_maps, longest, *others)
         lengths.append(output.logits.size(1))
         if not longest and len(best[0]) > 3:
             best[0][3] = 5 + len(lengths) % 2
@@ -381,6 +386,30 @@ def test_passes_that_differ_by_rounding_end_all_the_same(
     assert target_pass.ids == expected
     assert lengths[-1] == compiled.max_steps
     assert len(lengths) < 8
+
+
+@pytest.mark.heavy
+def test_only_rows_after_the_first_wrong_token_are_computed_again(
+    bundled: Translator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compiled = bundled.compile(Experiment("Zwei Hunde spielen im Schnee."))
+    (expected,) = decode(bundled, [compiled], [()], need_maps=True)
+    (whole,) = decode(bundled, [compiled], [expected.ids], need_maps=True)
+    nums_rows, read = [], Decoder.read
+
+    def count(decoder, ids, state, mask, need_maps):
+        if need_maps:
+            nums_rows.append(ids.size(1))
+        return read(decoder, ids, state, mask, need_maps)
+
+    monkeypatch.setattr(Decoder, "read", count)
+    draft = [*expected.ids[:4], expected.ids[4] + 1, *expected.ids[5:]]
+    (parts,) = decode(bundled, [compiled], [draft], need_maps=True)
+    assert nums_rows == [len(draft), len(expected.ids) - 5]
+    assert parts.ids == expected.ids
+    for name in ("logits", "decoder_maps", "cross_maps"):
+        actual, wanted = getattr(parts.output, name), getattr(whole.output, name)
+        torch.testing.assert_close(actual, wanted, rtol=0, atol=1e-4)
 
 
 def rounding_limit(states: Tensor, weight: Tensor, scales: Tensor) -> Tensor:
