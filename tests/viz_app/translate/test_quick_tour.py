@@ -10,6 +10,7 @@ from augenmerk.core.extensions.lessons.lesson_file import Lesson
 from augenmerk.core.maps.roles import POSITION_SHARE
 from augenmerk.core.model.heads import Head
 from augenmerk.core.quantities import percent_in_words
+from augenmerk.core.resources import example_sentences
 from augenmerk.viz_app.extensions.examples.gallery import gallery
 from augenmerk.viz_app.extensions.lessons.lesson_documents import shipped_lessons
 from augenmerk.viz_app.extensions.tour.part import TourPart
@@ -66,8 +67,9 @@ def test_five_steps_lead_from_a_cell_to_the_learn_page(
     share = state.translation.maps.encoder[previous.layer, previous.head].diagonal(-1).mean()
     assert f"{percent_in_words(share)} of its attention to the token before" in steps.text.text()
     assert share > POSITION_SHARE
-    with qtbot.waitSignal(window.translation_shown, timeout=20_000):
-        qtbot.mouseClick(steps.next_button, Qt.MouseButton.LeftButton)
+    own_text = state.experiment.source_text
+    qtbot.mouseClick(steps.next_button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: "becomes" in steps.text.text(), timeout=20_000)
     assert state.experiment.heads_off == {
         head for head in state.maps.all_heads if head.kind == "cross"
     }
@@ -79,9 +81,8 @@ def test_five_steps_lead_from_a_cell_to_the_learn_page(
     with qtbot.waitSignal(window.translation_shown, timeout=20_000):
         state.submit(toggle(head))
     assert "Nothing tells the decoder" not in steps.text.text(), "one head is on again"
-    own_text = state.experiment.source_text
     qtbot.mouseClick(steps.next_button, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: "becomes" in steps.text.text(), timeout=20_000)
+    qtbot.waitUntil(lambda: "looked at" in steps.text.text(), timeout=20_000)
     assert state.result is not None
     (row,) = state.result.experiment.attention_rows
     assert state.result.original.predicted_tokens[row.row] == "garden"
@@ -259,6 +260,50 @@ def test_another_model_is_opened_at_the_last_step_although_it_has_fewer_steps(
     assert "Type a sentence of your own" in steps.text.text()
     steps.go_on()
     qtbot.waitUntil(lambda: not window.findChildren(QuickTour))
+
+
+@pytest.mark.parametrize("sentence", example_sentences()[:3])
+def test_without_cross_attention_another_translation_begins(
+    qtbot: QtBot, make_window: MakeWindow, sentence: str
+) -> None:
+    """The first example is about a man in a blue shirt, like all that the model then writes."""
+    window = make_window(None, sentence=sentence, loader=open_once)
+    offer_tour_in(window)
+    for _ in range(2):
+        steps_of(window).go_on()
+    result = None
+
+    def is_changed() -> bool:
+        nonlocal result
+        result = window.state.result
+        return result is not None and result.is_changed
+
+    qtbot.waitUntil(is_changed)
+    assert result is not None
+    before, after = (translation.text.split() for translation in (result.original, result.changed))
+    assert not set(before[:4]) & set(after[:4]) - {"A", "a"}
+    assert (
+        f"“{result.original.text}” becomes “{result.changed.text}”" in steps_of(window).text.text()
+    )
+
+
+@pytest.mark.parametrize("num_steps", [2, 3])
+@pytest.mark.parametrize("leaves", ["skip", "go_on"])
+def test_changes_are_undone_although_another_model_was_opened(
+    qtbot: QtBot, window: MainWindow, untrained_checkpoint: Path, num_steps: int, leaves: str
+) -> None:
+    steps, state = steps_of(window), window.state
+    own_text = state.experiment.source_text
+    for _ in range(num_steps):
+        steps.go_on()
+    qtbot.waitUntil(lambda: state.result is not None and state.result.is_changed)
+    window.open_model(untrained_checkpoint)
+    qtbot.waitUntil(lambda: state.model is not None and not state.model.is_bundled)
+    qtbot.waitUntil(lambda: not state.request.is_running)
+    assert steps.next_button.text() == ("Your own sentence", "Learn more")[num_steps - 2]
+    getattr(steps, leaves)()
+    assert (state.experiment.source_text, state.experiment.interventions) == (own_text, ())
+    qtbot.waitUntil(lambda: state.result is not None and not state.result.is_changed)
 
 
 def test_they_stand_on_the_translate_page_alone_and_once(qtbot: QtBot, window: MainWindow) -> None:

@@ -3,13 +3,22 @@
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QPushButton, QWidget
 
+from ...state.experiment_editor import edit_text, reset
 from ...state.experiment_state import ExperimentState
 from ...theme import PANEL_MARGIN, set_role
 from ...widgets.buttons import flat_button
 from ...widgets.commands import Command, add_shortcut
 from ...widgets.labels import label
 from ...widgets.layouts import row_of
-from .steps import MovedRow, PositionalHead, StrongestCell, SwitchedOffHeads, TourStep, Typing
+from .steps import (
+    SENTENCE,
+    MovedRow,
+    PositionalHead,
+    StrongestCell,
+    SwitchedOffHeads,
+    TourStep,
+    Typing,
+)
 
 SELECTING = ("label_mode", "hides_wrapping", "hides_punctuation", "merges_words")
 """Settings that make other cells of the same weights."""
@@ -44,6 +53,7 @@ class QuickTour(QFrame):
         self.place = 0
         self.has_begun = False
         self._row = MovedRow(state)
+        self._own_text: str | None = None  # the reader's sentence, until a change is undone
         first = StrongestCell(state), PositionalHead(state), SwitchedOffHeads(state)
         self._all_steps: tuple[TourStep, ...] = *first, self._row, Typing(state)
         self.text = label("reading", wraps=True)
@@ -68,10 +78,13 @@ class QuickTour(QFrame):
         self._on_result()
 
     @property
+    def _is_bundled(self) -> bool:
+        return self._state.model is not None and self._state.model.is_bundled
+
+    @property
     def _steps(self) -> list[TourStep]:
         """The steps with the model in use: the row is one of the bundled model."""
-        is_bundled = self._state.model is not None and self._state.model.is_bundled
-        return [step for step in self._all_steps if is_bundled or step is not self._row]
+        return [step for step in self._all_steps if self._is_bundled or step is not self._row]
 
     @property
     def _step(self) -> TourStep:
@@ -97,6 +110,8 @@ class QuickTour(QFrame):
             self.setVisible(True)
             self._show_step()
             self.begun.emit()
+        elif self._is_last and self._own_text is not None:
+            self._show_step()  # another model was opened, which has no further step
         else:
             self._step.follow_result()
             self._say()
@@ -112,32 +127,43 @@ class QuickTour(QFrame):
 
     def skip(self) -> None:
         """Ends the tour and undoes its changes, unless the last step already did."""
-        # the first two steps change only the view
-        has_changed = self.place > 1 and not self._is_last
         self.ended.emit()
-        if has_changed:
-            self._row.restore()
+        self._undo_changes()
 
     def _show_step(self) -> None:
-        is_last = self._is_last
+        self._undo_changes()
+        if self._step.changes:
+            self._own_text = self._state.experiment.source_text
+            self._state.submit(reset)
+            if self._is_bundled:
+                self._state.submit(edit_text(SENTENCE))
         self._step.begin()
-        if is_last:
-            self._row.restore()
+        if self._is_last:
             self.typing_wanted.emit()
-        next_button = "Learn more" if is_last else self._steps[self.place + 1].button
-        self.next_button.setText(next_button)
-        self.skip_button.setText("Done" if is_last else "Skip")  # nothing is left to skip
-        self._count.setText(
-            f"{self.place + 1} of {len(self._steps)}{'' if is_last else ' · key: Enter'}"
-        )
         self._say()
+
+    def _undo_changes(self) -> None:
+        """Resets the changes of the step before, and restores the reader's own sentence."""
+        if self._own_text is None:
+            return
+        if self._state.experiment.interventions:
+            self._state.submit(reset)
+        if self._state.experiment.source_text == SENTENCE:
+            self._state.submit(edit_text(self._own_text))
+        self._own_text = None
 
     def _say(self) -> None:
         """Shows the sentence of the step, about the present result and the present cells of the
-        map.
+        map, and what follows with the model in use.
         """
-        if self.has_begun and self._state.translation is not None:
-            self.text.setText(self._step.text())
+        if not self.has_begun or self._state.translation is None:
+            return
+        steps, is_last = self._steps, self._is_last
+        place = min(self.place, len(steps) - 1)
+        self.next_button.setText("Learn more" if is_last else steps[place + 1].button)
+        self.skip_button.setText("Done" if is_last else "Skip")  # nothing is left to skip
+        self._count.setText(f"{place + 1} of {len(steps)}{'' if is_last else ' · key: Enter'}")
+        self.text.setText(self._step.text())
 
 
 QUICK_TOUR_COMMANDS = (

@@ -7,15 +7,18 @@ from augenmerk.core.model.heads import ATTENTION_KINDS, Head, heads_in
 from augenmerk.core.quantities import percent_in_words
 from augenmerk.core.text.subwords import WORD_MARK
 from augenmerk.core.translation.experiment import HeadScaled, in_groups
-from augenmerk.core.translation.result import Translation
+from augenmerk.core.translation.result import ExperimentResult, Translation
 
-from ...state.experiment_editor import edit_text, intervene, move_row, reset
+from ...state.experiment_editor import intervene, move_row
 from ...state.experiment_state import ExperimentState
 from ...state.head_roles import clearest_head
 from ...state.map_view import MapView, Pair
 
 MIN_WEIGHT = 0.5
-ROW_SENTENCE = "Ein Mädchen baut einen Schneemann im Garten."
+SENTENCE = "Ein Mädchen baut einen Schneemann im Garten."
+"""The sentence that the tour changes with the bundled model: without any source, the model always
+writes about a man in a blue shirt, which a reader's own sentence may be about, too.
+"""
 ROW_HEAD = Head("cross", 1, 7)
 ROW_WORD, ROW_KEY = "garden", "baut"
 """With the bundled model, this row of this head changes the translation: see `MovedRow`."""
@@ -28,10 +31,12 @@ class TourStep:
 
     Attributes:
         button: the text of the button that leads to it.
+        changes: whether it changes the experiment.
         state: the experiment on the screen.
     """
 
     button: ClassVar[str] = ""
+    changes: ClassVar[bool] = False
 
     def __init__(self, state: ExperimentState) -> None:
         self.state = state
@@ -128,6 +133,7 @@ class SwitchedOffHeads(TourStep):
     """Switches all heads of cross-attention off."""
 
     button = "Switch heads off"
+    changes = True
 
     def begin(self) -> None:
         state = self.state
@@ -145,36 +151,29 @@ class SwitchedOffHeads(TourStep):
                 "again…"
             )
         heads = self.state.maps.all_heads
-        text = result.changed.text
         off = ", ".join(name for name, _ in in_groups(result.experiment.interventions, heads))
-        effect = (
-            "The words stay the same." if text == result.original.text else f"Now it says “{text}”"
-        )
         sees_nothing = result.experiment.heads_off.issuperset(
             head for head in heads if head.kind == "cross"
         )
         why = " Nothing tells the decoder what the sentence says." if sees_nothing else ""
         return (
-            f"**{off[0].upper()}{off[1:]}**.{why} {effect} A single head is rarely missed: "
+            f"**{off[0].upper()}{off[1:]}**.{why} {_effect_of(result)} A single head is rarely missed: "
             "right-click a small map to switch it off."
         )
 
 
 class MovedRow(TourStep):
-    """Translates a sentence of its own and moves the attention of one word in it."""
+    """Moves the attention of one word in the tour's sentence."""
 
     button = "Move attention"
+    changes = True
 
     def __init__(self, state: ExperimentState) -> None:
         super().__init__(state)
-        self._own_text = ""
         self._is_moved = False
 
     def begin(self) -> None:
         self._is_moved = False
-        self._own_text = self.state.experiment.source_text
-        self.state.submit(reset)
-        self.state.submit(edit_text(ROW_SENTENCE))
         self.state.intents.choose_head(ROW_HEAD)
         self.state.selection.clear_marks()
 
@@ -208,23 +207,10 @@ class MovedRow(TourStep):
                 ].argmax()
             )
         ]
-        same = result.changed.text == result.original.text
-        effect = (
-            "The words stay the same."
-            if same
-            else f"“{result.original.text}” becomes “{result.changed.text}”"
-        )
         return (
             f"This head looked at **{looked_at}** to predict **{ROW_WORD}**. Its weights are now "
-            f"set by hand to **{ROW_KEY}**. {effect} The tab *Steps* sets any weights."
+            f"set by hand to **{ROW_KEY}**. {_effect_of(result)} The tab *Steps* sets any weights."
         )
-
-    def restore(self) -> None:
-        """Resets all changes and restores the reader's own sentence."""
-        if self.state.experiment.interventions:
-            self.state.submit(reset)
-        if self._own_text and self.state.experiment.source_text == ROW_SENTENCE:
-            self.state.submit(edit_text(self._own_text))
 
 
 class Typing(TourStep):
@@ -244,6 +230,12 @@ class Typing(TourStep):
             f"Type a sentence of your own.{knows} Ctrl+K lists all commands, F1 explains what "
             "you click on."
         )
+
+
+def _effect_of(result: ExperimentResult) -> str:
+    """What the changes do to the translation, as a sentence."""
+    before, after = result.original.text, result.changed.text
+    return "The words stay the same." if before == after else f"“{before}” becomes “{after}”"
 
 
 def _share_of_previous(translation: Translation, head: Head) -> float:
