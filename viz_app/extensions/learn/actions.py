@@ -159,7 +159,10 @@ def name_rows(state: ExperimentState, value: str) -> None:
 
 
 def reset(state: ExperimentState, value: str) -> None:
-    """Resets all changes, including a forced translation."""
+    """Resets all changes, including a forced translation and the pin of a row set by hand."""
+    pinned, changed = state.selection.pinned, state.experiment.attention_rows
+    if pinned and (state.selection.head, pinned.query) in ((row.head, row.row) for row in changed):
+        state.selection.pinned = None
     if state.experiment.interventions:
         state.submit(experiment_editor.reset)
     if isinstance(state.experiment.output, GivenTarget):

@@ -317,8 +317,8 @@ def _judge_second_choice(
     assert step is not None
     rest_before = before.predicted_ids[step + 1 :]
     rest_after = after.predicted_ids[step + 1 :]
-    # “is standing on” becomes “standing on”: the same words follow “standing”
-    skips_a_word = rest_before == (after.predicted_ids[step], *rest_after)
+    # “is standing on” becomes “standing on” or “stands on”: the same words follow
+    skips_a_word = rest_before[1:] == rest_after
     choice = "same" if rest_after == rest_before or skips_a_word else "other"
     change = after.log_probability - before.log_probability
     because = {

@@ -92,6 +92,36 @@ class HeadPointsJob(TranslationJob):
         )
 
 
+NUM_PADDING = 4
+
+
+class PaddingJob(TranslationJob):
+    """[2, S + 4], the attention of all heads of the encoder to the sentence with `<pad>` after it,
+    with the padding mask and without: means over heads and over the queries of the sentence.
+    """
+
+    def run(
+        self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop
+    ) -> FloatArray:
+        """See `Job.run`."""
+        import torch
+
+        from augenmerk.core.padding import pad
+
+        model, num_source = translator.model, len(self.translation.source_ids)
+        source = pad([self.translation.source_ids], model.padding_id, num_source + NUM_PADDING)
+        source = source.to(model.output.weight.device)
+        shares = []
+        with torch.inference_mode():
+            for mask in (model.source_mask(source), None):
+                states, layers = model.source_embedding(source), []
+                for layer in model.encoder_layers:
+                    states, maps = layer(states, mask, need_maps=True)  # maps: [1, H, S, S]
+                    layers.append(maps[0, :, :num_source].mean(dim=(0, 1)))
+                shares.append(torch.stack(layers).mean(dim=0).float().cpu())
+        return read_only(torch.stack(shares).numpy())
+
+
 @dataclass(frozen=True)
 class NetworksOffJob(Job):
     """A translation with each feed-forward network off in turn.

@@ -10,11 +10,13 @@ from augenmerk.core.counting import display_text
 from augenmerk.core.model.heads import ATTENTION_KINDS, AttentionKind, networks_of
 from augenmerk.core.quantities import percent, percent_in_words
 from augenmerk.core.text.subwords import WORD_MARK
-from augenmerk.core.translation.result import Translation
+from augenmerk.core.translation.result import Alternative, Translation
 
 from ...state.experiment_state import ExperimentState
 
 UNKNOWN, NO_BREAK = "…", "\u00a0"
+LEAST_CHANCE, NUM_STEM_LETTERS = 0.1, 4
+"""The least probability of a second choice, and the first letters that forms of a word share."""
 
 
 def place_to_remove(translation: Translation) -> int | None:
@@ -41,20 +43,32 @@ def removable_word(state: ExperimentState, translation: Translation) -> str:
 
 
 def unsure_step(translation: Translation) -> int | None:
-    """The step, from 0, with the closest two best candidates that both begin a word."""
-    gaps = {
-        step: first.probability - second.probability
-        for step, (first, second, *_) in enumerate(translation.alternatives)
+    """The step, from 0, with the closest two best candidates that both begin a word.
+
+    Steps with a fair second choice come first: one that has a chance, and is no form of the word
+    that follows anyway, as “reads” before “reading”.
+    """
+    following = *translation.predicted_tokens[1:], ""
+    steps = [
+        (not _is_fair(second, next_token), first.probability - second.probability, step)
+        for step, ((first, second, *_), next_token) in enumerate(
+            zip(translation.alternatives, following, strict=True)
+        )
         if all(
             candidate.entry.startswith(WORD_MARK) and candidate.token.isalpha()
             for candidate in (first, second)
         )
-    }
-    return min(gaps, key=lambda step: gaps[step], default=None)
+    ]
+    return min(steps, default=(True, 0.0, None))[2]
+
+
+def _is_fair(second: Alternative, next_token: str) -> bool:
+    is_form = second.token[:NUM_STEM_LETTERS] == next_token.strip(WORD_MARK)[:NUM_STEM_LETTERS]
+    return second.probability >= LEAST_CHANCE and not is_form
 
 
 def unsure_step_number(state: ExperimentState, translation: Translation) -> str:
-    """The step where the model is least certain, from 1."""
+    """The number of the `unsure_step`, from 1."""
     step = unsure_step(state.original or translation)
     return UNKNOWN if step is None else str(step + 1)
 
@@ -81,6 +95,11 @@ def _head_width(state: ExperimentState, shown: Translation) -> int:
 def plain(tokens: Iterable[str]) -> tuple[str, ...]:
     """The tokens without marks of words."""
     return tuple(token.replace(WORD_MARK, "") for token in tokens)
+
+
+def whole_percent(share: float) -> str:
+    """A share in a cell: "57", "<1" or ">99"; "0" is nothing at all."""
+    return percent(share).removesuffix("%").replace(" ", "")
 
 
 def pair_tokens(

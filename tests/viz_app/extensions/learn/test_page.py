@@ -17,7 +17,8 @@ from augenmerk.core.counting import display_text
 from augenmerk.core.extensions.training.history_file import read_history
 from augenmerk.core.maps.capture import trace_translation
 from augenmerk.core.model.heads import Head, Network
-from augenmerk.core.resources import resource_path
+from augenmerk.core.quantities import percent_in_words
+from augenmerk.core.resources import example_sentences, resource_path
 from augenmerk.core.translation.experiment import (
     AttentionRow,
     Beam,
@@ -74,7 +75,7 @@ from augenmerk.viz_app.extensions.learn.figures.training import RatesFigure, Smo
 from augenmerk.viz_app.extensions.learn.job import HeadPoint
 from augenmerk.viz_app.extensions.learn.page import LearnPage
 from augenmerk.viz_app.extensions.learn.sentence import FIRST_EXAMPLE
-from augenmerk.viz_app.extensions.learn.values import UNKNOWN
+from augenmerk.viz_app.extensions.learn.values import UNKNOWN, unsure_step
 from augenmerk.viz_app.heatmap.heatmap import row_height
 from augenmerk.viz_app.heatmap.labelled_matrix import MatrixCell
 from augenmerk.viz_app.state import map_text
@@ -208,6 +209,10 @@ def test_no_answer_is_given_before_a_choice(page: LearnPage) -> None:
     assert prediction.verdict.text() == ""
 
 
+def texts_of(widget: QWidget) -> list[str]:
+    return [label.text() for label in widget.findChildren(QLabel)]
+
+
 def test_tokens_are_counted_in_the_sentence_that_was_typed(qtbot: QtBot, page: LearnPage) -> None:
     view = chapter(qtbot, page, "words")
     verdict = answer(qtbot, view.text.predictions[0], "fewer")
@@ -219,7 +224,10 @@ def test_tokens_are_counted_in_the_sentence_that_was_typed(qtbot: QtBot, page: L
     assert "Schneeballschlacht" in view.text.texts[1][1].text()
     figure = view.figures[0]
     assert isinstance(figure, TokensFigure)
-    assert len(figure.sides) == 2
+    source, target = figure.sides
+    assert "schneeballschlacht" in texts_of(source)
+    assert "<sos>" not in texts_of(source), "the figure would give the answer away"
+    assert texts_of(target).count("<sos>") == texts_of(target).count("<eos>") == 1
     figure.redraw()  # within one event: what is replaced is not drawn until it is deleted
     flows = [
         widget for widget in figure.findChildren(QWidget) if isinstance(widget.layout(), FlowLayout)
@@ -227,6 +235,9 @@ def test_tokens_are_counted_in_the_sentence_that_was_typed(qtbot: QtBot, page: L
     assert len(flows) > len(figure.sides)
     assert all(flow.isHidden() for flow in flows if flow not in figure.sides)
     assert "schneeballschlacht (4 pieces)" in answer(qtbot, view.text.predictions[0], "more")
+    assert page.state.translation is not None
+    assert texts_of(figure.sides[0]).count("<sos>") == 1
+    assert all(token in texts_of(figure.sides[0]) for token in page.state.translation.source_tokens)
 
 
 def test_a_softer_softmax_lowers_the_largest_weight_and_the_figure_follows(
@@ -1356,6 +1367,87 @@ def test_the_published_mask_of_20_positions_is_shown_in_place_of_the_sentences(
     figure.published.click()
     assert page.state.translation is not None
     assert figure.matrix.matrices[0].values.shape == (len(page.state.translation.read_tokens),) * 2
+
+
+def test_the_model_shows_how_much_attention_padding_would_get(
+    qtbot: QtBot, page: LearnPage
+) -> None:
+    view = chapter(qtbot, page, "mask")
+    assert any("padding mask" in text.text() for _, text in view.text.texts), "in the main text"
+    figure = view.figures[0]
+    assert isinstance(figure, MaskFigure)
+    figure.padding.click()
+    qtbot.waitUntil(lambda: "Without the mask" in figure.says.text(), timeout=TIMEOUT_MS)
+    (matrix,) = figure.matrix.matrices
+    assert matrix.column_labels[-5:] == ("<eos>", *["<pad>"] * 4)
+    masked, unmasked = matrix.values
+    assert masked.sum() == pytest.approx(1, abs=1e-5)
+    assert unmasked.sum() == pytest.approx(1, abs=1e-5)
+    assert page.state.translation is not None
+    mean = page.state.translation.maps.encoder.mean(axis=(0, 1, 2))
+    assert masked == pytest.approx([*mean, 0, 0, 0, 0], abs=1e-3), "padding changes nothing"
+    assert unmasked[-4:].sum() > 0.01
+    assert percent_in_words(float(unmasked[-4:].sum())) in figure.says.text()
+    figure.published.click()
+    assert not figure.padding.isChecked()
+    figure.published.click()
+    assert figure.matrix.matrices[0].values.shape == (len(page.state.translation.read_tokens),) * 2
+
+
+@pytest.mark.parametrize("name", ["layers", "feed-forward"])
+def test_no_framed_cell_says_that_its_token_has_no_probability(
+    qtbot: QtBot, page: LearnPage, name: str
+) -> None:
+    """A token can lead ten thousand others with 0.4%."""
+    view = chapter(qtbot, page, name)
+    figure = view.figures[0]
+    assert isinstance(figure, MatrixFigure)
+    cell_text = figure.matrix_style.cell_text
+    assert cell_text is not None
+    assert [cell_text(share) for share in (0.0, 0.004, 0.57, 0.999, 1.0)] == [
+        "0",
+        "<1",
+        "57",
+        ">99",
+        "100",
+    ]
+
+
+def test_a_cell_moved_by_a_button_is_framed_no_longer_than_its_change(
+    qtbot: QtBot, page: LearnPage
+) -> None:
+    view = chapter(qtbot, page, "weight")
+    back, move = view.text.tries[1:3]
+    move.click()
+    qtbot.waitUntil(lambda: bool(page.state.experiment.attention_rows), timeout=TIMEOUT_MS)
+    settle(qtbot, page)
+    moved = page.state.selection.pinned
+    back.click()
+    settle(qtbot, page)
+    pinned = page.state.selection.pinned
+    assert pinned is not None
+    assert pinned != moved
+    head, translation = page.state.selection.head, page.state.translation
+    assert translation is not None
+    assert translation.maps.cross[head.layer, head.head][pinned.query, pinned.key] > 0.5
+
+
+@pytest.mark.parametrize("text", example_sentences()[:11])
+def test_the_second_choice_is_no_form_of_the_word_that_follows_anyway(
+    bundled_translator: Translator, text: str
+) -> None:
+    """“is reading” and “reads” say the same: nobody could tell whether other words follow."""
+    before = bundled_translator.translate(text)
+    step = unsure_step(before)
+    assert step is not None
+    second = before.alternatives[step][1]
+    after = bundled_translator.run(
+        Experiment(text).with_interventions(ForcedToken(step, second.entry))
+    )
+    if second.token[:4] == before.predicted_tokens[step + 1][:4]:
+        assert after.predicted_ids[step + 1 :] == before.predicted_ids[step + 2 :], (
+            "without a better one, the words after it are the same, as the verdict says"
+        )
 
 
 @pytest.mark.slow

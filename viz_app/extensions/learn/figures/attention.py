@@ -7,11 +7,12 @@ from functools import partial
 
 import numpy as np
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QGridLayout, QPushButton, QWidget
+from PySide6.QtWidgets import QGridLayout, QPushButton, QToolButton, QWidget
 
 from augenmerk.core.model.heads import ATTENTION_KINDS, KIND_TITLES, AttentionKind, Head
-from augenmerk.core.quantities import percent_in_words
-from augenmerk.core.translation.result import FloatArray
+from augenmerk.core.quantities import percent, percent_in_words
+from augenmerk.core.text.vocabulary import PADDING
+from augenmerk.core.translation.result import FloatArray, Translation
 
 from ....heatmap.head_grid import HeadGrid, HeadGridArea
 from ....heatmap.heatmap import MANY_ROWS, Heatmap, least_height
@@ -22,7 +23,9 @@ from ....theme import scaled
 from ....widgets.buttons import flat_button
 from ....widgets.labels import label
 from ....widgets.layouts import add_parts, row_of
-from ..values import pair_tokens
+from ....worker.jobs import Job
+from ..job import NUM_PADDING, PaddingJob
+from ..values import pair_tokens, plain
 from .figure import ChapterFigure, LearnContext, MatrixFigure
 
 MIN_HEIGHT = 170
@@ -154,11 +157,17 @@ PUBLISHED_TIP = (
 )
 
 
+PADDING_TIP = "Show what the padding mask hides: <pad> after your sentence, in the encoder"
+PADDING_TITLE = "Your sentence with padding: its attention in the encoder, the mean of all heads"
+
+
 class MaskFigure(MatrixFigure):
     """A row for each predicted token, a column for each token that is visible to the decoder, or
     hidden.
 
     Attributes:
+        padding: shows the attention to a filled-up sentence instead, with the padding mask and
+            without.
         published: shows the mask of 20 positions instead, as The Annotated Transformer prints it.
         says: explains the cell under the mouse.
     """
@@ -169,8 +178,10 @@ class MaskFigure(MatrixFigure):
         colors="sequential",
         cell_heights=(7, 26),
         aimed_height=230,
-        legend=lambda top: ("hidden", "", "seen"),
+        legend=lambda top: ("hidden", "", "seen") if top == 1 else ("0%", "", percent(top)),
     )
+    job_type = PaddingJob
+    answer: FloatArray
 
     def __init__(
         self, context: LearnContext, options: Mapping[str, str], parent: QWidget | None = None
@@ -179,16 +190,27 @@ class MaskFigure(MatrixFigure):
         self.matrix.hovered.connect(self._say)
         self.says = label("muted", wraps=True)
         self.published = flat_button("20 positions", PUBLISHED_TIP)
-        self.published.setCheckable(True)
-        self.published.toggled.connect(self._on_published)
-        below = row_of((self.says, 1), (self.published, 0, Qt.AlignmentFlag.AlignTop))
+        self.padding = flat_button("Padding", PADDING_TIP)
+        buttons = self.padding, self.published
+        for button, other in zip(buttons, reversed(buttons), strict=True):
+            button.setCheckable(True)
+            button.toggled.connect(partial(self._on_other_mask, other))
+        top = Qt.AlignmentFlag.AlignTop
+        below = row_of((self.says, 1), (self.padding, 0, top), (self.published, 0, top))
         add_parts(self.column, self.matrix, below)
         self._say(None)
 
+    def job(self) -> Job | None:
+        """Only padding needs the model."""
+        return super().job() if self.padding.isChecked() else None
+
     def redraw(self) -> None:
-        """Shows the mask of the translation, or the published one."""
+        """Shows the mask of the translation, padding, or the published mask."""
         translation = self.translation
         if translation is None:
+            return
+        if self.padding.isChecked():
+            self._show_padding(translation)
             return
         rows, columns = pair_tokens(translation, "decoder")
         title = self.caption
@@ -203,13 +225,41 @@ class MaskFigure(MatrixFigure):
         seen = np.ones((len(rows), len(rows)), dtype=np.float32)
         self.show_matrix(seen if lifts_mask else np.tril(seen), rows, columns)
 
-    def _on_published(self) -> None:
-        self.redraw()
+    def _show_padding(self, translation: Translation) -> None:
+        if not self.has_answer:
+            return
+        self.title.setText(PADDING_TITLE)
+        columns = *plain(translation.source_tokens), *[PADDING] * NUM_PADDING
+        top = float(self.answer.max())
+        self.show_matrix(self.answer, ("with the mask", "without it"), columns, top)
         self._say(None)
+
+    def _on_other_mask(self, other: QToolButton, is_shown: bool) -> None:
+        if is_shown:
+            other.setChecked(False)
+        self.refresh()
+        self._say(None)
+
+    def _say_padding(self, cell: MatrixCell | None) -> None:
+        if not self.has_answer:
+            self.says.setText("")
+        elif cell is None:
+            share = percent_in_words(float(self.answer[1, -NUM_PADDING:].sum()))
+            self.says.setText(
+                f"Without the mask, the {NUM_PADDING} {PADDING} get {share} of the attention. "
+                "With it, they get none, and nothing depends on them."
+            )
+        else:
+            share = percent_in_words(float(self.answer[cell.row, cell.column]))
+            (matrix,) = self.matrix.matrices
+            token, which = matrix.column_labels[cell.column], matrix.row_labels[cell.row]
+            self.says.setText(f"“{token}” gets {share} {which}.")
 
     def _say(self, cell: MatrixCell | None) -> None:
         translation = self.translation
-        if self.published.isChecked():
+        if self.padding.isChecked():
+            self._say_padding(cell)
+        elif self.published.isChecked():
             if cell is None:
                 self.says.setText(
                     "Rows: the position that is read. Columns: the positions it may look at."

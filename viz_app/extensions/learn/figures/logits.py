@@ -21,7 +21,7 @@ from ...words.jobs import LensJob
 from ...words.lens_table import short_name
 from ...words.word_parts import PartBars, lead_text
 from ..job import LogitPartsJob
-from ..values import plain
+from ..values import plain, whole_percent
 from .figure import ChapterFigure, LearnContext, MatrixFigure
 
 if TYPE_CHECKING:  # torch belongs to the worker thread
@@ -53,7 +53,7 @@ class LayersFigure(MatrixFigure):
         colors="sequential",
         cell_heights=(30, 130),
         aimed_height=520,
-        cell_text=lambda value: f"{value * 100:.0f}",
+        cell_text=whole_percent,
         legend=lambda top: ("0%", "", "100%"),
     )
     has_sublayers: ClassVar[bool] = False

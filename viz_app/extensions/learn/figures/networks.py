@@ -17,7 +17,7 @@ from ....widgets.labels import label
 from ....widgets.layouts import add_parts
 from ....worker.jobs import Job
 from ..job import NetworksOffJob
-from ..values import plain
+from ..values import plain, whole_percent
 from .figure import LearnContext, MatrixFigure
 
 NONE_DEPENDS = (
@@ -44,7 +44,7 @@ class NetworksFigure(MatrixFigure):
         colors="sequential",
         cell_heights=(13, 60),
         aimed_height=280,
-        cell_text=lambda value: f"{value * 100:.0f}",
+        cell_text=whole_percent,
         is_clickable=True,
         legend=lambda top: ("0%", "", "100%"),
     )

@@ -1,6 +1,6 @@
 """The input of the model: words, their tokens and ids, and the vectors added for positions."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from PySide6.QtWidgets import QGridLayout, QWidget
@@ -19,6 +19,7 @@ from .figure import ChapterFigure, LearnContext, MatrixFigure
 WORD_GAP = 10
 FACTORS = *((size, size) for size in (2.2, 1.8, 1.5, 1.35, 1.25, 1.1, 1.0)), (1.0, 0.4)
 """Sizes of letters, in relation to other panels, and of the gaps between words."""
+WAITING_FOR_ANSWER = "Answer the question to see its tokens."
 AROUND_SIDES = 80
 """Height of heading and margins."""
 
@@ -26,7 +27,8 @@ AROUND_SIDES = 80
 class TokensFigure(ChapterFigure):
     """Both sentences, word by word; below each word its tokens and their ids.
 
-    Letters are larger on a large page.
+    Letters are larger on a large page. The target begins with the token that the decoder reads
+    first. Until the question is answered, the tokens of the source are hidden.
 
     Attributes:
         sides: a widget for each sentence.
@@ -56,16 +58,24 @@ class TokensFigure(ChapterFigure):
         self.sides = []
         if (translation := self.translation) is None:
             return
-        for name, words, tokens, ids in zip(
-            self.state.languages,
-            (translation.source_words, translation.target_words),
-            (translation.source_tokens, translation.predicted_tokens),
-            (translation.source_ids, translation.predicted_ids),
-            strict=True,
-        ):
+        source, target = self.state.languages
+        if self.context.answers.has(self.question, translation.source_text) or not self.question:
+            read = _columns(
+                translation.source_words, translation.source_tokens, translation.source_ids
+            )
+        else:
+            read = [_column(word.text, "?", "?") for word in translation.source_words]
+            read.append(label("muted", WAITING_FOR_ANSWER))
+        written = [
+            _column("", translation.read_tokens[:1], translation.read_ids[:1]),
+            *_columns(
+                translation.target_words, translation.predicted_tokens, translation.predicted_ids
+            ),
+        ]
+        for name, columns in ((source, read), (target, written)):
             side = QWidget()
             flow = FlowLayout(scaled(WORD_GAP), side)
-            for widget in (label("muted", name), *_columns(words, tokens, ids)):
+            for widget in (label("muted", name), *columns):
                 flow.addWidget(widget)
             self.sides.append(side)
             self.column.addWidget(side)
@@ -118,7 +128,7 @@ def _columns(
     return columns
 
 
-def _column(word: str, tokens: tuple[str, ...], ids: tuple[int, ...]) -> QWidget:
+def _column(word: str, tokens: Sequence[str], ids: Sequence[object]) -> QWidget:
     column = QWidget()
     grid = QGridLayout(column)
     scales(grid.setContentsMargins, 4, 2, 4, 2)
