@@ -5,7 +5,8 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from PySide6.QtCore import QCoreApplication, QPoint, Qt
-from PySide6.QtWidgets import QLabel, QWidget
+from PySide6.QtGui import QFontMetrics
+from PySide6.QtWidgets import QAbstractButton, QLabel, QWidget
 from pytestqt.qtbot import QtBot
 
 from augenmerk.core.model.heads import Head
@@ -14,6 +15,7 @@ from augenmerk.viz_app.heatmap.head_grid import HeadGrid
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.map_view_settings import MapViewSettings
 from augenmerk.viz_app.state.model_info import ModelInfo
+from augenmerk.viz_app.widgets.labels import ElidingLabel
 from tests.viz_app.synthetic import NUM_HEADS, NUM_LAYERS, make_result, make_translation
 
 AnyWidget = TypeVar("AnyWidget", bound=QWidget)
@@ -77,6 +79,34 @@ def text_in(widget: QWidget) -> str:
     """The labels of a widget that can be seen, one below the other."""
     labels = widget.findChildren(QLabel)
     return "\n".join(label.text() for label in labels if label.isVisible())
+
+
+def cut_off(window: QWidget) -> list[str]:
+    """Texts of labels and buttons in sight that need more room than they have."""
+    texts = []
+    for widget in window.findChildren(QWidget):
+        if not widget.isVisible():
+            continue
+        if isinstance(widget, QAbstractButton) and widget.text():
+            metrics = QFontMetrics(widget.font())
+            lacks = metrics.horizontalAdvance(
+                widget.text().strip()
+            ) > widget.width() or metrics.height() > (widget.height())
+        elif isinstance(widget, QLabel) and widget.text() and not isinstance(widget, ElidingLabel):
+            needed = (
+                widget.heightForWidth(widget.width())
+                if widget.wordWrap()
+                else widget.sizeHint().height()
+            )
+            lacks = needed > widget.height() + 1
+            lacks = lacks or (
+                not widget.wordWrap() and widget.sizeHint().width() > widget.width() + 1
+            )
+        else:
+            continue
+        if lacks:
+            texts.append(f"{type(widget).__name__} {widget.text()!r} in {widget.size().toTuple()}")
+    return texts
 
 
 def settle_layout() -> None:

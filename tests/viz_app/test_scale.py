@@ -5,8 +5,8 @@ from functools import partial
 
 import pytest
 from PySide6.QtCore import QEvent, QPoint, Qt
-from PySide6.QtGui import QFontMetrics, QResizeEvent
-from PySide6.QtWidgets import QAbstractButton, QApplication, QHBoxLayout, QLabel, QWidget
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QApplication, QHBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
 from augenmerk.core.model.heads import Head
@@ -16,8 +16,8 @@ from augenmerk.viz_app.main_window import NARROW_CONTENT_SIZE, MainWindow
 from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.experiment_editor import intervene
 from augenmerk.viz_app.theme import SCALES, Theme, current_theme, scales
-from augenmerk.viz_app.widgets.labels import ElidingLabel
 from augenmerk.viz_app.widgets.layouts import PageStack, VerticalScrollArea, WindowScrollArea
+from tests.viz_app.builders import cut_off
 from tests.viz_app.conftest import MakeWindow
 from tests.viz_app.parts import LEARN, TRAIN, TRANSLATE, learn_page_of, open_chapter_in
 
@@ -28,34 +28,6 @@ TIMEOUT_MS = 20_000
 def _usual_scale(qapp: QApplication) -> Iterator[None]:
     yield
     Theme.light().apply(qapp)
-
-
-def cut_off(window: QWidget) -> list[str]:
-    """Texts of labels and buttons in sight that need more room than they have."""
-    texts = []
-    for widget in window.findChildren(QWidget):
-        if not widget.isVisible():
-            continue
-        if isinstance(widget, QAbstractButton) and widget.text():
-            metrics = QFontMetrics(widget.font())
-            lacks = metrics.horizontalAdvance(
-                widget.text().strip()
-            ) > widget.width() or metrics.height() > (widget.height())
-        elif isinstance(widget, QLabel) and widget.text() and not isinstance(widget, ElidingLabel):
-            needed = (
-                widget.heightForWidth(widget.width())
-                if widget.wordWrap()
-                else widget.sizeHint().height()
-            )
-            lacks = needed > widget.height() + 1
-            lacks = lacks or (
-                not widget.wordWrap() and widget.sizeHint().width() > widget.width() + 1
-            )
-        else:
-            continue
-        if lacks:
-            texts.append(f"{type(widget).__name__} {widget.text()!r} in {widget.size().toTuple()}")
-    return texts
 
 
 def central_area(window: MainWindow) -> WindowScrollArea:

@@ -40,6 +40,7 @@ from ..documents.reading import (
 from ..pictures.html_page import save_lesson_page
 from ..pictures.menu import WebPageJob, WritingDialog
 from ..pictures.page_lesson import PageLesson, check_model
+from ..pictures.saving import as_file_name
 from ..pictures.sheet_pdf import save_sheet_pdf
 from ..pictures.worksheet import Sheet, save_sheet
 from ..presentation.pointer import pointer_button
@@ -555,11 +556,7 @@ class LessonDocuments(QObject):
             return
         recent = self._preferences.recent_experiments.paths
         folder = recent[0].parent if recent else Path()
-        lesson_title = self.lesson.lesson.title
-        name = "".join(
-            letter if letter.isalnum() or letter in " -_" else "-" for letter in lesson_title
-        )
-        name += f" - {kind}" if kind else ""
+        name = as_file_name(self.lesson.lesson.title) + (f" - {kind}" if kind else "")
         self.show_dialog(ask_where_to_save(self.window, title, folder / name, act, formats))
 
     def save_to(self, path: Path, *, then: Callable[[], object] = lambda: None) -> None:

@@ -27,7 +27,7 @@ from ..examples.gallery import gallery
 from ..widgets.progress_line import ProgressLine
 from .film import NO_FFMPEG, Film, FilmHeads, formats, save_film
 from .page_lesson import PageLesson
-from .saving import Saving, as_table
+from .saving import Saving, as_file_name, as_table
 
 PICTURES = {
     "png": "PNG picture (*.png)",
@@ -466,6 +466,8 @@ class ExportMenu(QMenu):
             return snapshot.file_name
         if name == "analysis" and saving.source.table is not None:
             return saving.source.table.name
+        if name == "page" and saving.source.caption:
+            return as_file_name(saving.source.caption)
         return {"html": "maps", "running page": "lab"}.get(name, name)
 
     def _save_as(self, write: SaveTo, saving: Saving, target: Path, suffix: str) -> None:

@@ -111,6 +111,11 @@ class Snapshot:
     file_name: str
 
 
+def as_file_name(title: str) -> str:
+    """A title without signs that file names cannot have."""
+    return "".join(letter if letter.isalnum() or letter in " -_" else "-" for letter in title)
+
+
 def take_snapshot(state: ExperimentState, model: str) -> Snapshot | None:
     """The large map in its current state; None while there is none."""
     view = state.maps.view()

@@ -5,6 +5,7 @@ the same.
 import csv
 import os
 import shutil
+from functools import partial
 from pathlib import Path
 
 import matplotlib
@@ -18,8 +19,9 @@ from augenmerk.core.extensions.training.events import StepDone
 from augenmerk.core.extensions.training.film import read_film
 from augenmerk.core.run_files import STEPS
 from augenmerk.viz_app.extensions.help.palette import CommandPalette
+from augenmerk.viz_app.extensions.learn.page import LearnPage
 from augenmerk.viz_app.extensions.pictures.film import FilmHeads, formats
-from augenmerk.viz_app.extensions.pictures.menu import MISSING, OF_RUNS
+from augenmerk.viz_app.extensions.pictures.menu import FILES, MISSING, OF_RUNS
 from augenmerk.viz_app.extensions.train.charts.picture import PAPER_COLORS
 from augenmerk.viz_app.extensions.train.page import TrainPage
 from augenmerk.viz_app.extensions.train.run_export import OF_STEPS
@@ -29,7 +31,7 @@ from augenmerk.viz_app.palette import LIGHT
 from tests.core.extensions.training.runs import Recorder, copy_run, record
 from tests.test_import_rules import modules_imported_by
 from tests.viz_app.conftest import MakeWindow
-from tests.viz_app.parts import LEARN, TRAIN, exports_of, train_page_of
+from tests.viz_app.parts import LEARN, TRAIN, TRANSLATE, exports_of, learn_page_of, train_page_of
 
 pytestmark = pytest.mark.training
 
@@ -340,6 +342,33 @@ def test_a_film_of_all_heads_has_the_map_of_each(
             )
             assert shot.drawings[0].column_labels == frame.translation.source_tokens
         assert source.film_name(heads) != source.film_name("head")
+
+
+def has_result(page: LearnPage) -> bool:
+    return page.state.result is not None
+
+
+@pytest.mark.slow
+def test_every_export_of_every_page_proposes_a_file_of_its_own(
+    window: MainWindow, page: TrainPage, qtbot: QtBot
+) -> None:
+    exports = exports_of(window)
+    proposals: dict[str, set[str]] = {}
+    for place in (TRANSLATE, LEARN, TRAIN):
+        window.pages.show(place)
+        learn = learn_page_of(window)
+        if learn is not None:
+            qtbot.waitUntil(partial(has_result, learn))
+        for name, export in FILES.items():
+            if exports.offers(export.needs):
+                exports.ask(name)
+                assert exports.dialog is not None
+                file_name = Path(exports.dialog.selectedFiles()[0]).name
+                exports.dialog.reject()
+                what = f"{name} of {place}" if name == "page" else name
+                proposals.setdefault(file_name, set()).add(what)
+    assert {file_name: names for file_name, names in proposals.items() if len(names) > 1} == {}
+    assert len(set().union(*proposals.values())) >= len(FILES) - 1, "nearly all were offered"
 
 
 @pytest.mark.heavy
