@@ -22,14 +22,17 @@ def show_failure(parent: QWidget, title: str, failure: Failure) -> QMessageBox:
 def open_box(box: QMessageBox, text: str, details: str = "") -> QMessageBox:
     """Opens a message box with a plain text without waiting for it.
 
-    It is as wide as the longest word, such as a path, which would be cut.
+    It is as wide as the longest word, such as a path, which would be cut, and 40 letters of text.
     """
     box.setTextFormat(Qt.TextFormat.PlainText)
     box.setInformativeText(text)
     for label in filter(QLabel.text, box.findChildren(QLabel)):
         label.ensurePolished()
-        widths = map(label.fontMetrics().horizontalAdvance, label.text().split())
-        label.setMinimumWidth(min(max(widths, default=0) + 2, box.screen().size().width() - 200))
+        width_of = label.fontMetrics().horizontalAdvance
+        needed = max(
+            *map(width_of, label.text().split()), min(width_of(label.text()), width_of("n" * 40))
+        )
+        label.setMinimumWidth(min(needed + 2, box.screen().size().width() - 200))
     box.setDetailedText(details)
     box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     box.open()

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QIntValidator
+from PySide6.QtGui import QIntValidator, QShowEvent
 from PySide6.QtWidgets import (
     QDialog,
     QFileDialog,
@@ -35,7 +35,7 @@ from augenmerk.core.text.languages import (
 
 from ...preferences import Preferences
 from ...state.experiment_state import Progress
-from ...theme import GAP, PAGE_MARGIN
+from ...theme import GAP, PAGE_MARGIN, scaled, scales
 from ...widgets.buttons import ChoiceMenu
 from ...widgets.dialogs import ask_what_to_open, ask_where_to_save
 from ...widgets.labels import label
@@ -211,6 +211,10 @@ class ImportDialog(QDialog):
         """The model to import, or None."""
         return self._source
 
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._fit()  # letters have their sizes now
+
     def reject(self) -> None:
         """Cancels the import, which ends at its next stage; its result is dropped."""
         if self._request is not None:
@@ -383,7 +387,7 @@ class ImportDialog(QDialog):
     def _lay_out(self) -> None:
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setProperty("role", "form")
-        self.setMinimumWidth(WIDTH_PX)
+        scales(self.setMinimumWidth, WIDTH_PX)
         self._form.setContentsMargins(0, 0, 0, 0)
         self._form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
         self.heads_edit.setValidator(QIntValidator(1, MAX_HEADS, self.heads_edit))
@@ -415,7 +419,7 @@ class ImportDialog(QDialog):
     def _fit(self) -> None:
         """Fits the height to the current texts."""
         self._column.activate()
-        width = max(self.width(), WIDTH_PX)
+        width = max(self.width(), scaled(WIDTH_PX))
         self.resize(
             width,
             max(self._column.totalHeightForWidth(width), self._column.totalMinimumSize().height()),
