@@ -1,11 +1,10 @@
 """The Learn page: the chapter list, the reader's sentence, and the open chapter."""
 
-import math
 from collections.abc import Callable, Sequence
 from functools import partial
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
-from PySide6.QtGui import QResizeEvent, QShowEvent
+from PySide6.QtGui import QFontMetrics, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
     QButtonGroup,
     QFrame,
@@ -228,7 +227,7 @@ class LearnPage(QWidget):
             )
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """A small page shows the numbers of chapters alone."""
+        """A small page cuts the names of chapters."""
         super().resizeEvent(event)
         # Folded: the chapters need the height, unless a narrow page scrolls as a whole.
         self.sentence.fit(0, self.height() if self.width() < scaled(STACKED + NARROW_WIDTH) else 0)
@@ -276,12 +275,13 @@ class LearnPage(QWidget):
             self.open_chapter(self._place)
 
 
-WIDTH, NARROW_WIDTH = 238, 86
+WIDTH, NARROW_WIDTH = 238, 140
+AROUND_NAME = 42
+"""Width of margins and the scroll bar beside the names of chapters."""
 
 
 class ChapterList(QFrame):
-    """A button for each chapter and, below them, each lesson; a narrow list shows only numbers, two
-    in a row.
+    """A button for each chapter and, below them, each lesson; a narrow list cuts their names.
 
     Attributes:
         buttons: in the order of the chapters.
@@ -304,7 +304,6 @@ class ChapterList(QFrame):
         known = {code: (code.upper(), language_name(code)) for code in languages()}
         self.language_menu = ChoiceMenu("The language of the texts", known)
         self.language_menu.setVisible(len(known) > 1)
-        self._is_narrow = False
         self._group = QButtonGroup(self)
         self.buttons: list[QPushButton] = []
         for index in range(len(chapters)):
@@ -358,10 +357,10 @@ class ChapterList(QFrame):
             self._grid.removeWidget(button)
             button.deleteLater()
         self.lesson_buttons = []
-        for number, lesson in enumerate(self.lessons(), start=1):
+        for lesson in self.lessons():
             button = QPushButton()
             button.setProperty("role", "chapter")
-            button.setProperty("names", [f"L{number}", lesson.title.partition(": ")[2]])
+            button.setProperty("name", lesson.title.partition(": ")[2])
             button.clicked.connect(lambda _=False, lesson=lesson: lesson.run())
             self.lesson_buttons.append(button)
         self._name_buttons()
@@ -375,8 +374,7 @@ class ChapterList(QFrame):
         return super().eventFilter(watched, event)
 
     def set_narrow(self, is_narrow: bool) -> None:
-        """Shows only numbers, or titles too."""
-        self._is_narrow = is_narrow
+        """Cuts long names, or shows them in full."""
         self.setFixedWidth(scaled(NARROW_WIDTH if is_narrow else WIDTH))
         self._name_buttons()
 
@@ -387,24 +385,27 @@ class ChapterList(QFrame):
 
     def _name_buttons(self) -> None:
         """Places and names the buttons."""
-        num_columns = 2 if self._is_narrow else 1
-        row = 0
-        for group in (self.buttons, [self._lessons_heading], self.lesson_buttons):
-            for index, widget in enumerate(group):
-                span = num_columns if widget is self._lessons_heading else 1
-                self._grid.addWidget(
-                    widget, row + index // num_columns, index % num_columns, 1, span
-                )
-            row += math.ceil(len(group) / num_columns)
+        widgets = *self.buttons, self._lessons_heading, *self.lesson_buttons
+        for row, widget in enumerate(widgets):
+            self._grid.addWidget(widget, row, 0)
         for number, (button, chapter) in enumerate(
             zip(self.buttons, self._chapters, strict=True), start=1
         ):
-            button.setText(str(number) if self._is_narrow else f"{number}  {chapter.title}")
+            self._name(button, f"{number}  {chapter.title}")
             button.setToolTip(chapter.title)
             button.setAccessibleName(f"Chapter {number}: {chapter.title}")
         for button in self.lesson_buttons:
-            short, title = button.property("names")
-            button.setText(short if self._is_narrow else title)
+            title = button.property("name")
+            self._name(button, title)
             button.setToolTip(f"Lesson: {title}")
             button.setAccessibleName(f"Lesson: {title}")
         self._lessons_heading.setVisible(bool(self.lesson_buttons))
+
+    def _name(self, button: QPushButton, name: str) -> None:
+        """Shows as much of a name as has room, also in the bold letters of an open chapter."""
+        button.ensurePolished()
+        font = button.font()
+        font.setBold(button.isCheckable())
+        room = self.maximumWidth() - scaled(AROUND_NAME)
+        elide = Qt.TextElideMode.ElideRight
+        button.setText(QFontMetrics(font).elidedText(name, elide, room))

@@ -406,7 +406,7 @@ def test_lessons_are_listed_below_the_chapters_with_recent_ones_on_top(
         f"Lesson: {read_lesson_file(lesson).title}" for lesson in shipped_lessons()
     ]
     window.resize(1100, 700)
-    assert learn.list.lesson_buttons[0].text() == "L1"
+    assert learn.list.lesson_buttons[0].text() == "Three scenes"
     assert learn.list.lesson_buttons[0].accessibleName() == "Lesson: Three scenes"
     assert learn.list.buttons[0].accessibleName() == f"Chapter 1: {learn.chapters[0].title}"
     window.resize(1920, 1080)
