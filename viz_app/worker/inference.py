@@ -268,6 +268,7 @@ class InferenceWorker(QObject):
         self._requests = RequestQueue()
         self._outcomes: queue.SimpleQueue[tuple[Request, object]] = queue.SimpleQueue()
         self._outcome_ready.connect(self._deliver, Qt.ConnectionType.QueuedConnection)
+        self.destroyed.connect(self._requests.close)
         self._thread = threading.Thread(target=self._work, name=f"{THREAD_PREFIX}inference")
 
     def sibling(self, parent: QObject) -> "InferenceWorker":

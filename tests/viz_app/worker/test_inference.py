@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import ClassVar
 
 import pytest
-from PySide6.QtCore import QCoreApplication
+import shiboken6
+from PySide6.QtCore import QCoreApplication, QObject
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
@@ -469,3 +470,24 @@ def test_closing_ends_a_long_job_at_once(qtbot: QtBot) -> None:
     worker.close()
     (count,) = Counting.stopped
     assert 5 < count < Counting.upto
+
+
+def test_a_worker_that_is_deleted_ends_its_thread(qtbot: QtBot) -> None:
+    """Its owner may be gone before the first answer, and with it the one who would close it."""
+    is_asked, may_answer = threading.Event(), threading.Event()
+
+    def load_slowly(path: Path | None, device: str) -> OpenTranslator:
+        is_asked.set()
+        may_answer.wait(10)
+        return FakeTranslator(path, device)  # type: ignore[return-value]  # it has what is used
+
+    page = QObject()
+    worker = InferenceWorker(load_slowly, page)
+    worker.submit(Request(LoadJob(None, "cpu"), page, on_result=lambda info: None))
+    thread = worker._thread
+    assert is_asked.wait(10)
+    del worker
+    shiboken6.delete(page)
+    may_answer.set()
+    thread.join(10)
+    assert not thread.is_alive()
