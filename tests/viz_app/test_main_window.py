@@ -482,10 +482,11 @@ def test_the_train_page_is_made_when_it_is_wanted(make_window: MakeWindow, qtbot
 class RunningPage:
     """A Train page whose training ends after so many questions whether it runs; None: never."""
 
-    def __init__(self, num_polls: int | None) -> None:
+    def __init__(self, num_polls: int | None, save_seconds: float = 0.0) -> None:
         self.num_polls = num_polls
         self.num_asked_to_stop = 0
         self.limit_to_end_s = 60.0
+        self.save_seconds = save_seconds
 
     def is_running(self) -> bool:
         if self.num_polls is not None and self.num_asked_to_stop:
@@ -501,9 +502,15 @@ class RunningPage:
 
 
 @pytest.mark.heavy
-def test_closing_while_training_stops_it_first(make_window: MakeWindow, qtbot: QtBot) -> None:
+@pytest.mark.parametrize(
+    ("save_seconds", "said"),
+    [(0.0, "a few seconds"), (0.2, "The last save took less than a second."), (12.3, "took 12 s")],
+)
+def test_closing_while_training_stops_it_first(
+    make_window: MakeWindow, qtbot: QtBot, save_seconds: float, said: str
+) -> None:
     window = make_window()
-    page = RunningPage(num_polls=3)
+    page = RunningPage(num_polls=3, save_seconds=save_seconds)
     part(window, TrainPart).widget = page  # type: ignore[assignment]
     window.close()
     assert window.isVisible()
@@ -512,7 +519,7 @@ def test_closing_while_training_stops_it_first(make_window: MakeWindow, qtbot: Q
     (box,) = window.findChildren(QMessageBox)
     assert box.isVisible()
     assert not box.isModal(), "the window can be closed a second time"
-    assert "60 seconds at most" in box.informativeText()
+    assert said in box.informativeText()
     assert "resume" in box.informativeText()
     qtbot.waitUntil(lambda: not window.isVisible())
     assert not isValid(box) or not box.isVisible()

@@ -141,6 +141,7 @@ class CheckpointManager:
         self._has_reported_steps = False
         self.on_event = on_event
         self.on_save_failed = on_save_failed
+        self._write_seconds = 0.0
 
     def begin(self) -> None:
         """Writes history and record, so that a read-only folder fails at once; removes later frames
@@ -203,7 +204,9 @@ class CheckpointManager:
         progress = self.session.progress
         self.write_or_ask(path, self._write_last)
         self.write_or_ask(self.folder / RUN_SETTINGS, self._write_settings)
-        self.on_event(CheckpointSaved(path, "last", progress.epoch, progress.step))
+        self.on_event(
+            CheckpointSaved(path, "last", progress.epoch, progress.step, self._write_seconds)
+        )
         self._remove_surplus("last", self.session.run.training.keep_last)
 
     def save_last_if_possible(self) -> None:
@@ -215,6 +218,7 @@ class CheckpointManager:
             self._write_last()
 
     def _write_last(self) -> None:
+        began = time.perf_counter()
         path = self.folder / LAST
         progress = self.session.progress
         older = describe_checkpoint(path) if self.session.run.training.keep_last > 1 else None
@@ -228,6 +232,7 @@ class CheckpointManager:
         if older and older.step < progress.step:
             _link_or_copy(path, self.folder / f"last-step{older.step:07d}.safetensors")
         save_checkpoint(self.session.resumable_snapshot(), path)
+        self._write_seconds = time.perf_counter() - began
 
     def save_if_best(self, record: EpochRecord, history: Sequence[EpochRecord]) -> bool:
         """Saves the model if this validation is among the best. Returns whether it is the best.

@@ -198,12 +198,14 @@ class CheckpointSaved(TrainingEvent):
         kind: "best" by validation loss, or "last" (with everything needed to resume).
         epoch: the epoch of the run.
         step: optimizer steps done.
+        seconds: time it took; 0 if that was not measured.
     """
 
     path: Path
     kind: Literal["best", "last"]
     epoch: int
     step: int
+    seconds: float = 0.0
 
 
 @dataclass(frozen=True)

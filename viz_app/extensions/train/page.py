@@ -139,6 +139,11 @@ class TrainPage(QWidget):
         """The time limit for a stopping training."""
         return self.controller.limit_to_end_s
 
+    @property
+    def save_seconds(self) -> float:
+        """The time that the last save of the running training took; 0 before the first."""
+        return self.state.run.save_seconds
+
     def shutdown(self, *, waits_for_training: bool = True) -> bool:
         """Pauses a running training and waits for the threads of this page. For closing the window.
 

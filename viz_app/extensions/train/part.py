@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QMessageBox, QWidget
 
+from augenmerk.core.quantities import duration
+
 from ...widgets.commands import BoundCommand, Command
 from ...window_part import WindowPage
 from ..pictures.part import ExportsPart
@@ -23,9 +25,9 @@ class TrainPart(WindowPage, ViewProvider):
     widget: "TrainPage | None" = None
     stopping = "stopping the training, saving the model…"
     closing = (
-        "The window closes once the training is saved. This usually takes a few seconds, {limit} "
-        "seconds at most. At the next start, the Train page offers to resume the run.\n\nClose the "
-        "window again to quit without waiting. Steps since the last checkpoint are lost then."
+        "The window closes once the training is saved. {time} At the next start, the Train page "
+        "offers to resume the run.\n\nClose the window again to quit without waiting. Steps since "
+        "the last checkpoint are lost then."
     )
 
     def begin(self) -> None:
@@ -97,7 +99,10 @@ class TrainPart(WindowPage, ViewProvider):
             QMessageBox.StandardButton.Ok,
             self.window,
         )
-        box.setInformativeText(self.closing.format(limit=f"{self.limit_to_end_s:.0f}"))
+        seconds = self.widget.save_seconds if self.widget is not None else 0.0
+        last = duration(seconds, exact=True) if seconds >= 1 else "less than a second"
+        time = f"The last save took {last}." if seconds else "This usually takes a few seconds."
+        box.setInformativeText(self.closing.format(time=time))
         box.setObjectName(PAUSING)
         box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         box.setModal(False)

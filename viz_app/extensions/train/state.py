@@ -74,6 +74,7 @@ class Run:
         stop_request: the user's request to stop the run; None if there was none.
         note: informational messages for the user; empty for none.
         saved_step: the step in the last checkpoint of a run of an earlier session; 0 if not known.
+        save_seconds: time that the last save to resume from took; 0 before the first.
         was_interrupted: whether that run ended without saving, so that the steps after that one are
             lost.
         is_complete: whether a run from the disk is complete: it can get more epochs, but not be
@@ -98,6 +99,7 @@ class Run:
     stop_request: StopRequest | None = None
     note: str = ""
     saved_step: int = 0
+    save_seconds: float = 0.0
     was_interrupted: bool = False
     is_complete: bool = False
 
@@ -306,7 +308,7 @@ def _after(run: Run, event: TrainingEvent) -> Run:
         case CheckpointSaved() if event.kind == "best":
             return replace(run, best_checkpoint=event.path)
         case CheckpointSaved():
-            return replace(run, last_checkpoint=event.path)
+            return replace(run, last_checkpoint=event.path, save_seconds=event.seconds)
         case StepDone():
             run.curves.add_step(event)
             return replace(run, phase="", latest_step=event)

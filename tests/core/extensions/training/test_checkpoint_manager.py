@@ -186,6 +186,7 @@ class TestFailedSave:
         assert said.of(SaveFailed) == asked
         assert "No space left on device" in asked[0].message
         assert said.losses == whole.losses
+        assert all(event.seconds > 0 for event in said.of(CheckpointSaved) if event.kind == "last")
         assert [event.step for event in said.of(CheckpointSaved) if event.kind == "last"] == [
             2,
             4,

@@ -145,7 +145,8 @@ def test_run_stopped_before_its_first_validation_offers_no_model(state: TrainSta
 
 def test_error_keeps_curves_and_checkpoints(state: TrainState) -> None:
     state.apply(step_done(1))
-    state.apply(CheckpointSaved(FOLDER / "last.safetensors", "last", 1, 1))
+    state.apply(CheckpointSaved(FOLDER / "last.safetensors", "last", 1, 1, 2.5))
+    assert state.run.save_seconds == 2.5
     state.fail("The loss became nan.")
     assert state.run.status is Status.FAILED
     assert state.run.error == "The loss became nan."
