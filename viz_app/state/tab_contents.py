@@ -20,17 +20,6 @@ def declared_contents() -> Mapping[str, Content]:
     }
 
 
-def with_current_names(values: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The values of a file with the contents of earlier versions under their present names."""
-    current_names = {
-        f"{tab}_{content.earlier_name}": f"{tab}_{name}"
-        for tab, declared in TABS.items()
-        for name, content in declared.contents.items()
-        if content.earlier_name
-    }
-    return {current_names.get(name, name): value for name, value in values.items()}
-
-
 def missing_tab(name: str) -> str:
     """The tab of a content whose extension is not installed; empty for other names."""
     match = _OF_MISSING_TAB.fullmatch(name)

@@ -40,8 +40,8 @@ from ...state.map_view_settings import (
     choices_of,
 )
 from ...state.sentence_text import MAX_CHARACTERS
-from ...state.tab_contents import declared_contents, missing_tab, with_current_names
-from ...state.tabs import Content
+from ...state.tab_contents import declared_contents, missing_tab
+from ...state.tabs import TABS, Content
 
 OPTIONS = choices_of(MapViewSettings)
 """The options of the maps that files keep, by name, with their choices."""
@@ -100,6 +100,17 @@ def view_values(state: ExperimentState) -> dict[str, Any]:
     if selection.pointer is not None:
         values["pointer"] = (selection.pointer.target, selection.pointer.style)
     return values | dict(state.tabs.of_missing_tabs)
+
+
+def with_current_names(values: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The values of a file with the contents of earlier versions under their present names."""
+    current_names = {
+        f"{tab}_{content.earlier_name}": f"{tab}_{name}"
+        for tab, declared in TABS.items()
+        for name, content in declared.contents.items()
+        if content.earlier_name
+    }
+    return {current_names.get(name, name): value for name, value in values.items()}
 
 
 def check_view(state: ExperimentState, values: Mapping[str, Any]) -> None:
