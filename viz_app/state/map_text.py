@@ -146,9 +146,7 @@ def scale_note(state: ExperimentState) -> str:
     largest = np.nan_to_num(np.abs(view.weights)).max(initial=0)
     if not 0 < largest < PALE_SHARE * top_value(state.maps, head, view.weights):
         return ""
-    return (
-        "This map is near the first colour of its scale: to see more, choose “scale: each its own”."
-    )
+    return "This map is faint on the present scale."
 
 
 def measure_note(state: ExperimentState) -> str:

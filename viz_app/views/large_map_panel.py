@@ -135,7 +135,7 @@ class HeadPanel(QFrame):
         self.cell_menu: CellMenu | None = None
         self.cell_offers: list[Callable[[CellMenu], object]] = []
         self._meanings = ("", "", "")
-        self._offers_cancel = False
+        self._link = ""
         self._is_split = False
         self._make_header()
         self._lay_out()
@@ -255,7 +255,12 @@ class HeadPanel(QFrame):
             changed.connect(self.rebuild)
         on_redraw(state.settings, ("maps", "large map"), self.rebuild)
         selection.head.connect(self._show_head, max_args=0)
-        self.meaning.linkActivated.connect(lambda _link: state.measuring.cancel())
+        use_own_scale = partial(setattr, state.settings, "scale", "own")
+        acts: dict[str, Callable[[], object]] = {
+            "cancel": state.measuring.cancel,
+            "own scale": use_own_scale,
+        }
+        self.meaning.linkActivated.connect(lambda link: acts[link]())
         state.experiment_changed.connect(self._show_head)
         state.measuring.request.changed.connect(self._show_head)
         state.settings.events.line_threshold.connect(self._show_explanation, max_args=0)
@@ -291,12 +296,14 @@ class HeadPanel(QFrame):
             map_text.hiding_note(state),
         )
         meaning = map_text.meaning_of_query(state, state.settings.known_picture)
-        of_maps = map_text.scale_note, map_text.measure_note, map_text.drawing_note
+        of_maps = map_text.measure_note, map_text.drawing_note, map_text.scale_note
         missing = [note(state) for note in of_maps]
         self._meanings = " ".join(filter(None, notes)), meaning, " ".join(filter(None, missing))
         measure = state.settings.known_measure
         kind = state.selection.head.kind
-        self._offers_cancel = state.measuring.is_awaited and kind in MEASURES[measure].kinds
+        self._link = "own scale" if missing[-1] else ""
+        if state.measuring.is_awaited and kind in MEASURES[measure].kinds:
+            self._link = "cancel"
         self._show_explanation()
         self._place_card_soon()
 
@@ -422,7 +429,7 @@ class HeadPanel(QFrame):
             return "whole"
         line_height = self.meaning.fontMetrics().lineSpacing()
         picked_height = self.pick_line.row.sizeHint().height()
-        if self._offers_cancel or self._leaves_room(line_height, picked_height):
+        if self._link or self._leaves_room(line_height, picked_height):
             return "one line"
         return "hidden" if self._leaves_room(0, picked_height) else "one line"
 
@@ -430,15 +437,14 @@ class HeadPanel(QFrame):
         is_whole = layout == "whole"
         self._meaning_room.setVisible(layout != "hidden")
         self.meaning.setToolTip("" if is_whole else text)
-        if self._offers_cancel:
-            text = with_cancel(text)
+        if self._link:
+            text = with_link(text if is_whole else self._meanings[2], self._link)
             when_off = ""
         elif not is_whole:
             elide = self.meaning.fontMetrics().elidedText
             text = elide(text.replace("\n", " "), Qt.TextElideMode.ElideRight, width)
-        self.meaning.setTextFormat(
-            Qt.TextFormat.RichText if self._offers_cancel else Qt.TextFormat.PlainText
-        )
+        formats = Qt.TextFormat
+        self.meaning.setTextFormat(formats.RichText if self._link else formats.PlainText)
         self._meaning_room.show_text(text, width, when_off, max_lines=0 if is_whole else 1)
 
     def _leaves_room(self, meaning: int, picked: int) -> bool:
@@ -501,11 +507,14 @@ def _least_height(panel: QWidget) -> int:
     return max(column.totalMinimumHeightForWidth(panel.width()), column.totalMinimumSize().height())
 
 
-def with_cancel(text: str) -> str:
-    """A text about a running computation as rich text, with a link that cancels it."""
+LINKS = {"cancel": "Cancel</a> (Esc)", "own scale": "Use its own scale</a>"}
+
+
+def with_link(text: str, link: str) -> str:
+    """A text about a computation or a faint map as rich text that ends with one of `LINKS`."""
     lines = escape(text).replace("\n", "<br>")
     color = current_theme().color("accent").name()
-    return f'{lines} <a href="cancel" style="color:{color}">Cancel</a> (Esc)'
+    return f'{lines} <a href="{link}" style="color:{color}">{LINKS[link]}'
 
 
 def _added_drawings(state: ExperimentState) -> dict[DrawingName, LargeMap]:

@@ -41,7 +41,7 @@ def test_a_map_that_its_scale_leaves_pale_names_the_other_scale() -> None:
     long = ExperimentState()
     long.accept(make_result(replace(even, attention=replace(even.maps, cross=cross))))
     long.intents.choose_head(Head("cross", 0, 0))
-    assert "each its own" in scale_note(long)
+    assert "faint" in scale_note(long)
     long.settings.scale = "own"
     assert scale_note(long) == ""
     assert scale_note(state_of("ein mann", "a man", head=Head("cross", 0, 0))) == ""

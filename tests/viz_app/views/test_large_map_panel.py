@@ -1,10 +1,13 @@
 """The panel of the large map: menus set settings, words around the map, the context menu, the row
 editor."""
 
+import re
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QCheckBox, QWidget
@@ -36,7 +39,7 @@ from augenmerk.viz_app.worker.inference import ExperimentController, InferenceWo
 from tests.checkpoints import write_untrained_checkpoint
 from tests.viz_app.builders import settle_layout, shown, state_of
 from tests.viz_app.parts import lines_of, threshold_of
-from tests.viz_app.synthetic import FakeTranslator, make_translation
+from tests.viz_app.synthetic import FakeTranslator, make_result, make_translation
 
 
 @pytest.fixture
@@ -712,3 +715,19 @@ def test_a_broken_drawing_is_left_out(
     state.settings.picture = "dots"
     assert panel.map.currentWidget() is panel.heatmap
     worker.close()
+
+
+@pytest.mark.parametrize("size", [(760, 620), (420, 300)])
+def test_a_pale_map_gets_a_scale_of_its_own_by_one_click(
+    panel: HeadPanel, state: ExperimentState, qtbot: QtBot, size: tuple[int, int]
+) -> None:
+    even = make_translation("wort " * 60, "word " * 60)
+    cross = np.full_like(even.maps.cross, 1 / even.maps.cross.shape[-1])
+    state.accept(make_result(replace(even, attention=replace(even.maps, cross=cross))))
+    panel.resize(*size)
+    settle_layout()
+    (link,) = re.findall('<a href="(.*?)"', panel.meaning.text())
+    assert panel.meaning.heightForWidth(panel.meaning.width()) <= panel.meaning.height() + 2
+    panel.meaning.linkActivated.emit(link)
+    assert state.settings.scale == "own"
+    assert "<a " not in panel.meaning.text()
