@@ -1,6 +1,8 @@
 """Nothing moves unasked: typed text, notices and longer words leave every control in its place."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QPoint, QRect
@@ -18,11 +20,12 @@ from augenmerk.core.model.heads import Head
 from augenmerk.viz_app.main_window import MainWindow
 from augenmerk.viz_app.state.experiment_editor import reset, toggle
 from augenmerk.viz_app.state.experiment_state import ExperimentState
+from augenmerk.viz_app.state.tabs import TABS
 from augenmerk.viz_app.theme import Theme
 from tests.conftest import open_once
 from tests.viz_app.builders import settle_layout
 from tests.viz_app.conftest import MakeWindow
-from tests.viz_app.parts import learn_page_of
+from tests.viz_app.parts import LEARN, TRAIN, TRANSLATE, learn_page_of, train_page_of
 
 SIZES = ((1100, 700), (1280, 800), (1440, 900), (1920, 1080))
 GERMAN, ENGLISH = "Ein Mann steht auf einer Leiter.", "The man is standing on a ladder today"
@@ -168,3 +171,61 @@ def _controls_outside(window: MainWindow, view: QWidget) -> dict[QWidget, QRect]
     return {
         control: box for control, box in controls(window).items() if not view.isAncestorOf(control)
     }
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", SIZES)
+def test_no_control_moves_when_tabs_and_pages_are_switched(
+    qtbot: QtBot, window: MainWindow, size: tuple[int, int]
+) -> None:
+    """What a tab or page shows is its own; all around it stays, and it comes back as it was."""
+    window.resize(*size)
+    window.translate_page.arrangement.show_analysis(True)
+    _settle(qtbot, window.state)
+    first_tab = window.analysis.tab_name
+    first = controls(window)
+    movements = {}
+    for name in TABS:
+        before = controls(window)
+        window.analysis.open_tab(name)
+        _settle(qtbot, window.state)
+        movements[f"tab {name}"] = moved(before, controls(window))
+    window.analysis.open_tab(first_tab)
+    for name in (LEARN, TRAIN, TRANSLATE):
+        before = controls(window)
+        window.pages.show(name)
+        settle_layout()
+        movements[f"page {name}"] = moved(before, controls(window))
+    _settle(qtbot, window.state)
+    movements["back again"] = moved(first, controls(window))
+    assert not any(movements.values()), {name: lines for name, lines in movements.items() if lines}
+
+
+@pytest.mark.slow
+@pytest.mark.training
+@pytest.mark.parametrize("size", SIZES)
+def test_no_control_moves_while_a_model_is_trained(
+    qtbot: QtBot, window: MainWindow, size: tuple[int, int], tmp_path: Path
+) -> None:
+    window.resize(*size)
+    window.pages.show(TRAIN)
+    page = train_page_of(window)
+    assert page is not None
+    qtbot.waitUntil(lambda: bool(page.machine.name))
+    choices = replace(
+        page.form.choices(), preset="copy-task-small", settings={"training.num_epochs": "3"}
+    )
+    page.form.set_choices(replace(choices, device="cpu", parent_folder=tmp_path / "runs"))
+    settle_layout()
+    movements = {}
+    before = controls(window)
+    page.run_actions.start()
+    while page.is_running():
+        qtbot.wait(200)
+        # at the end, the panel of the run offers something else, and scrolls in a low window
+        after = controls(window) if page.is_running() else _controls_outside(window, page.panel)
+        movements[f"step {page.state.run.latest_step}"] = moved(before, after)
+        before = after
+    settle_layout()
+    movements["end"] = moved(before, _controls_outside(window, page.panel))
+    assert not any(movements.values()), {name: lines for name, lines in movements.items() if lines}

@@ -15,7 +15,10 @@ class MaxLinesLabel(LinesScrollArea):
 
     Attributes:
         label: the text.
+        keeps_height: whether a shorter text leaves the other lines empty.
     """
+
+    keeps_height = False
 
     def __init__(self, role: str, max_lines: int) -> None:
         """`role`: of the text, see `viz_app.theme`."""
@@ -42,8 +45,9 @@ class MaxLinesLabel(LinesScrollArea):
         super().fit()
 
     def content_height(self) -> int:
-        """At least one line."""
-        return max(self._line_height(), super().content_height())
+        """At least one line, or all of them."""
+        least = self._max_lines if self.keeps_height else 1
+        return max(least * self._line_height(), super().content_height())
 
     def _line_height(self) -> int:
         """As Qt lays out a text: whole pixels, rounded up."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from itertools import zip_longest
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFrame, QPushButton, QSizePolicy, QWidget
+from PySide6.QtWidgets import QFrame, QPushButton, QWidget
 
 from augenmerk.core.extensions.training.events import TrainingRequest
 
@@ -14,6 +14,7 @@ from ....theme import PANEL_MARGIN, scaled, scales, set_role
 from ....widgets.buttons import flat_button
 from ....widgets.labels import ElidingLabel, label, show_text
 from ....widgets.layouts import Space, VerticalScrollArea, column_of, keep_room, row_of
+from ...widgets.max_lines_label import MaxLinesLabel
 from ...widgets.progress_line import ProgressLine
 from ..charts.run_menu import RunMenu
 from ..state import Run, Status, TrainState
@@ -301,6 +302,9 @@ class RunPanel(QFrame):
         )
 
 
+NUM_NOTICE_LINES = 2
+
+
 class NoticeBar(QFrame):
     """Shows the `notice` of the run; hidden if there is none.
 
@@ -316,9 +320,10 @@ class NoticeBar(QFrame):
         super().__init__()
         set_role(self, "panel")
         self._heading = label("heading")
-        self._text = label("", wraps=True)
+        lines = MaxLinesLabel("", NUM_NOTICE_LINES)
+        lines.keeps_height = True  # the end of a run has more to say than its beginning
+        self._text = lines.label
         self._text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self._text.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self.details_button = QPushButton("Details")
         self.folder_button = QPushButton("Open folder")
         self.try_button = QPushButton("Try this model")
@@ -336,7 +341,7 @@ class NoticeBar(QFrame):
             button.clicked.connect(
                 lambda _checked=False, index=index: self.chosen.emit(self._actions[index].key)
             )
-        words = column_of(self._heading, self._text, spacing=2)
+        words = column_of(self._heading, lines, spacing=2)
         buttons = self.details_button, self.folder_button, self.try_button, *self.action_buttons
         centered = [(button, 0, Qt.AlignmentFlag.AlignVCenter) for button in buttons]
         row_of((words, 1), *centered, margins=(PANEL_MARGIN, 6, PANEL_MARGIN, 6), within=self)
