@@ -22,7 +22,8 @@ NUMBER_ROOM = 24, 11
 BOLD_AT_END = ' text-anchor="end" font-weight="bold"'
 BAR_GAP, BAR_WIDTH, BAR_STEPS, BAR_ROOM = 24, 10, 32, 94
 INK, SOFT, GRID_COLOR, HATCH_COLOR = "#1d2126", "#5a626b", "#d8dbe0", "#9aa0a8"
-MIDDLE_GREY = 140
+MIDDLE_LUMINANCE = 0.179
+"""Black and white have the same contrast to it: (0.179 + 0.05)² = 1.05 · 0.05."""
 
 
 class _Layout(NamedTuple):
@@ -150,6 +151,16 @@ def _cells(drawing: Drawing, cells: Box, cell: tuple[int, int]) -> Iterator[str]
                 yield f'<path d="M{x:g} {y + high:g}l{wide} {-high}" stroke="{HATCH_COLOR}" fill="none"/>'
 
 
+def ink_on(red: int, green: int, blue: int) -> str:
+    """Black or white: the one with the larger contrast (WCAG 2) to a colour, at least 4.5:1."""
+    shares = (channel / 255 for channel in (red, green, blue))
+    linear = [
+        share / 12.92 if share < 0.04 else ((share + 0.055) / 1.055) ** 2.4 for share in shares
+    ]
+    luminance = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+    return "#000" if luminance > MIDDLE_LUMINANCE else "#fff"
+
+
 def _numbers(drawing: Drawing, cells: Box, cell: tuple[int, int]) -> Iterator[str]:
     """The values, dark on light colours and light on dark ones."""
     size = min(TEXT_PX - 1, cell[1] - 2)
@@ -159,7 +170,7 @@ def _numbers(drawing: Drawing, cells: Box, cell: tuple[int, int]) -> Iterator[st
         for column, (value, (red, green, blue)) in enumerate(zip(values, colors, strict=True)):
             x = cells.left + (column + 0.5) * cell[0]
             y = cells.top + (row + 0.5) * cell[1] + 0.35 * size
-            ink = "#000" if 0.3 * red + 0.59 * green + 0.11 * blue > MIDDLE_GREY else "#fff"
+            ink = ink_on(red, green, blue)
             if text := cell_text(value, is_signed=drawing.scale.is_signed):
                 yield _text(x, y, text, f' text-anchor="middle" font-size="{size}"', ink)
 

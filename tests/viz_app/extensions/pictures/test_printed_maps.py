@@ -2,10 +2,12 @@
 
 import json
 
+import numpy as np
 import pytest
 
+from augenmerk.viz_app.extensions.pictures.map_svg import ink_on
 from augenmerk.viz_app.extensions.pictures.printed_maps import cell_text, scale_ends
-from augenmerk.viz_app.state.color_scale import ColorScale
+from augenmerk.viz_app.state.color_scale import ColorScale, color_table
 from tests.viz_app.extensions.pictures.test_html_page import content, page_html, read_by_the_script
 
 
@@ -20,3 +22,16 @@ def test_pages_and_sheets_write_the_same_numbers(qapp, is_signed: bool) -> None:
     tell = f"JSON.stringify([0.4239, 1, 12.5].map((top) => scaleEnds(top, {signed})))"
     ends = [list(scale_ends(ColorScale(top, is_signed))) for top in (0.4239, 1.0, 12.5)]
     assert read_by_the_script(page_html(content()), tell) == ends
+
+
+@pytest.mark.parametrize("is_signed", [False, True])
+@pytest.mark.parametrize("is_dark", [False, True])
+def test_numbers_can_be_read_on_every_colour(*, is_dark: bool, is_signed: bool) -> None:
+    """Their contrast is at least 4.5:1 (WCAG 2), on paper and in both themes."""
+    table = color_table(is_dark=is_dark, is_signed=is_signed).rgb / 255
+    linear = np.where(table < 0.04, table / 12.92, ((table + 0.055) / 1.055) ** 2.4)
+    luminances = linear @ (0.2126, 0.7152, 0.0722)
+    for luminance, color in zip(luminances, (255 * table).round().astype(int), strict=True):
+        is_black = ink_on(*color.tolist()) == "#000"
+        contrast = (luminance + 0.05) / 0.05 if is_black else 1.05 / (luminance + 0.05)
+        assert contrast >= 4.5

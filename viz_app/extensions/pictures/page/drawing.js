@@ -316,6 +316,15 @@ function drawCells(pen, drawing, table, cellWidth, cellHeight) {
   }
 }
 
+/** Black or white: the one with the larger contrast (WCAG 2) to a colour, as `ink_on` of printed maps. */
+function inkOn(color) {
+  const [red, green, blue] = [color >> 16, (color >> 8) & 255, color & 255].map((channel) => {
+    const share = channel / 255;
+    return share < 0.04 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
+  });
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.179 ? "#000" : "#fff";
+}
+
 /** The values in their cells, dark on light colours and light on dark ones; none in cells that are too small. */
 function drawNumbers(pen, drawing, table, cellWidth, cellHeight) {
   const columns = drawing.columnLabels.length;
@@ -327,8 +336,7 @@ function drawNumbers(pen, drawing, table, cellWidth, cellHeight) {
     const value = drawing.values[index];
     if (Number.isNaN(value) || Math.abs(value) < 0.005) continue;
     const color = parseInt(table.colorOf(value, drawing), 16);
-    const luma = 0.3 * (color >> 16) + 0.59 * ((color >> 8) & 255) + 0.11 * (color & 255);
-    pen.fillStyle = luma > 140 ? "#000" : "#fff";
+    pen.fillStyle = inkOn(color);
     const x = ((index % columns) + 0.5) * cellWidth;
     const y = (Math.floor(index / columns) + 0.5) * cellHeight;
     pen.fillText(shortNumber(value, drawing.isSigned), x, y);
