@@ -24,7 +24,7 @@ from augenmerk.core.translation.experiment import Experiment, ForcedToken
 from augenmerk.core.translation.result import Translation
 
 from ....state.experiment_editor import force
-from ....state.sentence_text import visible
+from ....state.sentence_text import is_right_to_left, visible
 from ....state.tabs import Tab
 from ....theme import CHIP_RADIUS, current_theme, scaled, scales
 from ....translate.analysis_tab import AnalysisContext, AnalysisTab
@@ -185,7 +185,13 @@ class TokenLine(Canvas):
             for chip in self.chips
         ]
         sizes = [QSize(chip_width, height) for chip_width in widths]
-        return flow(sizes, width, spacing=scaled(SPACING), line_spacing=scaled(SPACING))
+        places = flow(sizes, width, spacing=scaled(SPACING), line_spacing=scaled(SPACING))
+        # marks such as <sos> are Latin in every language
+        words = (chip.text for chip in self.chips if not chip.text.startswith("<"))
+        if is_right_to_left(" ".join(words)):
+            for place in places:
+                place.moveRight(width - 1 - place.left())
+        return places
 
     def _line(self) -> int:
         return current_theme().pixel_size("body") + scaled(9)

@@ -30,8 +30,9 @@ from augenmerk.viz_app.state.experiment_editor import (
     undo,
 )
 from augenmerk.viz_app.state.experiment_state import ExperimentState
+from augenmerk.viz_app.theme import Theme
 from augenmerk.viz_app.translate.analysis_tab import AnalysisContext
-from tests.viz_app.builders import settle_layout, text_in
+from tests.viz_app.builders import settle_layout, shown, text_in
 from tests.viz_app.extensions.tabs.conftest import SENTENCE, MakeContext, ShowTab, load, settle
 
 
@@ -206,13 +207,13 @@ def test_a_click_on_a_bar_opens_the_row_with_this_share_and_changes_nothing(
     words_tab: StepsTab, qtbot: QtBot
 ) -> None:
     tab = words_tab
-    shown = [bar.value for bar in tab.row.bars]
+    shown_values = [bar.value for bar in tab.row.bars]
     tab.row.bar_clicked.emit(1, 0.25)
     assert tab.editor is not None
     assert tab.editor.weights[1] == 0.25
     assert sum(tab.editor.weights) == pytest.approx(1)
     tab.editor.close()
-    assert [bar.value for bar in tab.row.bars] == shown
+    assert [bar.value for bar in tab.row.bars] == shown_values
     assert tab.state.experiment.interventions == ()
 
 
@@ -526,3 +527,14 @@ def test_the_field_for_another_word_is_whole_in_a_low_panel(words_tab: StepsTab)
     words_tab.redraw()
     settle_layout()
     assert words_tab.word.visibleRegion().boundingRect() == words_tab.word.rect()
+
+
+def test_chips_of_a_right_to_left_language_begin_at_the_right(qtbot: QtBot, theme: Theme) -> None:
+    line = shown(qtbot, view.TokenLine("Tokens"), (400, 60))
+    for words, begins_left in ((("<sos>", "a", "dog"), True), (("<sos>", "كلب", "ينام"), False)):
+        line.show_chips([view.TokenChip(word) for word in words])
+        places = [line.place_of(index) for index in range(3)]
+        lefts = [place.left() for place in places]
+        assert lefts == sorted(lefts, reverse=not begins_left)
+        assert all(0 <= place.left() <= place.right() < line.width() for place in places)
+        assert line.index_at(places[2].center()) == 2
