@@ -34,10 +34,10 @@ PLAIN_VARIABLE = "AUGENMERK_PLAIN"
 """With "1" in this environment variable, every translation calls the modules of the plain model."""
 _MAX_COPIED = 32_000_000
 """Parameters up to which matrices are packed, which takes their memory once more."""
-_SMALL_PRODUCT, _MANY_PRODUCTS = 400, 128
-"""Multiplications in a small product, and products in a batch that is not left to PyTorch.
+_ENCODED_TOGETHER = 32
+"""Sentences of a padded batch that pass through the encoder together.
 
-It computes small ones number by number.
+Sorted by length, they need little padding; larger parts also exceed the processor's cache.
 """
 MakeProduct = Callable[[Tensor, Tensor | None], Product]
 Norm = Callable[[Tensor], Tensor]
@@ -89,9 +89,13 @@ class CompiledTransformer:
     ) -> Encoding:
         """See `Transformer.encode`."""
         mask = self.model.source_mask(source)
+        is_padded = not bool(mask.all())
+        if is_padded and not need_maps and len(source) > _ENCODED_TOGETHER:
+            return Encoding(
+                source, self._encode_parts(source, mask, interventions), mask, None, interventions
+            )
         states = self._embed_source(source, 0)
         maps = []
-        is_padded = not bool(mask.all())
         for index, layer in enumerate(self._encoder_layers):
             changes, factor = (
                 interventions.of("encoder", index),
@@ -108,6 +112,16 @@ class CompiledTransformer:
             _stacked(maps, need_maps),
             interventions,
         )
+
+    def _encode_parts(self, source: Tensor, mask: Tensor, interventions: Interventions) -> Tensor:
+        """The states [B, S, D] of the ids, each part padded to its own longest sentence only."""
+        states = torch.zeros(*source.shape, self.model.config.width)
+        lengths = (mask[:, 0, 0] * torch.arange(1, source.size(1) + 1)).amax(dim=1)
+        for rows in torch.arange(len(source)).split(_ENCODED_TOGETHER):
+            length = int(lengths[rows].max())
+            part = self.encode(source[rows, :length], interventions=interventions.select(rows))
+            states[rows, :length] = part.states
+        return states
 
     def decode(self, encoding: Encoding, target: Tensor, *, need_maps: bool = False) -> ModelOutput:
         """See `Transformer.decode`."""
@@ -395,22 +409,9 @@ class _Attention:
             changes,
             need_maps=need_maps,
             first_query=first_query,
-            mix=_weighted_sums,
         )
-        states = states + self._join(mixed.transpose(1, 2).flatten(2))
+        states = self._join(mixed.transpose(1, 2).flatten(2)).add_(states)
         return states if self._is_pre else self._norm(states), maps
-
-
-def _weighted_sums(weights: Tensor, values: Tensor) -> Tensor:
-    """[B, H, Q, K]: the values [B, H, M, K], each times its weight of [B, H, Q, M], added up."""
-    batch, num_heads, num_values, width = values.shape
-    if (
-        weights.size(2) > 1
-        or batch * num_heads < _MANY_PRODUCTS
-        or num_values * width >= _SMALL_PRODUCT
-    ):
-        return torch.matmul(weights, values)
-    return (weights.transpose(2, 3) * values).sum(dim=2, keepdim=True)
 
 
 class _FeedForward:
@@ -419,14 +420,14 @@ class _FeedForward:
     def __init__(self, network: FeedForward, residual: Residual, multiply: MakeProduct) -> None:
         self._expand = multiply(network.expand.weight, network.expand.bias)
         self._contract = multiply(network.contract.weight, network.contract.bias)
-        self._network = network
+        self._activate = torch.relu_ if network.activate is torch.relu else network.activate
         self._norm = _plain_norm(residual.norm)
         self._is_pre = residual.is_pre
 
     def add_to(self, states: Tensor, factor: Tensor | None) -> Tensor:
         """The residual stream [B, T, D] after this network, which `factor` [B, 1, 1] scales."""
         inner = self._expand(self._norm(states) if self._is_pre else states)
-        states = states + scaled(self._contract(self._network.activate(inner)), factor)
+        states = scaled(self._contract(self._activate(inner)), factor).add_(states)
         return states if self._is_pre else self._norm(states)
 
 
@@ -443,7 +444,7 @@ def _embedding(embedding: TokenAndPosition) -> Callable[[Tensor, int], Tensor]:
         vectors = functional.embedding(
             ids, weight, max_norm=table.max_norm, norm_type=table.norm_type
         )
-        return vectors * embedding.scale + positions[first : first + ids.size(1)]
+        return vectors.mul_(embedding.scale).add_(positions[first : first + ids.size(1)])
 
     return embed
 

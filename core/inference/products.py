@@ -26,8 +26,8 @@ _ROWS_PACKED_FOR = 16
 
 Thousands of rows are as fast with these.
 """
-_MAX_ROWS, _MAX_ROWS_TO_SHARE = 256, 16
-"""Rows up to which FBGEMM is faster; and the same with several threads, of which it uses one."""
+_MAX_ROWS_TO_SHARE = 16
+"""Rows up to which FBGEMM is faster with several threads, of which it uses one."""
 
 
 Product = Callable[[Tensor], Tensor]
@@ -60,8 +60,8 @@ class ExactProduct:
     def __call__(self, states: Tensor) -> Tensor:
         """[..., N] to [..., M]."""
         num_rows = states.numel() // states.size(-1)
-        if self._halves is not None and num_rows <= (
-            _MAX_ROWS if torch.get_num_threads() == 1 else _MAX_ROWS_TO_SHARE
+        if self._halves is not None and (
+            num_rows <= _MAX_ROWS_TO_SHARE or torch.get_num_threads() == 1
         ):
             result: Tensor = _half_operator()(states, self._halves, self._bias)
             return result

@@ -23,7 +23,6 @@ def attend(  # noqa: PLR0913 - all but the first five are options by name
     need_maps: bool = False,
     first_query: int = 0,
     dropout: float = 0.0,
-    mix: Callable[[Tensor, Tensor], Tensor] = torch.matmul,
     keep: Keep | None = None,
 ) -> tuple[Tensor, Tensor | None]:
     """softmax(Q Kᵀ / √K) V for every head, for training, translating and reading values inside.
@@ -36,7 +35,6 @@ def attend(  # noqa: PLR0913 - all but the first five are options by name
         need_maps: also return the weights, without dropout; they include rows that are set.
         first_query: position of the first query in its sequence.
         dropout: the share of weights to drop.
-        mix: the product of weights [B, H, Q, M] and values, [B, H, Q, K].
         keep: receives "query", "key", "value" and "score", and replaces them by what it returns.
 
     Returns:
@@ -59,7 +57,7 @@ def attend(  # noqa: PLR0913 - all but the first five are options by name
     if keep is not None:
         scores = keep("score", scores)
     weights = changes.with_rows(functional.softmax(scores, dim=-1), first_query)  # [B, H, Q, M]
-    mixed = mix(functional.dropout(weights, dropout), values)
+    mixed = functional.dropout(weights, dropout) @ values
     return changes.scaled(mixed), weights if need_maps else None
 
 

@@ -84,6 +84,31 @@ def test_maps_and_logits_are_those_of_the_model(
             torch.testing.assert_close(maps, expected_maps, rtol=0, atol=MAP_TOLERANCE)
 
 
+@every_kind
+@torch.inference_mode()
+def test_sentences_of_a_large_batch_are_padded_with_their_neighbours_only(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(compiled_module, "_ENCODED_TOGETHER", 3)
+    model = make_model(KINDS[kind])
+    source, target = random_ids(8, 9, NUM_SOURCE), random_ids(8, 5, NUM_TARGET)
+    for row, length in enumerate((9, 9, 9, 4, 7, 6, 2, 1)):
+        source[row, length:] = PADDING
+    interventions = compile_interventions(model, (CHANGES * 3)[:8])
+    compiled = CompiledTransformer(model)
+    lengths = []
+    embed = compiled._embed_source
+    compiled._embed_source = lambda ids, first: lengths.append(ids.size(1)) or embed(ids, first)
+    encoding = compiled.encode(source, interventions=interventions)
+    assert lengths == [9, 7, 2]
+    torch.testing.assert_close(
+        compiled.decode(encoding, target).logits,
+        model(source, target, interventions=interventions).logits,
+        rtol=0,
+        atol=ROUNDING,
+    )
+
+
 @pytest.mark.parametrize("num_rows", [1, 40])
 @pytest.mark.parametrize(("source_length", "target_length"), [(1, 1), (1, 4), (9, 1)])
 @torch.inference_mode()
