@@ -148,12 +148,8 @@ class LayerCache:
     memory: Tensor
 
     def select(self, rows: Tensor, num_filled: int) -> None:
-        """Keeps the batch rows with these indices [B']; `num_filled` steps are in the cache."""
+        """Keeps the batch rows with these indices [B']; `num_filled` tokens are in the cache."""
         self.memory = self.memory.index_select(1, rows)
-        self.reorder(rows, num_filled)
-
-    def reorder(self, rows: Tensor, num_filled: int) -> None:
-        """The same for the target alone: the memory is unchanged."""
         filled = self.past[:, :, :, :num_filled].index_select(1, rows)
         if len(rows) <= self.past.size(1):  # writing to new memory costs more than copying
             self.past = self.past[:, : len(rows)]
@@ -186,7 +182,9 @@ class CachedState:
         source_mask: [B, 1, 1, S], or None if no source is padded.
         encoder_maps: [B, L, H, S, S], or None.
         interventions: for each row; None for nothing.
-        step: target tokens read so far.
+        step: target tokens read so far, of all hypotheses.
+        ancestors: [B, R, step], True at the tokens of each of R hypotheses; None if a row is one
+            sequence.
     """
 
     compiled: CompiledTransformer
@@ -195,6 +193,7 @@ class CachedState:
     encoder_maps: Tensor | None
     interventions: Interventions
     step: int = 0
+    ancestors: Tensor | None = None
 
     @property
     def has_guesses(self) -> bool:
@@ -210,9 +209,32 @@ class CachedState:
         return self._read(tokens, (self.compiled.guessing or self.compiled).decoder)
 
     def _read(self, tokens: Tensor, decoder: "Decoder") -> Tensor:
-        states, _, _ = decoder.read(tokens[:, None], self, None, False)
+        states, _, _ = decoder.read(decoder.embed(tokens[:, None], self.step), self, None, False)
         self.step += 1
         return decoder.output(states)[:, 0]
+
+    def read_hypotheses(self, prefixes: Tensor, parents: Tensor) -> Tensor:
+        """See `DecoderState.read_hypotheses`.
+
+        The hypotheses of a sentence are queries side by side. Cached keys stay where they are: each
+        hypothesis sees those of its own tokens only.
+        """
+        num_sentences, num_rows, length = prefixes.shape
+        if self.ancestors is None:
+            self.ancestors = torch.zeros(num_sentences, 1, 0, dtype=torch.bool)
+        inherited = self.ancestors.gather(1, parents[:, :, None].expand(-1, -1, self.step))
+        own = torch.eye(num_rows, dtype=torch.bool).expand(num_sentences, -1, -1)
+        self.ancestors = torch.cat((inherited, own), dim=2)
+        decoder = self.compiled.decoder
+        states = decoder.embed(prefixes[:, :, -1].reshape(-1, 1), length - 1)
+        hypotheses = replace(
+            self, interventions=self.interventions.of_hypotheses(length - 1, self.ancestors)
+        )
+        states, _, _ = decoder.read(
+            states.view(num_sentences, num_rows, -1), hypotheses, self.ancestors[:, None], False
+        )
+        self.step += num_rows
+        return decoder.output(states)
 
     def read_all(
         self, target: Tensor, *, need_maps: bool = False, before: ModelOutput | None = None
@@ -226,13 +248,12 @@ class CachedState:
         """
         self.step = first = 0 if before is None else before.logits.size(1)
         mask = self.compiled.model.target_mask(target, self.interventions)[:, :, first:]
-        states, decoder_maps, cross_maps = self.compiled.decoder.read(
-            target[:, first:], self, mask, need_maps
+        decoder = self.compiled.decoder
+        states, decoder_maps, cross_maps = decoder.read(
+            decoder.embed(target[:, first:], first), self, mask, need_maps
         )
         self.step = target.size(1)
-        output = ModelOutput(
-            self.compiled.decoder.output(states), self.encoder_maps, decoder_maps, cross_maps
-        )
+        output = ModelOutput(decoder.output(states), self.encoder_maps, decoder_maps, cross_maps)
         return output if before is None else before.followed_by(output)
 
     def select(self, rows: Tensor) -> None:
@@ -243,13 +264,9 @@ class CachedState:
             self.source_mask = self.source_mask[rows]
         if self.encoder_maps is not None:
             self.encoder_maps = self.encoder_maps[rows]
+        if self.ancestors is not None:
+            self.ancestors = self.ancestors[rows]
         self.interventions = self.interventions.select(rows)
-
-    def reorder(self, rows: Tensor) -> None:
-        """Like `select`, where each row takes the place of one with the same source."""
-        if not torch.equal(rows, torch.arange(len(rows))):
-            for cache in self.layers:
-                cache.reorder(rows, self.step)
 
     def restarted(self) -> "CachedState":
         """A state of the same rows at the start.
@@ -272,20 +289,20 @@ class Decoder:
     """Embedding, layers, norm and output layer of a decoder, with one kind of product.
 
     Attributes:
+        embed: from ids [B, T] and the first position to vectors [B, T, D].
         output: from states [B, T, D] to logits [B, T, V].
     """
 
     def __init__(self, model: Transformer, multiply: MakeProduct) -> None:
-        self._embed = _embedding(model.target_embedding)
+        self.embed = _embedding(model.target_embedding)
         self._layers = [_DecoderLayer(layer, multiply) for layer in model.decoder_layers]  # type: ignore[arg-type]
         self._norm = _plain_norm(model.decoder_norm)
         self.output = multiply(model.output.weight, model.output.bias)
 
     def read(
-        self, ids: Tensor, state: CachedState, mask: Tensor | None, need_maps: bool
+        self, states: Tensor, state: CachedState, mask: Tensor | None, need_maps: bool
     ) -> tuple[Tensor, Tensor | None, Tensor | None]:
-        """The states [B, T, D] of T more tokens [B, T] and their maps; fills the caches."""
-        states = self._embed(ids, state.step)
+        """The states [B, T, D] of T more vectors [B, T, D] and their maps; fills the caches."""
         self_maps = []
         cross_maps = []
         for index, (layer, cache) in enumerate(zip(self._layers, state.layers, strict=True)):

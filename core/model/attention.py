@@ -12,6 +12,9 @@ from .interventions import NO_CHANGES, AttentionChanges
 Keep = Callable[[str, Tensor], Tensor]
 """Takes the name of a value inside attention and the value. Returns the value to continue with."""
 
+_FEW_QUERIES = 8
+"""Queries of each sentence, such as hypotheses, up to which a batch is faster in steps."""
+
 
 def attend(  # noqa: PLR0913 - all but the first five are options by name
     queries: Tensor,
@@ -74,9 +77,9 @@ def attention_scores(queries: Tensor, keys: Tensor, mask: Tensor | None) -> Tens
 
 
 def _is_faster_in_steps(queries: Tensor, dropout: float) -> bool:
-    """Whether PyTorch's one kernel is slower: on a CPU with dropout, or one query per sentence."""
+    """Whether PyTorch's one kernel is slower: on a CPU with dropout, or few queries of many."""
     return (
-        dropout > 0 or (len(queries) > 1 and queries.size(2) == 1)
+        dropout > 0 or (len(queries) > 1 and queries.size(2) <= _FEW_QUERIES)
     ) and queries.device.type == "cpu"
 
 

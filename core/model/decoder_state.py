@@ -39,6 +39,18 @@ class DecoderState:
         """Like `read`, but may be approximate. `read_all` corrects the state."""
         return self.read(tokens)
 
+    def read_hypotheses(self, prefixes: Tensor, parents: Tensor) -> Tensor:
+        """The logits [B, R, V] of the tokens after R hypotheses of each of B sentences.
+
+        Args:
+            prefixes: ids [B, R, T]; all but the last of each were read by earlier calls.
+            parents: [B, R], the hypothesis of the last call that each continues; zeros at first.
+        """
+        rows = torch.arange(len(prefixes), device=prefixes.device)
+        encoding = self.encoding.select(rows.repeat_interleave(prefixes.size(1)))
+        logits = self.decode(encoding, prefixes.flatten(0, 1)).logits[:, -1].clone()
+        return logits.unflatten(0, prefixes.shape[:2])
+
     def read_all(self, target: Tensor, *, need_maps: bool = False) -> ModelOutput:
         """Teacher forcing of the ids [B, T]; `read` then continues from any `step` up to T."""
         self.prefix = target
@@ -48,10 +60,6 @@ class DecoderState:
     def select(self, rows: Tensor) -> None:
         """Keeps (or repeats, or reorders) the batch rows with these indices [B']."""
         self.encoding = self.encoding.select(rows)
-        self.prefix = self.prefix[rows]
-
-    def reorder(self, rows: Tensor) -> None:
-        """Like `select`, where each row takes the place of one with the same source."""
         self.prefix = self.prefix[rows]
 
     def restarted(self) -> "DecoderState":

@@ -9,7 +9,7 @@ stream. Shape legend: `core.model`.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from torch import Tensor
 
@@ -78,6 +78,33 @@ class AttentionChanges:
             changed_row.zero_()[: len(row.weights)] = row.weights
         return changed
 
+    def of_hypotheses(
+        self, query: int, ancestors: Tensor, *, sees_target: bool
+    ) -> "AttentionChanges":
+        """See `Interventions.of_hypotheses`; `sees_target`: whether keys are target tokens."""
+        if self.rows is None:
+            return self
+        first = ancestors.size(2) - ancestors.size(1)
+
+        def placed(weights: Tensor, keys: Tensor) -> Tensor:
+            indices = keys.nonzero()[: len(weights), 0]
+            return weights.new_zeros(len(keys)).index_copy(0, indices, weights)
+
+        rows = tuple(
+            tuple(
+                RowOverride(
+                    row.head,
+                    first + index,
+                    placed(row.weights, keys) if sees_target else row.weights,
+                )
+                for row in rows_of_sentence
+                if row.query == query
+                for index, keys in enumerate(own_keys)
+            )
+            for rows_of_sentence, own_keys in zip(self.rows, ancestors, strict=True)
+        )
+        return replace(self, rows=rows)
+
     def scaled(self, outputs: Tensor) -> Tensor:
         """The heads' outputs [B, H, Q, K], each times its factor."""
         return outputs if self.scale is None else outputs * self.scale[:, :, None, None]
@@ -116,6 +143,23 @@ class Interventions:
             {key: changes.select(batch) for key, changes in self.changes.items()},
             {key: factor[batch] for key, factor in self.factors.items()},
             None if self.lifts_mask is None else self.lifts_mask[batch],
+        )
+
+    def of_hypotheses(self, query: int, ancestors: Tensor) -> "Interventions":
+        """Those of R hypotheses of each sentence, all at the position `query` of the target.
+
+        In the decoder they stand side by side, as the last R queries of M.
+
+        Args:
+            query: the position.
+            ancestors: [B, R, M], True where a key belongs to the hypothesis.
+        """
+        return replace(
+            self,
+            changes={
+                key: change.of_hypotheses(query, ancestors, sees_target=key[0] == "decoder")
+                for key, change in self.changes.items()
+            },
         )
 
 

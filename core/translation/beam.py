@@ -91,13 +91,20 @@ class _Search:
         sentences: N of them.
         state: the cached keys and values of all rows.
         prefixes: the ids of the hypotheses, [N, R, T]; they begin with the start token.
+        parents: the hypotheses that they continue, by index, [N, R].
         scores: their log-probabilities, [N, R].
     """
 
     sentences: list[_Sentence]
     state: State
     prefixes: Tensor
+    parents: Tensor
     scores: Tensor
+
+    @property
+    def step(self) -> int:
+        """The tokens of each hypothesis so far, without the start token."""
+        return self.prefixes.size(2) - 1
 
     def end_at_limits(self, end_id: int, length_penalty: float) -> bool:
         """Ends all hypotheses of sentences with room for one more token that is not forced.
@@ -108,7 +115,7 @@ class _Search:
         penalty = length_penalty_of(self.prefixes.size(2), length_penalty)
         open_indices = []
         for index, sentence in enumerate(self.sentences):
-            if self.state.step != sentence.limit - 1 or self.state.step in sentence.forced:
+            if self.step != sentence.limit - 1 or self.step in sentence.forced:
                 open_indices.append(index)
                 continue
             for score, prefix in zip(
@@ -119,10 +126,7 @@ class _Search:
             sentence.chosen = sentence.best_ended()[1]
         is_ended = len(open_indices) < len(self.sentences)
         if is_ended:
-            rows = torch.arange(self.scores.size(1), device=self.scores.device)
-            self._keep(
-                open_indices, rows.expand(len(self.sentences), -1), self.prefixes, self.scores
-            )
+            self._keep(open_indices, self.parents, self.prefixes, self.scores)
         return is_ended
 
     def extend(self, live: _Candidates, beam: int, length_penalty: float) -> None:
@@ -132,7 +136,7 @@ class _Search:
         for index, (sentence, leader) in enumerate(
             zip(self.sentences, live.scores[:, 0].tolist(), strict=True)
         ):
-            if _is_done(sentence, self.state.step, leader, beam, length_penalty):
+            if _is_done(sentence, self.step + 1, leader, beam, length_penalty):
                 sentence.chosen = sentence.best_ended()[1] or extended[index, 0, 1:].tolist()
             else:
                 open_indices.append(index)
@@ -141,19 +145,13 @@ class _Search:
     def _keep(
         self, indices: Sequence[int], parents: Tensor, prefixes: Tensor, scores: Tensor
     ) -> None:
-        """Keeps the sentences at `indices`, with these hypotheses [N, R'].
-
-        They have the cached keys of their parents.
-        """
+        """Keeps the sentences at `indices`, with these hypotheses [N, R']."""
         selected = torch.tensor(indices, dtype=torch.long, device=scores.device)
-        num_rows = self.scores.size(1)
-        rows = (torch.arange(len(parents), device=parents.device)[:, None] * num_rows + parents)[
-            selected
-        ].flatten()
-        is_reordered = len(indices) == len(parents) and parents.size(1) == num_rows
-        (self.state.reorder if is_reordered else self.state.select)(rows)
+        if len(indices) < len(self.sentences):
+            self.state.select(selected)
         self.sentences = [self.sentences[index] for index in indices]
         self.prefixes = prefixes[selected]
+        self.parents = parents[selected]
         self.scores = scores[selected]
 
 
@@ -243,7 +241,7 @@ def beam_search(  # noqa: PLR0913 - all but the first six have defaults
         TranslationStoppedError: `should_stop` returned True.
         NonFiniteError: the model's logits are not finite.
     """
-    search = _begin(model, encoding, max_steps, rules.start_id, forced)
+    search = _begin(model, encoding, max_steps, rules.start_id, beam, forced)
     sentences = search.sentences
     forbidden = forbidding(model, rules, encoding.states)
     while search.sentences:
@@ -255,14 +253,14 @@ def beam_search(  # noqa: PLR0913 - all but the first six have defaults
             and search.end_at_limits(rules.end_id, length_penalty)
         ):
             continue
-        step = search.state.step
+        step = search.step
         indices = [sentence.index for sentence in search.sentences]
         forbidden_here = forbidden.at(step)
         if forced is not None:
             num_rows = search.scores.size(1)
             forbidden_here = only(forbidden_here, forced, indices, step, num_rows)
-        logits = search.state.read(search.prefixes[:, :, -1].flatten())
-        candidates = _rank(logits, forbidden_here, search.scores, 2 * beam)
+        logits = search.state.read_hypotheses(search.prefixes, search.parents)
+        candidates = _rank(logits.flatten(0, 1), forbidden_here, search.scores, 2 * beam)
         _require_numbers(model, encoding, candidates, search.prefixes, indices)
         _keep_ended(search, candidates, rules.end_id, beam, length_penalty)
         live = _without_ended(candidates, rules.end_id, beam)
@@ -277,6 +275,7 @@ def _begin(
     encoding: Encoding,
     max_steps: Sequence[int],
     start_id: int,
+    beam: int,
     forced: Sequence[ForcedIds] | None,
 ) -> _Search:
     """The search before its first step: each sentence has one hypothesis, the start token."""
@@ -286,8 +285,10 @@ def _begin(
     ]
     device = encoding.states.device
     prefixes = torch.full((len(sentences), 1, 1), start_id, dtype=torch.long, device=device)
+    parents = torch.zeros(len(sentences), 1, dtype=torch.long, device=device)
     scores = torch.zeros(len(sentences), 1, device=device)
-    return _Search(sentences, model.start_decoding(encoding, max(max_steps)), prefixes, scores)
+    state = model.start_decoding(encoding, beam * max(max_steps))
+    return _Search(sentences, state, prefixes, parents, scores)
 
 
 def _rank(logits: Tensor, forbidden: Tensor, scores: Tensor, count: int) -> _Candidates:

@@ -144,9 +144,7 @@ def test_steps_give_the_logits_of_one_pass(kind: str) -> None:
 
 
 @torch.inference_mode()
-def test_rows_taken_out_repeated_and_reordered_between_steps_leave_the_others_as_they_were() -> (
-    None
-):
+def test_rows_taken_out_and_repeated_between_steps_leave_the_others_as_they_were() -> None:
     model = make_model(PRE)
     source, target = padded_pair()
     expected = model(source, target).logits
@@ -164,12 +162,52 @@ def test_rows_taken_out_repeated_and_reordered_between_steps_leave_the_others_as
     torch.testing.assert_close(
         state.read(target[rows, 4]), expected[rows, 4], rtol=0, atol=ROUNDING
     )
-    state.reorder(torch.tensor([1, 0, 3, 2]))
     torch.testing.assert_close(
         state.read(target[rows, 5]), expected[rows, 5], rtol=0, atol=ROUNDING
     )
     assert state.encoder_maps is not None
     assert state.encoder_maps.shape[0] == 4
+
+
+@every_kind
+@torch.inference_mode()
+def test_hypotheses_side_by_side_give_the_logits_of_each_alone(kind: str) -> None:
+    model = make_model(KINDS[kind])
+    source, _ = padded_pair()
+    row_of_target = {(Head("decoder", 0, 1), 3): [0.1, 0.2, 0.0, 0.7]}
+    row_of_source = {(Head("cross", 1, 0), 4): [0.5, 0.0, 0.5]}
+    temperatures, factors = {Head("decoder", 1, 0): 0.5}, {Head("cross", 0, 1): 0.0}
+    changes = [
+        SentenceChanges({}, row_of_target | row_of_source),
+        SentenceChanges(factors, row_of_target, temperatures=temperatures),
+        SentenceChanges(),
+    ]
+    interventions = compile_interventions(model, changes)
+    compiled = CompiledTransformer(model)
+    plain = model.start_decoding(model.encode(source, interventions=interventions), 0)
+    state = compiled.start_decoding(compiled.encode(source, interventions=interventions), 18)
+    prefixes = torch.full((3, 1, 1), 2)
+    parents = torch.zeros(3, 1, dtype=torch.long)
+    for step in range(6):
+        torch.testing.assert_close(
+            state.read_hypotheses(prefixes, parents),
+            plain.read_hypotheses(prefixes, parents),
+            rtol=0,
+            atol=ROUNDING,
+        )
+        parents = torch.randint(prefixes.size(1), (len(prefixes), 3))
+        prefixes = torch.cat(
+            (
+                prefixes.gather(1, parents[:, :, None].expand(-1, -1, step + 1)),
+                random_ids(len(prefixes), 3, NUM_TARGET)[:, :, None],
+            ),
+            dim=2,
+        )
+        if step == 3:
+            rows = torch.tensor([1, 0])
+            state.select(rows)
+            plain.select(rows)
+            prefixes, parents = prefixes[rows], parents[rows]
 
 
 @torch.inference_mode()

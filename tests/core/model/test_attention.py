@@ -124,9 +124,10 @@ def test_only_one_function_computes_attention() -> None:
     ("num_sentences", "num_queries", "dropout", "is_one_kernel"),
     [
         (1, 5, 0.0, True),
-        (3, 5, 0.0, True),
+        (3, 9, 0.0, True),
         (1, 1, 0.0, True),
         (3, 1, 0.0, False),
+        (3, 5, 0.0, False),
         (1, 5, 0.1, False),
     ],
 )

@@ -197,22 +197,17 @@ Table = Mapping[str, Mapping[str, float]]
 
 
 class TableState:
-    """What has been read so far, row by row; the face of `DecoderState`."""
+    """The face of `DecoderState`, as beam search uses it."""
 
-    def __init__(self, table: Table, num_rows: int) -> None:
+    def __init__(self, table: Table) -> None:
         self.table = table
-        self.step = 0
-        self.rows: list[tuple[int, ...]] = [()] * num_rows
 
     def select(self, rows: torch.Tensor) -> None:
-        self.rows = [self.rows[row] for row in rows.tolist()]
+        pass
 
-    reorder = select
-
-    def read(self, tokens: torch.Tensor) -> torch.Tensor:
-        self.rows = [(*row, token) for row, token in zip(self.rows, tokens.tolist(), strict=True)]
-        self.step += 1
-        return torch.stack([log_probabilities(self.table, row[1:]) for row in self.rows])
+    def read_hypotheses(self, prefixes: torch.Tensor, parents: torch.Tensor) -> torch.Tensor:
+        rows = [log_probabilities(self.table, ids[1:]) for ids in prefixes.flatten(0, 1).tolist()]
+        return torch.stack(rows).unflatten(0, prefixes.shape[:2])
 
 
 class TableModel:
@@ -225,7 +220,7 @@ class TableModel:
         self.output = torch.nn.Linear(1, 9)
 
     def start_decoding(self, encoding: Encoding, max_steps: int) -> TableState:
-        return TableState(self.table, len(encoding.states))
+        return TableState(self.table)
 
 
 def as_ids(letters: str) -> list[int]:

@@ -369,14 +369,15 @@ def test_a_corpus_stops_before_the_next_decoding_step(
 ) -> None:
     """Not only between batches: one of 192 sentences takes many seconds."""
     num_steps = 0
-    read = CachedState.read
+    name = "read" if beam == 1 else "read_hypotheses"
+    read = getattr(CachedState, name)
 
-    def count(state: CachedState, tokens: torch.Tensor) -> torch.Tensor:
+    def count(state: CachedState, *tokens: torch.Tensor) -> torch.Tensor:
         nonlocal num_steps
         num_steps += 1
-        return read(state, tokens)
+        return read(state, *tokens)
 
-    monkeypatch.setattr(CachedState, "read", count)
+    monkeypatch.setattr(CachedState, name, count)
     hypotheses = translator.translate_corpus(
         GERMAN[:3], beam=beam, should_stop=lambda: num_steps == 2
     )
