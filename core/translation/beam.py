@@ -22,6 +22,7 @@ from dataclasses import dataclass, field
 
 import torch
 from torch import Tensor
+from torch.nn import functional
 
 from ..inference.compiled import Model, State, plain_form
 from ..model.non_finite import non_finite
@@ -301,8 +302,9 @@ def _rank(logits: Tensor, forbidden: Tensor, scores: Tensor, count: int) -> _Can
         count: C.
     """
     num_sentences, num_rows = scores.shape
-    best, tokens = _largest(logits + forbidden, min(count, logits.size(1)))
-    totals = scores.view(-1, 1) + best - logits.logsumexp(dim=-1, keepdim=True)
+    log_probabilities = logits.log_softmax(dim=-1).add_(forbidden)
+    best, tokens = _largest(log_probabilities, min(count, logits.size(1)))
+    totals = scores.view(-1, 1) + best
     num_per_row = tokens.size(1)
     ranked, indices = totals.view(num_sentences, -1).sort(dim=-1, descending=True, stable=True)
     indices = indices[:, :count]
@@ -332,14 +334,26 @@ def _require_numbers(
         )
 
 
+_BLOCK = 64
+"""Columns of which `_largest` first compares the maximum only."""
+
+
 def _largest(values: Tensor, count: int) -> tuple[Tensor, Tensor]:
     """The `count` largest of each row of [N, V], the leftmost of equals, and their columns.
 
     `topk` leaves the order of equals open, so results could depend on the machine.
     """
-    best, columns = values.topk(min(count + 1, values.size(1)))
-    # equals on both sides of the edge: rare
-    if best.size(1) > count and bool((best[:, -1] == best[:, -2]).any()):
+    num_considered = min(count + 1, values.size(1))
+    if missing := -values.size(1) % _BLOCK:
+        values = functional.pad(values, (0, missing), value=-math.inf)
+    blocks = values.unflatten(1, (-1, _BLOCK))
+    rows = torch.arange(len(values), device=values.device)[:, None]
+    # a block holds none of the largest if enough others have a larger maximum
+    chosen = blocks.amax(dim=2).topk(min(num_considered, blocks.size(1))).indices
+    best, columns = blocks[rows, chosen].flatten(1).topk(num_considered)
+    columns = chosen.gather(1, columns // _BLOCK) * _BLOCK + columns % _BLOCK
+    # all are needed, or equals are on both sides of the edge: rare
+    if num_considered == count or bool((best[:, -1] == best[:, -2]).any()):
         best, columns = values.sort(dim=-1, descending=True, stable=True)
     best = best[:, :count]
     columns, by_column = columns[:, :count].sort(dim=-1)

@@ -367,12 +367,13 @@ def test_of_equals_the_token_with_the_smallest_id_wins() -> None:
         assert search(model, padded(sources), [4] * 4, NO_END, beam) == [[0, 0, 0, 0]] * 4
 
 
-def test_the_largest_come_in_order_and_of_equals_the_leftmost() -> None:
+@pytest.mark.parametrize("num_columns", [50, 640, 700])
+def test_the_largest_come_in_order_and_of_equals_the_leftmost(num_columns: int) -> None:
     generator = torch.Generator().manual_seed(0)
     for num_kinds in (2, 5, 1000):
-        values = torch.randint(num_kinds, (20, 50), generator=generator).float()
+        values = torch.randint(num_kinds, (20, num_columns), generator=generator).float()
         values[:, 7] = float("-inf")
-        for count in (1, 3, 49, 50):
+        for count in (1, 3, num_columns - 1, num_columns):
             best, places = _largest(values, count)
             expected, expected_places = values.sort(dim=-1, descending=True, stable=True)
             assert torch.equal(best, expected[:, :count])
