@@ -13,7 +13,6 @@ model 2).
 
 import torch
 
-from augenmerk.core.inference.compiled import CompiledTransformer
 from augenmerk.core.translation.experiment import Experiment
 from augenmerk.core.translation.result import Translation
 from augenmerk.core.translation.translator import Translator
@@ -29,9 +28,6 @@ def run() -> list[Ratio]:
     torch.set_num_threads(1)
     try:
         with_drafts, without = Translator.load(None, "cpu"), Translator.load(None, "cpu")
-        compiled = without.current_model()
-        assert isinstance(compiled, CompiledTransformer)
-        compiled.guessing = None
         typed = [SENTENCE[:end] for end in range(1, len(SENTENCE) + 1) if SENTENCE[end - 1] != " "]
 
         def ours() -> None:

@@ -1,10 +1,10 @@
-"""A `Transformer` compiled for translating on a CPU: packed matrices, cached keys, 8-bit guesses.
+"""A `Transformer` compiled for translating on a CPU: packed matrices, cached keys, quick guesses.
 
 A decoding step of one sentence spends its time on reading matrices and on calling PyTorch's
 operators. So matrices are packed (`products`), no modules are called, and keys and values of
-earlier tokens are kept. A second decoder, with matrices of 8 bits, guesses tokens at a third of the
-cost; the search checks them (`core.translation.decoding`). A `Compiler` chooses between this form
-and the plain model.
+earlier tokens are kept. If the weights need 32 bits, a second decoder with matrices of 16 bits
+guesses tokens; the search checks them (`core.translation.decoding`). A `Compiler` chooses between
+this form and the plain model.
 """
 
 import os
@@ -28,7 +28,13 @@ from ..model.layers import DecoderLayer, EncoderLayer, FeedForward, Residual, To
 from ..model.outputs import Encoding, ModelOutput
 from ..model.transformer import Transformer
 from .known_modules import are_as_written, is_known, settings_of
-from .products import ExactProduct, Product, RoundedProduct, has_rounded_products
+from .products import (
+    ExactProduct,
+    Product,
+    fits_in_16_bits,
+    halved_product,
+    has_half_matrices,
+)
 
 PLAIN_VARIABLE = "AUGENMERK_PLAIN"
 """With "1" in this environment variable, every translation calls the modules of the plain model."""
@@ -50,31 +56,26 @@ class CompiledTransformer:
 
     Attributes:
         model: float32 on a CPU. `Compiler` stops using this form when its weights change.
-        guessing: the same with matrices of 8 bits, which approximates; None where PyTorch lacks
-            their products.
-
-    Args:
-        model: see above.
-        multiply: the kind of its products; None for exact ones.
     """
 
-    def __init__(self, model: Transformer, multiply: MakeProduct | None = None) -> None:
-        is_exact = multiply is None
-        multiply = multiply or partial(ExactProduct, copies=model.num_parameters <= _MAX_COPIED)
+    def __init__(self, model: Transformer) -> None:
+        copies = model.num_parameters <= _MAX_COPIED
+        exact = partial(ExactProduct, copies=copies)
         self.model = model
         self._embed_source = _embedding(model.source_embedding)
         self._encoder_layers = [
-            _EncoderLayer(layer, multiply)  # type: ignore[arg-type]
+            _EncoderLayer(layer, exact)  # type: ignore[arg-type]
             for layer in model.encoder_layers
         ]
         self._encoder_norm = _plain_norm(model.encoder_norm)
         self._memories = [
-            _memory_product(layer.cross_attention, multiply)  # type: ignore[arg-type]
+            _memory_product(layer.cross_attention, exact)  # type: ignore[arg-type]
             for layer in model.decoder_layers
         ]
-        self.decoder = Decoder(model, multiply)
-        can_guess = is_exact and has_rounded_products()
-        self.guessing = CompiledTransformer(model, RoundedProduct) if can_guess else None
+        self.decoder = Decoder(model, exact)
+        is_halved = copies and fits_in_16_bits(model.output.weight)
+        can_guess = has_half_matrices() and not is_halved
+        self.guessing = Decoder(model, halved_product) if can_guess else self.decoder
 
     def __deepcopy__(self, memo: dict[int, object]) -> "CompiledTransformer":
         """A copy of the model, compiled: packed matrices cannot be copied."""
@@ -195,18 +196,13 @@ class CachedState:
     step: int = 0
     ancestors: Tensor | None = None
 
-    @property
-    def has_guesses(self) -> bool:
-        """Whether `guess` is cheaper than `read`."""
-        return self.compiled.guessing is not None
-
     def read(self, tokens: Tensor) -> Tensor:
         """Reads one more token of each row, ids [B]; returns the logits [B, V] of the next."""
         return self._read(tokens, self.compiled.decoder)
 
     def guess(self, tokens: Tensor) -> Tensor:
         """Like `read`, but approximate. `read_all` corrects the state."""
-        return self._read(tokens, (self.compiled.guessing or self.compiled).decoder)
+        return self._read(tokens, self.compiled.guessing)
 
     def _read(self, tokens: Tensor, decoder: "Decoder") -> Tensor:
         states, _, _ = decoder.read(decoder.embed(tokens[:, None], self.step), self, None, False)

@@ -26,6 +26,7 @@ _ROWS_PACKED_FOR = 16
 
 Thousands of rows are as fast with these.
 """
+_LARGEST_HALF = torch.finfo(torch.float16).max
 _MAX_ROWS_TO_SHARE = 16
 """Rows up to which FBGEMM is faster with several threads, of which it uses one."""
 
@@ -49,7 +50,7 @@ class ExactProduct:
         self._blocks: Tensor | None = None
         if not copies:
             return
-        if has_half_matrices() and torch.equal(self._weight.half().float(), self._weight):
+        if has_half_matrices() and fits_in_16_bits(self._weight):
             self._halves = _halves(self._weight)
         if has_packed_matrices() and (self._halves is None or torch.get_num_threads() > 1):
             self._blocks = _blocks(self._weight)
@@ -65,54 +66,24 @@ class ExactProduct:
         ):
             result: Tensor = _half_operator()(states, self._halves, self._bias)
             return result
-        if num_rows > 1 and self._blocks is not None:
+        if self._blocks is not None:
             return product_of_few_shapes(states, self._blocks, self._bias)
         if is_worth_setting_up(num_rows, self._weight):
             return product_of_few_shapes(states, self._weight, self._bias)
         return functional.linear(states, self._weight, self._bias)
 
 
-class RoundedProduct:
-    """The product with a matrix rounded to 8 bits, with one scale per row: a quarter of the memory.
+def fits_in_16_bits(weight: Tensor) -> bool:
+    """Whether 16 bits hold every number of the matrix exactly."""
+    return torch.equal(weight.half().float(), weight)
 
-    Attributes:
-        scales: [M].
 
-    Args:
-        weight, bias: [M, N] and [M].
-        reduce_range: whether the matrix is rounded to 7 bits instead of 8; None lets the processor
-            decide.
-    """
-
-    def __init__(
-        self, weight: Tensor, bias: Tensor | None, *, reduce_range: bool | None = None
-    ) -> None:
-        if reduce_range is None:
-            reduce_range = _sums_overflow()
-        weight = weight.detach()
-        self.scales = weight.abs().amax(dim=1).clamp(min=1e-8) / (63 if reduce_range else 127)
-        rounded = (weight / self.scales[:, None]).round_().to(torch.int8).contiguous()
-        sums = rounded.sum(dim=1, dtype=torch.int32)
-        shift = torch.zeros_like(self.scales) if bias is None else bias.detach() / self.scales
-        with warnings.catch_warnings():  # a PyTorch without it packs nothing
-            warnings.filterwarnings(
-                "ignore", message="fbgemm_.* is deprecated", category=UserWarning
-            )
-            self._multiply: Any = torch.fbgemm_linear_int8_weight_fp32_activation
-            self._matrix = (
-                rounded,
-                torch.fbgemm_pack_quantized_matrix(rounded),
-                sums,
-                1.0,
-                0,
-                shift,
-            )
-            self._multiply(torch.zeros_like(weight[:1]), *self._matrix)
-
-    def __call__(self, states: Tensor) -> Tensor:
-        """[..., N] to [..., M]."""
-        result: Tensor = self._multiply(states, *self._matrix).mul_(self.scales)
-        return result
+def halved_product(weight: Tensor, bias: Tensor | None) -> Product:
+    """The product with the matrix [M, N] rounded to 16 bits. Only where `has_half_matrices`."""
+    # FBGEMM would limit larger numbers in place, and warn
+    halves = _halves(weight.detach().clamp(-_LARGEST_HALF, _LARGEST_HALF))
+    multiply = _half_operator()
+    return lambda states: multiply(states, halves, bias)
 
 
 def product(rows: Tensor, columns: Tensor, bias: Tensor | None = None) -> Tensor:
@@ -128,7 +99,7 @@ def product_of_few_shapes(states: Tensor, columns: Tensor, bias: Tensor | None) 
     """`product` of [..., N] in padded rows: each number of rows needs a costly kernel."""
     num_rows = states.numel() // states.size(-1)
     missing = -num_rows % (8 if num_rows <= 256 else 32)
-    if not missing:
+    if not missing or num_rows == 1:
         return product(states, columns, bias)
     rows = states.reshape(num_rows, -1)
     filled = product(torch.cat((rows, rows.new_zeros(missing, rows.size(1)))), columns, bias)
@@ -182,20 +153,6 @@ def has_half_matrices() -> bool:
     return _is_right(lambda: _half_operator()(rows, _halves(columns), bias), expected)
 
 
-@cache
-def has_rounded_products() -> bool:
-    """Whether this PyTorch has correct products of 8 bits for this processor."""
-    rows, columns, bias, expected = _sample()
-    return _is_right(lambda: RoundedProduct(columns, bias)(rows), expected, tolerance=1.0)
-
-
-@cache
-def _sums_overflow() -> bool:
-    """Whether sums of two products of 8 bits can overflow 16 bits here (x86 without VNNI)."""
-    products = RoundedProduct(torch.ones(32, 64), None, reduce_range=False)(torch.ones(1, 64))
-    return bool((products - 64).abs().max() > 1)
-
-
 def _sample() -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """Rows, columns, bias, and their product."""
     rows = torch.arange(12.0).view(4, 3)
@@ -204,13 +161,13 @@ def _sample() -> tuple[Tensor, Tensor, Tensor, Tensor]:
     return rows, columns, bias, rows @ columns.t() + bias
 
 
-def _is_right(compute: Callable[[], Tensor], expected: Tensor, tolerance: float = 0.0) -> bool:
+def _is_right(compute: Callable[[], Tensor], expected: Tensor) -> bool:
     """Whether the result is the expected one.
 
     The operators are not public, so they may be missing or change.
     """
     try:
-        return bool((compute() - expected).abs().max() <= tolerance)
+        return bool((compute() - expected).abs().max() == 0)
     except (AttributeError, RuntimeError, TypeError):
         return False
 

@@ -24,7 +24,6 @@ from ..translation.experiment import (
 from ..translation.result import FloatArray, Translation, Word
 
 if TYPE_CHECKING:
-    from ..inference.compiled import Model
     from ..translation.compilation import CompiledExperiment
     from ..translation.translator import Translator
 
@@ -70,8 +69,8 @@ def left_out_words_of(
     """The `left_out_words` of many translations, computed side by side.
 
     Most words are needed by the token that attends to them most. So the translations up to this
-    token are scored first, with guesses of 8 bits; whole translations are scored without the few
-    words that remain. Translations without maps are scored as a whole in both cases.
+    token are scored first; whole translations are scored without the few words that remain.
+    Translations without maps are scored as a whole in both cases.
     """
     function_words, digest = function_words_of(translator), translator.digest
     candidates: list[_Candidate] = []
@@ -90,7 +89,7 @@ def left_out_words_of(
                 candidates.append(_Candidate(index, word, without, before, num_steps))
     model = translator.current_model()
 
-    def gains_of(candidates: Sequence[_Candidate], model: "Model") -> list[FloatArray]:
+    def gains_of(candidates: Sequence[_Candidate]) -> list[FloatArray]:
         targets = [
             translations[candidate.number].predicted_ids[: candidate.num_steps]
             for candidate in candidates
@@ -103,14 +102,13 @@ def left_out_words_of(
         ]
 
     limit = math.log(LEAST_FACTOR)
-    guesses = gains_of(candidates, getattr(model, "guessing", None) or model)
     candidates = [
         candidate._replace(num_steps=len(candidate.before))
-        for candidate, gains in zip(candidates, guesses, strict=True)
-        if gains.min() > -2 * limit
+        for candidate, gains in zip(candidates, gains_of(candidates), strict=True)
+        if gains.min() > -limit
     ]
     left_out: list[tuple[Word, ...]] = [()] * len(translations)
-    for candidate, gains in zip(candidates, gains_of(candidates, model), strict=True):
+    for candidate, gains in zip(candidates, gains_of(candidates), strict=True):
         if gains.sum() >= limit and gains.min() > -limit:
             left_out[candidate.number] += (candidate.word,)
     return left_out

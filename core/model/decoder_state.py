@@ -26,9 +26,6 @@ class DecoderState:
     prefix: Tensor
     step: int = 0
 
-    has_guesses = False
-    """Whether `guess` is cheaper than `read`."""
-
     def read(self, tokens: Tensor) -> Tensor:
         """Reads one more token of each row, ids [B]; returns the logits [B, V] of the next."""
         prefix = torch.cat([self.prefix[:, : self.step], tokens[:, None]], dim=1)

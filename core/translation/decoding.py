@@ -17,7 +17,6 @@ id of equals.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-import numpy as np
 import torch
 from torch import Tensor
 
@@ -274,15 +273,6 @@ MIN_REST = 3
 """Tokens that the old draft must have left: making fewer takes less time than failing once."""
 
 
-NEAR_TIE = 0.025
-"""A guess whose two best tokens are closer, in deviations of its logits, is left to the model.
-
-Below it every fourth guess of a draft is wrong, above it one of 700 (3,500 steps of the bundled
-model, 5,400 with random weights): a wrong one costs a pass, which takes as long as three steps of
-the model.
-"""
-
-
 @dataclass(frozen=True)
 class DecodeRequest:
     """A request to decode one sentence.
@@ -399,11 +389,10 @@ def verified_greedy(
     longest = 0
     right_rows: ModelOutput | None = None
     state = model.start_decoding(encoding, limit)
-    guesses = _Guesses(forbidden)
     # of several sentences, the right ones end at different tokens
     can_keep_rows = len(sentences) == 1 and isinstance(state, CachedState)
     while sentences:
-        _complete(guesses, state.restarted(), sentences, rules, should_stop)
+        _complete(forbidden, state.restarted(), sentences, rules, should_stop)
         if should_stop():
             raise TranslationStoppedError
         output, best = _pass(
@@ -441,7 +430,7 @@ def _fitted(draft: Sequence[int], limit: int, forced: ForcedIds, end_id: int | N
 
 
 def _complete(
-    guesses: "_Guesses",
+    forbidden: ForbiddenTokens,
     state: State,
     sentences: Sequence[_Sentence],
     rules: DecodingRules,
@@ -466,63 +455,17 @@ def _complete(
             raise TranslationStoppedError
         if not all(is_open):
             open_indices = [index for index, going_on in enumerate(is_open) if going_on]
-            state.select(torch.tensor(open_indices, device=guesses.forbidden.later.device))
+            state.select(torch.tensor(open_indices, device=forbidden.later.device))
             rows = [rows[index] for index in open_indices]
         here = [sentences[row] for row in rows]
         step = state.step
         read = [sentence.draft[step - 1] if step else rules.start_id for sentence in here]
-        tokens = guesses.next_tokens(
-            torch.tensor(read, device=guesses.forbidden.later.device), state
-        )
+        logits = state.guess(torch.tensor(read, device=forbidden.later.device))
+        tokens = best_tokens(logits.add_(forbidden.at(step)))
         is_open = [
             _goes_on(sentence, step, token, rules.end_id)
-            for sentence, token in zip(here, tokens, strict=True)
+            for sentence, token in zip(here, tokens.tolist(), strict=True)
         ]
-
-
-@dataclass
-class _Guesses:
-    """Chooses the tokens of drafts.
-
-    Attributes:
-        forbidden: see `forbidding`.
-        near_tie: logits that are less apart are a near-tie; set at the first step, 0 before it.
-    """
-
-    forbidden: ForbiddenTokens
-    near_tie: float = 0.0
-
-    def next_tokens(self, read: Tensor, state: State) -> list[int]:
-        """The guessed id of each of B rows.
-
-        The model decides a near-tie of a single sentence: a wrong guess would cost a whole pass and
-        all steps after it. Several sentences share each pass, and a step by the model would run for
-        all of them.
-        """
-        if not state.has_guesses:
-            return self._exact(read, state)
-        forbidden = self.forbidden.at(state.step)
-        logits = state.guess(read)
-        if len(read) > 1:
-            return _best(logits.add_(forbidden))
-        self.near_tie = self.near_tie or NEAR_TIE * float(logits.std())
-        row = logits.add_(forbidden)[0].numpy()
-        best = int(row.argmax())
-        first = float(row[best])
-        row[best] = -np.inf
-        if first - float(row.max()) >= self.near_tie:
-            return [best]
-        state.step -= 1
-        return self._exact(read, state)
-
-    def _exact(self, read: Tensor, state: State) -> list[int]:
-        forbidden = self.forbidden.at(state.step)
-        return _best(state.read(read).add_(forbidden))
-
-
-def _best(logits: Tensor) -> list[int]:
-    ids: list[int] = best_tokens(logits).tolist()
-    return ids
 
 
 def _goes_on(sentence: _Sentence, step: int, token: int, end_id: int | None) -> bool:

@@ -10,6 +10,7 @@ from torch.nn import functional
 from augenmerk.core.inference import products
 from augenmerk.core.inference.products import (
     ExactProduct,
+    halved_product,
     has_faster_kernels,
     has_half_matrices,
     has_packed_matrices,
@@ -128,13 +129,25 @@ def test_a_matrix_of_16_bits_is_kept_so_and_others_in_blocks(
     weight = values(40, 24)
     with_threads(1)
     assert used(of_16_bits(weight)) == ([1, 13, 40, 300], [])
-    assert used(weight) == ([], [16, 40, 320]), "a product with one row is left to PyTorch"
+    assert used(weight) == ([], [1, 16, 40, 320])
     with_threads(2)
     assert used(of_16_bits(weight)) == ([1, 13], [40, 320]), "several threads share the larger ones"
     for number in (1 + 2**-12, 1e-9, 1e6):  # none of which fits in 16 bits
         almost = of_16_bits(weight)
         almost[3, 5] = number
         assert used(almost)[0] == []
+
+
+@needs_halves
+def test_a_matrix_that_is_rounded_to_16_bits_stays_as_it_is() -> None:
+    weight, states = values(40, 24), values(7, 24)
+    torch.testing.assert_close(
+        halved_product(weight, None)(states), states @ weight.half().float().t()
+    )
+    weight[0, :4] = torch.tensor([1e6, -1e6, 1e-9, torch.inf])
+    before = weight.clone()
+    assert halved_product(weight, None)(states)[:, 1:].isfinite().all()
+    assert torch.equal(weight, before)
 
 
 @needs_kernels

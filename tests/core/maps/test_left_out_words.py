@@ -119,15 +119,6 @@ def test_many_translations_give_the_words_of_each(bundled: Translator) -> None:
     assert left_out_words_of(bundled, []) == []
 
 
-@pytest.mark.heavy
-def test_guesses_only_rule_out_words(bundled: Translator, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without products of 8 bits, as on other processors and with hooks, the words are the same."""
-    translations = list(bundled.run_many([Experiment(text) for text in (*LEFT_OUT, *TRANSLATED)]))
-    expected = left_out_words_of(bundled, translations)
-    monkeypatch.setattr(bundled.current_model(), "guessing", None)
-    assert left_out_words_of(bundled, translations) == expected
-
-
 def test_nothing_is_reported_without_a_rule_for_the_text(
     bundled: Translator, copy_translator: Translator
 ) -> None:
