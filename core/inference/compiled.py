@@ -81,6 +81,7 @@ class CompiledTransformer:
         """A copy of the model, compiled: packed matrices cannot be copied."""
         return CompiledTransformer(deepcopy(self.model, memo))
 
+    @torch.no_grad()
     def encode(
         self,
         source: Tensor,
@@ -295,6 +296,7 @@ class Decoder:
         self._norm = _plain_norm(model.decoder_norm)
         self.output = multiply(model.output.weight, model.output.bias)
 
+    @torch.no_grad()
     def read(
         self, states: Tensor, state: CachedState, mask: Tensor | None, need_maps: bool
     ) -> tuple[Tensor, Tensor | None, Tensor | None]:
