@@ -137,10 +137,10 @@ def test_hidden_chart_is_not_drawn(chart: LiveChart, qtbot: QtBot, state: TrainS
 
 
 @pytest.mark.heavy
-def test_validations_and_the_best_are_marked(qtbot: QtBot, state: TrainState) -> None:
+def test_validations_and_the_best_are_marked(qtbot: QtBot, state: TrainState, theme: Theme) -> None:
     chart = make_chart(qtbot)
     show(chart, state)
-    assert Theme.light().palette.warm in colors_in(chart)
+    assert theme.palette.warm in colors_in(chart)
     assert "best 4.000 · epoch 80" in [artist.get_text() for artist in chart.axes.texts]
 
 
