@@ -393,14 +393,17 @@ class GridPainter:
 
     def _paint_networks(self, painter: QPainter) -> None:
         """A note under the name of each layer whose feed-forward network is scaled or off."""
+        experiment = experiment_of_marks(self.state)
+        if self.state.settings.order != "layer" or not experiment.scalings:
+            return
         painter.setFont(self.theme.font("small"))
         painter.setPen(self.theme.color("warm"))
         height = painter.fontMetrics().height()
-        for name_box, _ in self.layout.lines if self.state.settings.order == "layer" else ():
+        for name_box, _ in self.layout.lines:
             group = self.layer_at(name_box.center())
             if group is None or group.layer is None:
                 continue
-            note = network_note(experiment_of_marks(self.state), group.side, group.layer)
+            note = network_note(experiment, group.side, group.layer)
             middle = name_box.translated(0, height - 1)
             painter.drawText(
                 middle, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, note

@@ -6,6 +6,7 @@ when it changes.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import Field, dataclass, field, fields
+from functools import cache
 from typing import Any, ClassVar, Literal, get_args, get_origin, get_type_hints
 
 from psygnal import SignalGroupDescriptor
@@ -164,10 +165,9 @@ class MapViewSettings:
     @property
     def selection(self) -> Selection:
         """Labels, words and hidden tokens, as the engine takes them."""
-        hidden: set[HiddenKind] = {"start", "end"} if self.hides_wrapping else set()
-        if self.hides_punctuation:
-            hidden.add("punctuation")
-        return Selection(self.label_mode, self.merges_words, frozenset(hidden))
+        return _selection(
+            self.label_mode, self.merges_words, self.hides_wrapping, self.hides_punctuation
+        )
 
     def with_changes(self, **changes: Any) -> "MapViewSettings":
         """A copy with other values of some fields, to be read once: it has no signals.
@@ -198,6 +198,17 @@ class MapViewSettings:
         self.several = frozenset()
         if self.scope == "chosen":
             self.scope = "head"
+
+
+@cache
+def _selection(
+    label_mode: LabelMode, merges_words: bool, hides_wrapping: bool, hides_punctuation: bool
+) -> Selection:
+    """See `MapViewSettings.selection`, which a click reads many times."""
+    hidden: set[HiddenKind] = {"start", "end"} if hides_wrapping else set()
+    if hides_punctuation:
+        hidden.add("punctuation")
+    return Selection(label_mode, merges_words, frozenset(hidden))
 
 
 def zoomed(side: float, num_steps: float) -> Zoom:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TypeVar
 
-from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QSize, Qt, Signal
 from PySide6.QtGui import QAction, QActionGroup, QCursor, QKeyEvent
 from PySide6.QtWidgets import QButtonGroup, QMenu, QToolButton, QWidget
 
@@ -70,6 +70,7 @@ class ChoiceMenu(MenuButton):
         self.choice = ""
         self._actions: dict[str, QAction] | None = None
         self._entries = dict(entries)
+        self._full_width: int | None = None  # with the widest entry; None: to be measured
         menu = QMenu(self)
         menu.setToolTipsVisible(True)
         menu.aboutToShow.connect(lambda: self.actions_by_name)
@@ -83,7 +84,7 @@ class ChoiceMenu(MenuButton):
         """
         if list(entries.items()) != list(self._entries.items()):
             self._entries = dict(entries)
-            self._actions = None
+            self._actions = self._full_width = None
 
     @property
     def actions_by_name(self) -> dict[str, QAction]:
@@ -102,14 +103,19 @@ class ChoiceMenu(MenuButton):
         return self._actions
 
     def sizeHint(self) -> QSize:
-        def width_of(text: str) -> int:
-            return self.fontMetrics().size(Qt.TextFlag.TextShowMnemonic, text).width()
-
         size = super().sizeHint()
-        if self._has_fixed_width:
-            widest = max(width_of(self._text_of(text)) for text, _ in self._entries.values())
-            size += QSize(max(0, widest - width_of(self.text())), 0)
-        return size
+        if not self._has_fixed_width:
+            return size
+        if self._full_width is None:
+            texts = [self.text(), *(self._text_of(text) for text, _ in self._entries.values())]
+            text_size = partial(self.fontMetrics().size, Qt.TextFlag.TextShowMnemonic)
+            width, *widths = (text_size(text).width() for text in texts)
+            self._full_width = size.width() - width + max(widths)
+        return size.expandedTo(QSize(self._full_width, 0))
+
+    def changeEvent(self, event: QEvent) -> None:
+        self._full_width = None
+        super().changeEvent(event)
 
     def _text_of(self, entry: str) -> str:
         return f"{self._prefix}{entry} ▾"

@@ -114,3 +114,22 @@ def test_without_arrow_keys_they_belong_to_the_page(qtbot: QtBot) -> None:
     menu, chosen = make(qtbot)
     qtbot.keyClick(menu, Qt.Key.Key_Down)
     assert chosen == []
+
+
+def test_a_fixed_width_follows_the_font_and_the_entries(qtbot: QtBot) -> None:
+    menu = ChoiceMenu("tip", {"a": ("one", ""), "b": ("another one", "")}, has_fixed_width=True)
+    qtbot.addWidget(menu)
+
+    def width_of(name: str) -> int:
+        menu.show_choice(name)
+        return menu.sizeHint().width()
+
+    width = width_of("a")
+    assert width == width_of("b")
+    font = menu.font()
+    font.setPixelSize(40)
+    menu.setFont(font)
+    large = width_of("a")
+    assert large == width_of("b") > width
+    menu.set_entries({"a": ("one", "")})
+    assert width_of("a") < large
