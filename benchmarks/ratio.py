@@ -1,5 +1,6 @@
 """Paired timing of two functions, the only reliable measurement on a shared machine."""
 
+import math
 import statistics
 import time
 from collections.abc import Callable
@@ -28,8 +29,10 @@ class Ratio:
 
     @property
     def ratio(self) -> float:
-        """Seconds of the reference per second of ours: above 1, ours is faster."""
-        return self.other_seconds / self.ours_seconds
+        """Seconds of the reference per second of ours: above 1, ours is faster. Infinite if ours
+        takes no time, as a lag may.
+        """
+        return self.other_seconds / self.ours_seconds if self.ours_seconds else math.inf
 
 
 def paired_medians(

@@ -3,8 +3,9 @@ may take.
 
 The page measures itself, from the request to the painted result; each time is that of the least
 disturbed turn. The slower computer has a fourth of the speed: Chromium throttles the main thread,
-and the seconds of the worker, which it does not throttle, count four times. Needs the packages
-chromium and chromium-driver.
+and the seconds of the worker, which it does not throttle, count four times. These are wall seconds:
+run it on an otherwise quiet machine. With 11 busy processes on two cores, 2 of 10 ratios are missed
+by a seventh to a fourth. Needs the packages chromium and chromium-driver.
 """
 
 import itertools

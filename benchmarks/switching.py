@@ -30,8 +30,9 @@ def run() -> list[Ratio]:
     """The ratios in CPU seconds on one thread for the bundled model, doing what a click on a head
     does in the window.
 
-    The chosen heads keep the number of tokens, so that both do equal work. They come from encoder,
-    decoder and cross-attention in turn. Each sentence is translated plainly just before.
+    The chosen heads change the number of tokens by one at most, so that both do equal work. They
+    come from encoder, decoder and cross-attention in turn. Each sentence is translated plainly just
+    before.
     """
     num_threads = torch.get_num_threads()
     torch.set_num_threads(1)
@@ -55,6 +56,10 @@ def _ratio(translator: Translator, plain: list[Translation], *, keeps_words: boo
         head = _head_for(translator, translation, next(kinds), keeps_words=keeps_words)
         if head is not None:
             pairs.append((translation, head))
+    if not pairs:
+        raise SystemExit(
+            "No head of the bundled model changes the words of an example. Choose other sentences."
+        )
     switching = []
     translating = []
     for turn in range(WARMUP + REPEATS):
@@ -84,11 +89,12 @@ def _seconds(work: Callable[[], object]) -> float:
 def _head_for(
     translator: Translator, plain: Translation, kind: AttentionKind, *, keeps_words: bool
 ) -> Head | None:
-    """A head, preferably of this kind, without which the translation keeps its length, with the
-    same or other words.
+    """A head, preferably of this kind, without which the translation has the same words, or other
+    words and about the same length.
     """
     for head in sorted(heads_of(translator.model.config), key=lambda head: head.kind != kind):
         ids = translator.run(plain.experiment.with_interventions(HeadScaled(head))).predicted_ids
-        if len(ids) == len(plain.predicted_ids) and (ids == plain.predicted_ids) == keeps_words:
+        is_as_long = abs(len(ids) - len(plain.predicted_ids)) <= 1
+        if is_as_long and (ids == plain.predicted_ids) == keeps_words:
             return head
     return None

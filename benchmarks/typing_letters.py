@@ -1,9 +1,8 @@
 """A sentence of 15 words typed letter by letter: each translation is the draft of the next, against
-none of that.
+drafts made step by step.
 
-The other way is the model's own steps and then one pass for the maps, as it was before drafts
-(commit bf2bd04). To measure that commit itself, check it out into another folder and translate the
-beginnings of `SENTENCE` there.
+The other way is a translation without an earlier one: steps with matrices of 16 bits, and one pass
+that checks them and yields the maps.
 
 Required is what can be reached: twice the speed would leave 1.9 ms for the corrections of a
 translation, less than its passes take: 125 for 69 translations. A third of their rows lie before
