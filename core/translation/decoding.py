@@ -281,13 +281,11 @@ class DecodeRequest:
         limit: the largest number of tokens to choose.
         forced: ids by step.
         draft: a guess at its translation; empty if there is none.
-        last: the probable last token before the end; None if unknown.
     """
 
     limit: int
     forced: ForcedIds = field(default_factory=dict)
     draft: Sequence[int] = ()
-    last: int | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -316,7 +314,6 @@ class _Sentence:
     Attributes:
         draft: the input of the next pass.
         num_right: the number of its tokens that are known to be right.
-        last: a token after which the end is guessed, without a step; None once that was wrong.
     """
 
     def __init__(
@@ -327,7 +324,6 @@ class _Sentence:
         self.index = index
         self.limit = request.limit
         self.forced = request.forced
-        self.last = request.last
         self.old = list(request.draft) if is_known else []
         self.draft = _fitted(self.old, self.limit, self.forced, end_id)
         self.num_right = 0
@@ -473,8 +469,6 @@ def _goes_on(sentence: _Sentence, step: int, token: int, end_id: int | None) -> 
     if step < len(sentence.draft):  # this sentence is known further than others of its batch
         return True
     sentence.draft.append(sentence.forced.get(step, token))
-    if end_id is not None and sentence.draft[-1] == sentence.last:
-        sentence.draft = _fitted([*sentence.draft, end_id], sentence.limit, sentence.forced, end_id)
     return not (sentence.ends(end_id) or sentence.meets_old(end_id))
 
 
@@ -518,5 +512,4 @@ def _take_right_ones(sentence: _Sentence, best: Sequence[int]) -> None:
     first = next(differing, None)
     if first is not None:
         sentence.draft = [*sentence.draft[:first], best[first]]
-        sentence.last = None
     sentence.num_right = len(sentence.draft)

@@ -52,7 +52,7 @@ from .result import (
     TranslationStoppedError,
     read_only,
 )
-from .typed_text import EncodedSource, EncodedTarget, cover
+from .typed_text import EncodedTarget, cover
 
 EXPERIMENT_BATCH = 16
 """Experiments that are computed together: few, so that little is padded."""
@@ -235,10 +235,8 @@ class Runner:
         if isinstance(output, Greedy):
             known = () if draft is None else draft.predicted_ids
             requests = [
-                DecodeRequest(limit, ids, known, self.last_token(compiled.source))
-                for compiled, limit, ids in zip(
-                    batch, limits, self.rules.forced_ends(limits, forced), strict=True
-                )
+                DecodeRequest(limit, ids, known)
+                for limit, ids in zip(limits, self.rules.forced_ends(limits, forced), strict=True)
             ]
             return verified_greedy(
                 model, encoding, requests, self.rules, need_maps=need_maps, should_stop=should_stop
@@ -263,16 +261,6 @@ class Runner:
         read = pad([self.rules.read_ids(ids) for ids in chosen], plain_form(model).padding_id)
         passed = model.decode(encoding, read.to(encoding.states.device), need_maps=need_maps)
         return [TargetPass(list(ids), passed, row) for row, ids in enumerate(chosen)]
-
-    def last_token(self, source: EncodedSource) -> int | None:
-        """The last token of a source if its translation may end with it, like a full stop.
-
-        None if the token occurs several times in the source, or each side has its vocabulary.
-        """
-        vocabulary = self._codecs.source.vocabulary
-        last = source.ids[source.words[-1].end - 1] if source.words else None
-        is_joint = vocabulary is self._codec.vocabulary
-        return last if is_joint and source.ids.count(last) == 1 else None
 
     # --- text for people --------------------------------------------------------------------------
 

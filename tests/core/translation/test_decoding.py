@@ -178,10 +178,7 @@ def test_whatever_the_draft_every_token_is_the_best_one(
         expected
     )
     requests = [
-        [
-            DecodeRequest(limit, ids, draft, last=chosen[-2])
-            for draft in drafts_of(chosen, len(chosen) // 2)
-        ]
+        [DecodeRequest(limit, ids, draft) for draft in drafts_of(chosen, len(chosen) // 2)]
         for limit, ids, chosen in zip(limits, forced, expected, strict=True)
     ]
     num_drafts = len(requests[0])

@@ -206,45 +206,7 @@ def test_a_right_draft_takes_one_pass_and_no_step(
     assert again.log_probabilities == translation.log_probabilities
     seen.clear()
     bundled.run(translation.experiment)
-    assert seen == ["step"] * (len(translation.predicted_ids) - 1) + ["pass"], (
-        "the end is guessed behind the full stop"
-    )
-
-
-@pytest.mark.heavy
-def test_an_end_that_was_guessed_wrong_is_not_guessed_again(
-    bundled: Translator, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Behind a token in the middle; a forced token and the limit hold there, too."""
-    compiled = bundled.compile(Experiment("Zwei Hunde spielen im Schnee."))
-    model, limit = bundled.current_model(), compiled.max_steps
-    encoding = bundled.runner.encode(model, [compiled], need_maps=False)
-    expected = decode(bundled, [compiled], [()])[0].ids
-    seen = passes_and_steps(monkeypatch)
-    for asked, ids in (
-        (DecodeRequest(limit, last=expected[2]), expected),
-        (DecodeRequest(4, last=expected[3]), expected[:4]),
-        (DecodeRequest(limit, {3: expected[3]}, last=expected[2]), expected),
-    ):
-        seen.clear()
-        (target_pass,) = verified_greedy(model, encoding, [asked], bundled.rules)
-        assert target_pass.ids == ids
-        assert seen.count("pass") == (2 if asked.limit == limit and not asked.forced else 1)
-        assert seen.count("step") <= len(ids)
-
-
-def test_a_full_stop_is_probably_the_last_token_if_it_is_the_only_one(bundled: Translator) -> None:
-    def last(translator: Translator, text: str) -> str | None:
-        source = translator.compile(Experiment(text)).source
-        token = translator.runner.last_token(source)
-        return None if token is None else source.labels[source.ids.index(token)]
-
-    assert last(bundled, "Zwei Hunde spielen im Schnee.") == "."
-    assert last(bundled, "Zwei Hunde spielen. Ein Mann steht.") is None
-    assert (
-        last(make_translator("words, post-norm, learned positions"), "ein mann steht am see")
-        is None
-    )
+    assert seen == ["step"] * len(translation.predicted_ids) + ["pass"]
 
 
 @pytest.mark.heavy
