@@ -1,8 +1,9 @@
 """Paths of shipped files, in the `resources/` of a checkout or inside the installed wheel."""
 
-import os
 from functools import cache
 from pathlib import Path
+
+from .storage import is_same_file
 
 BUNDLED_MODEL = "multi30k-de-en.safetensors"
 
@@ -26,7 +27,7 @@ def bundled_model_path() -> Path:
 
 def is_bundled_model(path: Path | str | None) -> bool:
     """Whether this is the bundled model: None, or any path to its file."""
-    return path is None or os.path.realpath(path) == os.path.realpath(bundled_model_path())
+    return path is None or is_same_file(Path(path), bundled_model_path())
 
 
 def example_sentences() -> tuple[str, ...]:
