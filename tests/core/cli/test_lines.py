@@ -416,7 +416,8 @@ def test_of_two_runs_into_an_empty_folder_one_is_refused(
     assert first.returncode == 0
     assert [json.loads(line)["source"] for line in printed.splitlines()] == SENTENCES
     assert sorted(path.name for path in folder.iterdir()) == [
-        f"{number:06d}.npz" for number in range(1, 5)
+        *(f"{number:06d}.npz" for number in range(1, 5)),
+        "lines.jsonl",
     ]
 
 
