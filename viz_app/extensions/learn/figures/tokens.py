@@ -19,7 +19,7 @@ from .figure import ChapterFigure, LearnContext, MatrixFigure
 WORD_GAP = 10
 FACTORS = *((size, size) for size in (2.2, 1.8, 1.5, 1.35, 1.25, 1.1, 1.0)), (1.0, 0.4)
 """Sizes of letters, in relation to other panels, and of the gaps between words."""
-WAITING_FOR_ANSWER = "Answer the question to see its tokens."
+WAITING_FOR_ANSWER = "Answer to see its tokens."
 AROUND_SIDES = 80
 """Height of heading and margins."""
 
