@@ -209,11 +209,15 @@ class Person:
                 field.selectAll()
                 QTest.keyClicks(field, text, Qt.KeyboardModifier.NoModifier, 15)
 
-                def is_translated(text: str = text) -> bool:
-                    result = state.current
+                def is_answered(text: str = text) -> bool:
+                    result = state.withheld or state.current
                     return result is not None and result.changed.source_text == text
 
-                self._wait(is_translated, f"“{text}” {when}")
+                self._wait(is_answered, f"“{text}” {when}")
+                if state.withheld is not None:  # its corpus has none of these words
+                    self._click(page.sentence.withheld_notice.button)
+                    self._wait(is_answered, f"“{text}” anyway, {when}")
+                    self.check(f"“{text}” is shown anyway, {when}", state.withheld is None)
         self._wait(lambda: self._step > step, "a further step")
         assert state.translation is not None
         self.check(f"maps {when}", page.heads.isVisible() and state.translation.maps.cross.any())
