@@ -233,13 +233,15 @@ class Theme:
         QToolButton[role], QPushButton[role="chapter"] {{ background: transparent; color: {colors.muted};
             border: 1px solid transparent; border-radius: {CHIP_RADIUS}px; padding: 3px 6px; }}
         QToolButton[role]:hover, QPushButton[role="chapter"]:hover {{ color: {colors.text}; }}
-        QToolButton[role="flat"] {{ color: {colors.text}; border-color: {colors.border}; }}
-        QToolButton[role="flat"]:hover {{ border-color: {colors.muted}; }}
-        QToolButton[role="flat"]:hover, QToolButton[role="value"]:hover, QToolButton[role="value-heading"]:hover,
-            QToolButton[role="legend-run"]:hover {{ background: {colors.raised}; }}
+        QToolButton[role="flat"], QToolButton[role="value"], QToolButton[role="value-heading"] {{
+            color: {colors.text}; border-color: {colors.border}; }}
+        QToolButton[role="flat"]:hover, QToolButton[role="value"]:hover, QToolButton[role="value-heading"]:hover {{
+            background: {colors.raised}; border-color: {colors.muted}; }}
+        QToolButton[role="legend-run"]:hover {{ background: {colors.raised}; }}
         QToolButton[role]::menu-indicator {{ image: none; width: 0px; }}
         QToolButton[role="flat"][isDense="true"] {{ padding: 3px 3px; }}
-        QToolButton[role="flat"]:checked {{ background: {colors.raised}; color: {colors.text}; }}
+        QToolButton[role="flat"]:checked, QToolButton[role="value"]:checked {{ background: {colors.raised};
+            color: {colors.text}; }}
         QToolButton[role="flat"]:disabled {{ color: {faded}; border-color: {colors.raised}; }}
         QToolButton[role="message"] {{ color: {colors.text}; border-color: {colors.border}; padding: 0px 6px;
             font-size: {self.pixel_size("small")}px; }}
@@ -256,7 +258,6 @@ class Theme:
             background: {colors.raised}; color: {colors.text}; }}
         QToolButton[role="tab"]:checked, QPushButton[role="chapter"]:checked, QToolButton[role="value-heading"] {{
             font-weight: bold; }}
-        QToolButton[role="value"], QToolButton[role="value-heading"] {{ color: {colors.text}; }}
         QToolButton[role="value"]:disabled, QToolButton[role="legend"]:hover {{ color: {colors.muted}; }}
         QToolButton[role="legend"], QToolButton[role="legend-run"] {{ padding: 1px 6px;
             font-size: {self.pixel_size("small")}px; }}

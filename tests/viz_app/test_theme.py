@@ -2,14 +2,14 @@ import gc
 from collections.abc import Callable
 
 import pytest
-from PySide6.QtCore import QEvent
+from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QApplication, QLabel, QSlider, QToolButton, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
 from augenmerk.viz_app.palette import DARK, LIGHT, Palette
 from augenmerk.viz_app.theme import Theme, scaled, set_role, style_sheet_set_aside
-from augenmerk.viz_app.widgets.buttons import flat_button
+from augenmerk.viz_app.widgets.buttons import MenuButton, flat_button
 from tests.viz_app.builders import shown
 
 
@@ -76,6 +76,33 @@ def test_a_flat_button_shows_whether_it_can_be_pressed_and_is_pressed(
         assert free != checked
     finally:
         Theme.light().apply(qapp)
+
+
+@pytest.mark.parametrize("role", ["flat", "value", "value-heading"])
+@pytest.mark.parametrize("theme_of", [Theme.light, Theme.dark])
+def test_a_button_that_opens_a_menu_looks_like_a_button(
+    qapp: QApplication, qtbot: QtBot, theme_of: Callable[[], Theme], role: str
+) -> None:
+    """It has an outline, which shows the mouse and the focus."""
+    theme = theme_of()
+    theme.apply(qapp)
+    try:
+        button = MenuButton("copy-task-small ▾", "")
+        set_role(button, role)
+        shown(qtbot, button)
+        button.setFocus()
+        qtbot.waitUntil(button.hasFocus)
+        assert _outline(button) == theme.palette.accent
+        button.clearFocus()
+        for is_hovered, color in ((False, theme.palette.border), (True, theme.palette.muted)):
+            button.setAttribute(Qt.WidgetAttribute.WA_UnderMouse, is_hovered)
+            assert _outline(button) == color
+    finally:
+        Theme.light().apply(qapp)
+
+
+def _outline(button: QToolButton) -> str:
+    return button.grab().toImage().pixelColor(0, button.height() // 2).name()
 
 
 def _picture(button: QToolButton, is_enabled: bool, is_checked: bool) -> QImage:
