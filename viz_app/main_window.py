@@ -48,7 +48,7 @@ from .worker.inference import ANSWER_SECONDS, ExperimentController, Failure, Inf
 MIN_SIZE = 960, 620
 CONTENT_SIZE = 940, 596
 """Minimum size at 100% in pixels: a screen of 1440 × 900 shows all of it at 150%."""
-NARROW_CONTENT_SIZE = 465, 700
+NARROW_CONTENT_SIZE = 465, 440
 """Minimum size in a narrower window, whose parts are in one column, in pixels.
 
 The smallest window has this width at 200%, next to its scroll bar.

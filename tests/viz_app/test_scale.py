@@ -19,7 +19,14 @@ from augenmerk.viz_app.theme import SCALES, Theme, current_theme, scales
 from augenmerk.viz_app.widgets.layouts import PageStack, VerticalScrollArea, WindowScrollArea
 from tests.viz_app.builders import cut_off
 from tests.viz_app.conftest import MakeWindow
-from tests.viz_app.parts import LEARN, TRAIN, TRANSLATE, learn_page_of, open_chapter_in
+from tests.viz_app.parts import (
+    LEARN,
+    TRAIN,
+    TRANSLATE,
+    learn_page_of,
+    open_chapter_in,
+    train_page_of,
+)
 
 TIMEOUT_MS = 20_000
 
@@ -215,6 +222,25 @@ def test_a_large_scale_stacks_the_parts_and_nothing_scrolls_sideways(
     assert area.verticalScrollBar().maximum() == 0, "what is hidden makes no page higher"  # type: ignore[attr-defined]
     assert page.heads.geometry().left() == beside.left()
     assert page.heads.x() < page.head.x()
+
+
+@pytest.mark.heavy
+def test_start_of_a_training_is_above_the_fold_at_a_large_scale(
+    make_window: MakeWindow, qtbot: QtBot
+) -> None:
+    window = make_window()
+    window.resize(1280, 800)
+    window.appearance.set_scale(150)
+    window.pages.show(TRAIN)
+    page = train_page_of(window)
+    assert page is not None
+    button = page.panel.start_button
+    qtbot.waitUntil(
+        lambda: (
+            button.visibleRegion().boundingRect().size() == button.size() and button.width() > 100
+        )
+    )
+    assert central_area(window).verticalScrollBar().maximum() == 0
 
 
 def press(qtbot: QtBot, window: MainWindow, key: Qt.Key) -> int:

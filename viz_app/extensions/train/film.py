@@ -77,6 +77,10 @@ MAX_LINES = 3
 """Of the translation; a longer one scrolls."""
 TALL_PX = 245
 """From this height of the panel on, the translation may use all of them."""
+LOW_PX = 205
+"""Below this height of the panel, only the pictures name the frame."""
+PART_STRETCHES = 1, 2
+"""Of the strip, and of thumbnails and map together."""
 NO_FILM = "This run has no film."
 SAMPLES_WAITING = (
     "At each validation a sample of the validation sentences is translated: its BLEU and five "
@@ -363,7 +367,7 @@ class FilmPanel(QFrame):
         scales(self.area.setMinimumSize, 180, 120)
         scales(self.heatmap.setMinimumSize, 200, 110)
         self.meaning = ElidingLabel("small")
-        self._is_presented = False
+        self._is_presented = self._is_narrow = False
         self.empty_state = EmptyState()
         self._set_tips()
         self._lay_out()
@@ -418,15 +422,22 @@ class FilmPanel(QFrame):
         """Shows the map below strip and translation, as large as possible, without thumbnails of
         other heads.
         """
-        directions = QBoxLayout.Direction
-        for layout in (self._head, self._parts):
-            layout.setDirection(directions.TopToBottom if is_presented else directions.LeftToRight)
-        for index in range(2):  # the strip, the thumbnails
-            self._parts.setStretch(index, 0 if is_presented else 5)
         self._is_presented = is_presented
         self._fit()
 
+    def set_narrow(self, is_narrow: bool) -> None:
+        """Shows thumbnails and map below the strip, where they do not fit next to it."""
+        self._is_narrow = is_narrow
+        self._fit()
+
     def _fit(self) -> None:
+        is_column = self._is_presented or self._is_narrow
+        directions = QBoxLayout.Direction
+        for layout in (self._head, self._parts):
+            layout.setDirection(directions.TopToBottom if is_column else directions.LeftToRight)
+        for index, stretch in enumerate(PART_STRETCHES):
+            self._parts.setStretch(index, index if is_column else stretch)
+        self.frame_label.setVisible(self.height() >= scaled(LOW_PX))
         set_visible(self.area, not self._is_presented, focus_to=self.strip)
         self.text.set_max_lines(MAX_LINES if self.height() >= scaled(TALL_PX) else 1)
 
@@ -527,13 +538,14 @@ class FilmPanel(QFrame):
     def _lay_out(self) -> None:
         menus = self.kind_menu, self.layer_menu, self.head_menu
         self._head = row_of(
-            self.tabs, Space(8), (self.probe, 1), row_of(*menus, spacing=4), spacing=4
+            self.tabs, Space(8), (self.probe, 1), row_of(*menus, 1, spacing=4), spacing=4
         )
         transport = row_of(self.play_button, (self.slider, 1), spacing=10)
         left = column_of(self.strip, transport, self.frame_label, self.text, 1, spacing=4)
         right = column_of((self.heatmap, 1), self.meaning, spacing=2)
         film = QWidget()
-        parts = (left, 5), (self.area, 5), (right, 5)
+        maps = row_of((self.area, 1), (right, 1), spacing=PANEL_MARGIN)
+        parts = zip((left, maps), PART_STRETCHES, strict=True)
         self._parts = row_of(*parts, spacing=PANEL_MARGIN, within=film)
         self._stack = QStackedLayout()
         self._stack.addWidget(self.empty_state)
@@ -542,7 +554,7 @@ class FilmPanel(QFrame):
             self._head,
             (self._stack, 1),
             spacing=4,
-            margins=(PANEL_MARGIN, 8, PANEL_MARGIN - 6, 8),
+            margins=(PANEL_MARGIN, 6, PANEL_MARGIN - 6, 6),
             within=self,
         )
 

@@ -27,7 +27,7 @@ from ...theme import GAP, PANEL_MARGIN, scaled, scales, set_role
 from ...views.export_source import ExportSource
 from ...widgets.dialogs import show_failure
 from ...widgets.labels import label
-from ...widgets.layouts import column_of, row_of
+from ...widgets.layouts import VerticalScrollArea, column_of, row_of
 from ...worker.inference import Failure
 from ..pictures.saving import import_matplotlib
 from .machine import Machine
@@ -459,7 +459,8 @@ class RunActions(QObject):
 
 
 class Intro(QFrame):
-    """A numbered list of the steps that Start performs with the current settings.
+    """A numbered list of the steps that Start performs with the current settings; it scrolls where
+    it does not fit.
 
     Attributes:
         title: above them.
@@ -477,7 +478,10 @@ class Intro(QFrame):
         words = QWidget()
         scales(words.setMaximumWidth, INTRO_PX)
         words.setLayout(column_of(self.title, self._steps, spacing=22))
-        outer = QGridLayout(self)
+        content = QWidget()
+        content.setProperty("role", "transparent")
+        column_of(VerticalScrollArea(content, self), margins=(1, 1, 1, 1), within=self)
+        outer = QGridLayout(content)
         scales(outer.setContentsMargins, PANEL_MARGIN, PANEL_MARGIN, PANEL_MARGIN, PANEL_MARGIN)
         outer.setRowStretch(0, 2)
         outer.addWidget(words, 1, 1)

@@ -6,17 +6,21 @@ from collections.abc import Callable
 from pathlib import Path
 
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QSplitter, QWidget
 
-from ...theme import GAP, scales
+from ...theme import GAP, scaled, scales
 from ...widgets.layouts import VerticalScrollArea, column_of, row_of
 from .charts.panel import ChartPair
 from .film import FilmPanel, LowerPanel, SamplesPanel
 from .run_files import RunComparison
 from .state import TrainState
 
-CHARTS_WIDTH, FILM_SIZE, SAMPLES_SIZE = 560, (560, 211), (380, 211)
+CHARTS_WIDTH, FILM_SIZE, SAMPLES_SIZE = 440, (440, 187), (380, 187)
 """Their least sizes at 100%."""
+NARROW_FILM_SIZE = (440, 390)
+NARROW_PX = 650
+"""Below this width, the parts of the film do not fit next to each other."""
 PRESENTED_CHARTS_WIDTH = 240
 PRESENTED_FILM_SIZE = (400, 240)
 
@@ -44,6 +48,7 @@ class RunView(QWidget):
         super().__init__(parent)
         self._lower: LowerPanel = "film"
         self._page_height = 0
+        self._is_presented = False
         self.charts = ChartPair(state, comparison, runs_folder)
         self.film = FilmPanel(state)
         self.samples = SamplesPanel(state)
@@ -68,7 +73,7 @@ class RunView(QWidget):
         scales(
             self.charts.setMinimumWidth, PRESENTED_CHARTS_WIDTH if is_presented else CHARTS_WIDTH
         )
-        scales(self.film.setMinimumSize, *(PRESENTED_FILM_SIZE if is_presented else FILM_SIZE))
+        self._fit_film()
         self.charts.set_presented(is_presented)
         self.film.set_presented(is_presented)
         self._splitter.setOrientation(
@@ -80,10 +85,20 @@ class RunView(QWidget):
         self.set_page_height(self._page_height)
         self.show_lower(self._lower)
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit_film()
+
     def set_page_height(self, height: int) -> None:
         """Gives half of the height of the page to the curves, whatever is shown below them."""
         self._page_height = height
         self.charts.set_curve_height(0 if self._is_presented else -(-height // 2))
+
+    def _fit_film(self) -> None:
+        is_narrow = not self._is_presented and self.width() < scaled(NARROW_PX)
+        beside = NARROW_FILM_SIZE if is_narrow else FILM_SIZE
+        scales(self.film.setMinimumSize, *(PRESENTED_FILM_SIZE if self._is_presented else beside))
+        self.film.set_narrow(is_narrow)
 
     def show_lower(self, lower: LowerPanel) -> None:
         """Shows film or translations."""

@@ -638,10 +638,33 @@ def test_charts_take_half_of_the_page_with_readable_axes(
             assert len(in_sight) >= 3
             assert not any(one.overlaps(other) for one, other in combinations(boxes, 2))
     assert view.film.isVisible()
+    for part in (view.film, view.film.grid, view.film.heatmap):
+        assert part.visibleRegion().boundingRect().size() == part.size(), "it is not cut"
+    assert view.parts.verticalScrollBar().maximum() == 0
     assert not view.samples.isVisible()
     view.film.tabs.tabs["samples"].click()
     assert view.samples.isVisible()
     assert not view.film.isVisible()
+
+
+@pytest.mark.heavy
+def test_a_narrow_page_shows_charts_and_film_below_one_another(
+    make_page: MakePage, qtbot: QtBot
+) -> None:
+    script = ScriptedTraining(has_film=True)
+    page = make_page(script)
+    page.resize(817, 473)  # of a window of 1280 × 800 at 150%, in pixels at 100%
+    start_and_take(qtbot, page, script, 15)
+    wait_for_end(qtbot, page)
+    settle_layout()
+    view = page.run_view
+    assert view is not None
+    width = view.parts.viewport().width()
+    for part in (view.charts, view.film, view.charts.export_button, view.film.head_menu):
+        assert part.mapTo(view.parts, part.rect().topRight()).x() < width, "nothing is cut"
+    for panel in (view.charts.main, view.charts.second):
+        assert panel.chart.visibleRegion().boundingRect().size() == panel.chart.size()
+    assert view.film.heatmap.mapTo(view, QPoint()).y() > view.film.strip.mapTo(view, QPoint()).y()
 
 
 @pytest.mark.heavy

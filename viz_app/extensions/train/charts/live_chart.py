@@ -24,6 +24,7 @@ _DPI = 100
 _LEFT_PX, _RIGHT_PX, _BOTTOM_PX, _TOP_PX = 64, 14, 26, 8
 _TICK_PX = 20
 """Height that a label of the value axis needs, with the space to the next one."""
+_TICK_PAD_POINTS = 6
 _STEP_PX = 80
 """Width that a label of the step axis needs."""
 _DRAG_PX = 6
@@ -66,7 +67,11 @@ class LiveChart(FigureCanvasQTAgg):
         self.setMouseTracking(True)
         self.axes = figure.add_subplot()
         self.axes.set(xlim=(0, 100), ylim=(0, 1))
-        self.axes.tick_params(pad=6)
+        self.axes.tick_params(pad=_TICK_PAD_POINTS)
+        # in the corner below the values, as a line of its own would take height from the curves
+        self._step_name = self.axes.annotate(
+            "step", (0, 0), (0, 0), "axes fraction", "offset points", ha="right", va="top"
+        )
         self._chart = ChartAxes(self.axes, is_animated=True)
         self._band = QRubberBand(QRubberBand.Shape.Rectangle, self)
         self.mpl_connect("draw_event", self._on_full_draw)
@@ -98,12 +103,15 @@ class LiveChart(FigureCanvasQTAgg):
     def _show_colors(self) -> None:
         self._theme = theme = current_theme()
         palette = vars(theme.palette)
+        label_points = theme.pixel_size("small") * 72 / _DPI
         self.figure.set_facecolor(theme.palette.panel)
         self._chart.set_style(
             lambda name: line_color(name, palette, is_dark=theme.is_dark),
             theme.palette.panel,
-            theme.pixel_size("small") * 72 / _DPI,
+            label_points,
         )
+        self._step_name.set(color=theme.palette.muted, fontsize=label_points)
+        self._step_name.set_position((-2 * label_points, -_TICK_PAD_POINTS))
         self._background = None
         self.draw_idle()
 
@@ -124,6 +132,7 @@ class LiveChart(FigureCanvasQTAgg):
         if bottom_px != self._bottom_px:
             self._bottom_px = bottom_px
             self.axes.tick_params(axis="x", labelbottom=are_shown)
+            self._step_name.set_visible(are_shown)
             self._fit()
             self.draw_idle()
 

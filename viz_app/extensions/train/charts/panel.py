@@ -16,16 +16,14 @@ from PySide6.QtGui import QColor, QIcon, QPainter, QPen, QPixmap, QPolygonF, QRe
 from PySide6.QtWidgets import (
     QBoxLayout,
     QFrame,
-    QHBoxLayout,
     QSizePolicy,
     QToolButton,
     QWidget,
 )
 
-from ....theme import PANEL_MARGIN, Theme, current_theme, is_theme_change, scaled, scales, set_role
+from ....theme import GAP, PANEL_MARGIN, Theme, current_theme, is_theme_change, scaled, set_role
 from ....widgets.buttons import ChoiceMenu, MenuButton
-from ....widgets.labels import label
-from ....widgets.layouts import column_of, replace_widgets, row_of
+from ....widgets.layouts import column_of, replace_widgets, row_of, wrapping_row
 from ..curves import RunCurves
 from ..run_files import ComparedRun, RunComparison
 from ..state import Run, TrainState
@@ -93,7 +91,7 @@ class LegendEntry:
 
 
 class Legend(QWidget):
-    """Entries in a row.
+    """Entries in lines that wrap.
 
     Signals:
         removed(str): a compared run was clicked: the `run` of its entry.
@@ -105,9 +103,7 @@ class Legend(QWidget):
         super().__init__(parent)
         self._entries: tuple[LegendEntry, ...] = ()
         self.buttons: list[QToolButton] = []
-        self._row = QHBoxLayout(self)
-        self._row.setContentsMargins(0, 0, 0, 0)
-        scales(self._row.setSpacing, 4)
+        wrapping_row((), spacing=4, within=self)
 
     def show_entries(self, entries: Sequence[LegendEntry]) -> None:
         """Shows `entries`, if they differ from those shown."""
@@ -123,7 +119,9 @@ class Legend(QWidget):
     def _rebuild(self) -> None:
         old = self.buttons
         self.buttons = [self._button(entry) for entry in self._entries]
-        replace_widgets(self._row, old, self.buttons)
+        lines = self.layout()
+        assert lines is not None
+        replace_widgets(lines, old, self.buttons)
         self._show_icons()
 
     def _show_icons(self) -> None:
@@ -185,7 +183,6 @@ class ChartPanel(QWidget):
         choices: the settings of the chart.
         chart: the chart.
         legend: of the chart; `ChartPair` shows that of the main one.
-        steps: the name of the step axis.
         quantity_menu: the menu of the quantity.
         scale_menu: the menu of the scale.
         smoothing_menu: the menu of the smoothing.
@@ -209,7 +206,6 @@ class ChartPanel(QWidget):
         self.choices = ChartSettings(quantity)
         self.chart = LiveChart()
         self.legend = Legend(self)
-        self.steps = label("small", "optimizer steps")
         self._curves: RunCurves | None = None
         quantities = {str(name): (text, text) for name, text in QUANTITY_NAMES.items()}
         self.quantity_menu = ChoiceMenu("Quantity of this chart", quantities)
@@ -267,7 +263,7 @@ class ChartPanel(QWidget):
     def _show_choices(self) -> None:
         choices = self.choices
         self.quantity_menu.show_choice(choices.quantity)
-        self.quantity_menu.setToolTip(QUANTITY_TIPS[choices.quantity])
+        self.quantity_menu.setToolTip(f"{QUANTITY_TIPS[choices.quantity]}\n{CHART_TIP}")
         self.scale_menu.show_choice(choices.scale)
         self.smoothing_menu.show_choice(choices.smoothing)
         self.smoothing_menu.setVisible(choices.quantity in SMOOTHED)
@@ -275,22 +271,15 @@ class ChartPanel(QWidget):
         self.shown_menu.show_choice(choices.shown)
         self.chart.setAccessibleName(f"{QUANTITY_NAMES[choices.quantity]} over optimizer steps")
 
-    def show_steps(self, are_named: bool) -> None:
-        """Shows the numbers and the name of the steps; else the chart below has them."""
-        self.chart.set_step_labels(are_named)
-        self.steps.setVisible(are_named)
-
     def _lay_out(self, is_main: bool) -> None:
         self.quantity_menu.setProperty("role", "value-heading")
         self.shown_menu.setVisible(is_main)
         self.legend.setVisible(is_main)
-        self.steps.setToolTip(CHART_TIP)
-        self.steps.setAlignment(Qt.AlignmentFlag.AlignHCenter)
         row_of(
             self.smoothing_menu, self.scale_menu, self.shown_menu, spacing=2, within=self.options
         )
         menus = row_of(self.quantity_menu, 1, self.options, spacing=2)
-        column_of(menus, (self.chart, 1), self.steps, spacing=2, within=self)
+        column_of(menus, (self.chart, 1), spacing=2, within=self)
 
 
 def legend_entries(
@@ -342,9 +331,9 @@ class ChartPair(QFrame):
         self.main.legend.removed.connect(comparison.remove)
         self._actions = QWidget()
         row_of(self.compare, self.export_button, spacing=4, within=self._actions)
-        self._row = row_of((self.main, 5), (self.second, 4), spacing=4)
+        self._row = row_of((self.main, 5), (self.second, 4), spacing=GAP)
         column_of(
-            row_of(self.main.legend, 1, self._actions, spacing=4),
+            row_of((self.main.legend, 1), self._actions, spacing=4),
             (self._row, 1),
             spacing=0,
             margins=(PANEL_MARGIN - 6, 4, PANEL_MARGIN - 6, 4),
@@ -378,7 +367,7 @@ class ChartPair(QFrame):
         is_row = self.width() > max(scaled(SIDE_BY_SIDE_PX), needed + 2 * PANEL_MARGIN)
         directions = QBoxLayout.Direction
         self._row.setDirection(directions.LeftToRight if is_row else directions.TopToBottom)
-        self.main.show_steps(is_row)
+        self.main.chart.set_step_labels(is_row)
         for panel, share in ((self.main, 5 / 8), (self.second, 3 / 8)):
             height = math.ceil(self._curve_height * (1 if is_row else share))
             panel.chart.setMinimumHeight(max(height, scaled(LEAST_PX)))

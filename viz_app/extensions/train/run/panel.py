@@ -3,6 +3,7 @@ above the charts.
 """
 
 from collections.abc import Mapping
+from html import escape
 from itertools import zip_longest
 
 from PySide6.QtCore import Qt, Signal
@@ -30,6 +31,7 @@ from .form import (
 )
 from .status_text import (
     Action,
+    Notice,
     activity,
     metric_rows,
     notice,
@@ -319,10 +321,11 @@ class NoticeBar(QFrame):
     def __init__(self, state: TrainState) -> None:
         super().__init__()
         set_role(self, "panel")
-        self._heading = label("heading")
+        self._shown = Notice("", "")
         lines = MaxLinesLabel("", NUM_NOTICE_LINES)
         lines.keeps_height = True  # the end of a run has more to say than its beginning
         self._text = lines.label
+        self._text.setTextFormat(Qt.TextFormat.RichText)  # the heading begins the first line
         self._text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.details_button = QPushButton("Details")
         self.folder_button = QPushButton("Open folder")
@@ -341,10 +344,9 @@ class NoticeBar(QFrame):
             button.clicked.connect(
                 lambda _checked=False, index=index: self.chosen.emit(self._actions[index].key)
             )
-        words = column_of(self._heading, lines, spacing=2)
         buttons = self.details_button, self.folder_button, self.try_button, *self.action_buttons
         centered = [(button, 0, Qt.AlignmentFlag.AlignVCenter) for button in buttons]
-        row_of((words, 1), *centered, margins=(PANEL_MARGIN, 6, PANEL_MARGIN, 6), within=self)
+        row_of((lines, 1), *centered, margins=(PANEL_MARGIN, 6, PANEL_MARGIN, 6), within=self)
         self._state = state
         state.run_changed.connect(self._show_run)
         self._show_run(state.run)
@@ -359,9 +361,10 @@ class NoticeBar(QFrame):
         self.setVisible(shown is not None)
         if shown is None:
             return
-        self._heading.setText(shown.heading)
-        show_text(self._text, shown.text)
-        role = "warm" if shown.tone == "warm" else "muted"
+        self._shown = shown
+        text = escape(shown.text).replace("\n", "<br>")
+        self._text.setText(f"<b>{escape(shown.heading)}</b> &ensp;{text}")
+        role = "warm" if shown.tone == "warm" else ""
         if self._text.property("role") != role:
             set_role(self._text, role)
         self.try_button.setVisible(shown.offers_model)
@@ -376,4 +379,4 @@ class NoticeBar(QFrame):
 
     def text(self) -> str:
         """The heading and the text."""
-        return f"{self._heading.text()}\n{self._text.text()}"
+        return f"{self._shown.heading}\n{self._shown.text}"
