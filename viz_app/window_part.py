@@ -108,11 +108,11 @@ class WindowPart:
 
     @property
     def has_unsaved_changes(self) -> bool:
-        """Whether closing the window would lose something that the user made."""
+        """Whether closing the window would lose or interrupt work of the user, who is asked."""
         return False
 
     def once_saved(self, act: Callable[[], object]) -> None:
-        """Calls a function after asking about unsaved changes, unless the user cancels."""
+        """Calls a function after asking about that, unless the user cancels."""
         act()
 
     @property

@@ -25,7 +25,7 @@ from augenmerk.viz_app.extensions.documents.reading import saved_experiment
 from augenmerk.viz_app.worker import inference
 from augenmerk.viz_app.worker.inference import Request
 from augenmerk.viz_app.worker.jobs import JobScope, OpenTranslator, ShouldStop, Tell
-from tests.viz_app.parts import TRAIN, lessons_of, train_page_of
+from tests.viz_app.parts import TRAIN, close_in_training, lessons_of, train_page_of
 
 SENTENCE = "Ein Satz, der noch nicht übersetzt ist"
 
@@ -66,7 +66,7 @@ class DrivenWindow(main_window.MainWindow):
         say("typed")
 
     def _do_close(self) -> None:
-        QTimer.singleShot(5000, self, self.close)
+        QTimer.singleShot(5000, self, lambda: close_in_training(self))
 
     def _do_crash(self) -> None:
         QTimer.singleShot(200, self, lambda: ctypes.string_at(0))

@@ -1,6 +1,6 @@
 """The parts of a window that extensions add, by their classes."""
 
-from PySide6.QtWidgets import QSlider
+from PySide6.QtWidgets import QMessageBox, QSlider
 
 from augenmerk.viz_app.extensions.documents.experiment_documents import ExperimentDocuments
 from augenmerk.viz_app.extensions.documents.part import DocumentsPart
@@ -91,6 +91,14 @@ def open_chapter_in(window: MainWindow, name: str) -> None:
 
 def train_page_of(window: MainWindow) -> TrainPage | None:
     return part(window, TrainPart).widget
+
+
+def close_in_training(window: MainWindow) -> None:
+    """Closes the window and agrees that this pauses the training, if one is running."""
+    window.close()
+    for box in window.findChildren(QMessageBox):
+        if box.isVisible():
+            next(button for button in box.buttons() if button.text() == "Pause and close").click()
 
 
 def offer_tour_in(window: MainWindow) -> None:

@@ -31,7 +31,15 @@ from augenmerk.viz_app.theme import PAGE_MARGIN, Theme, current_theme
 from augenmerk.viz_app.translate.page import TranslatePage
 from tests.viz_app.builders import click, settle_layout
 from tests.viz_app.conftest import MakeWindow
-from tests.viz_app.parts import LEARN, TRAIN, TRANSLATE, examples_of, part, train_page_of
+from tests.viz_app.parts import (
+    LEARN,
+    TRAIN,
+    TRANSLATE,
+    close_in_training,
+    examples_of,
+    part,
+    train_page_of,
+)
 from tests.viz_app.synthetic import FakeTranslator
 
 
@@ -487,6 +495,7 @@ class RunningPage:
         self.num_asked_to_stop = 0
         self.limit_to_end_s = 60.0
         self.save_seconds = save_seconds
+        self.is_stopping = False
 
     def is_running(self) -> bool:
         if self.num_polls is not None and self.num_asked_to_stop:
@@ -506,23 +515,41 @@ class RunningPage:
     ("save_seconds", "said"),
     [(0.0, "a few seconds"), (0.2, "The last save took less than a second."), (12.3, "took 12 s")],
 )
-def test_closing_while_training_stops_it_first(
+def test_closing_while_training_asks_first_and_stops_it(
     make_window: MakeWindow, qtbot: QtBot, save_seconds: float, said: str
 ) -> None:
     window = make_window()
     page = RunningPage(num_polls=3, save_seconds=save_seconds)
     part(window, TrainPart).widget = page  # type: ignore[assignment]
     window.close()
+    window.close()  # a double click
+    (box,) = window.findChildren(QMessageBox)
+    assert box.isVisible()
+    assert said in box.informativeText()
+    assert "resume" in box.informativeText()
+    qtbot.keyClick(box, Qt.Key.Key_Escape)
+    assert window.isVisible()
+    assert page.num_asked_to_stop == 0, "the training goes on"
+    qtbot.waitUntil(lambda: not isValid(box))
+    close_in_training(window)
     assert window.isVisible()
     assert page.num_asked_to_stop == 1
     assert "saving the model" in window.top_bar.status.text()
-    (box,) = window.findChildren(QMessageBox)
-    assert box.isVisible()
-    assert not box.isModal(), "the window can be closed a second time"
-    assert said in box.informativeText()
-    assert "resume" in box.informativeText()
     qtbot.waitUntil(lambda: not window.isVisible())
-    assert not isValid(box) or not box.isVisible()
+
+
+@pytest.mark.heavy
+def test_closing_asks_nothing_about_a_training_that_stops(
+    make_window: MakeWindow, qtbot: QtBot
+) -> None:
+    window = make_window()
+    page = RunningPage(num_polls=3)
+    page.is_stopping = True
+    part(window, TrainPart).widget = page  # type: ignore[assignment]
+    window.close()
+    assert window.isVisible()
+    assert not window.findChildren(QMessageBox)
+    qtbot.waitUntil(lambda: not window.isVisible())
 
 
 @pytest.mark.slow
@@ -534,8 +561,8 @@ def test_a_training_that_does_not_stop_can_be_left_after_a_while(
     window = make_window()
     page = RunningPage(num_polls=None)
     part(window, TrainPart).widget = page  # type: ignore[assignment]
-    window.close()
-    window.close()  # a double click
+    close_in_training(window)
+    window.close()  # impatiently
     assert window.isVisible()
     qtbot.waitUntil(lambda: "Close again to quit without it" in window.top_bar.status.text())
     assert window.isVisible()
@@ -554,7 +581,7 @@ def test_a_training_that_does_not_stop_is_left_behind_in_the_end(
     page = RunningPage(num_polls=None)
     part(window, TrainPart).widget = page  # type: ignore[assignment]
     page.limit_to_end_s = 0.5
-    window.close()
+    close_in_training(window)
     assert window.isVisible()
     qtbot.waitUntil(lambda: not window.isVisible(), timeout=3000)
 

@@ -13,13 +13,13 @@ from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.experiment_editor import toggle
 from augenmerk.viz_app.theme import Theme
 from tests.checkpoints import write_untrained_checkpoint
-from tests.viz_app.parts import TRAIN, train_page_of
+from tests.viz_app.parts import TRAIN, close_in_training, train_page_of
 
 pytestmark = pytest.mark.training
 
 
 def _close(window: MainWindow, qtbot: QtBot) -> None:
-    window.close()
+    close_in_training(window)
     qtbot.waitUntil(lambda: not window.isVisible(), timeout=60_000)
     window.deleteLater()
 

@@ -48,7 +48,7 @@ from augenmerk.viz_app import application, launch, main_window  # noqa: E402
 from augenmerk.viz_app.extensions.train.page import TrainPage  # noqa: E402
 from augenmerk.viz_app.extensions.train.state import Status  # noqa: E402
 from augenmerk.viz_app.widgets.buttons import ChoiceMenu  # noqa: E402
-from tests.viz_app.parts import TRAIN, TRANSLATE  # noqa: E402
+from tests.viz_app.parts import TRAIN, TRANSLATE, close_in_training  # noqa: E402
 
 SENTENCES = ("Zwei Hunde spielen im Schnee.", "Eine Frau liest ein Buch.", "Ein Kind lacht.")
 TICK_MS = 10
@@ -113,7 +113,7 @@ class Person:
             self._picture("failed")
         self.folder = self._page.state.run.folder if self._has_page else None
         self._pulse.stop()
-        QTimer.singleShot(0, self._window, self._window.close)
+        QTimer.singleShot(0, self._window, lambda: close_in_training(self._window))
 
     def check(self, name: str, is_met: bool, detail: object = "") -> None:
         """Notes whether something was as it should be."""

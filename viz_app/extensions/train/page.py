@@ -126,12 +126,17 @@ class TrainPage(QWidget):
         """Whether a training is running."""
         return self.controller.is_running
 
+    @property
+    def is_stopping(self) -> bool:
+        """Whether the training was told to stop."""
+        return self.state.run.status is Status.STOPPING
+
     def request_stop(self) -> None:
         """Pauses the training after the current batch; nothing is lost.
 
         Returns at once. For closing the window.
         """
-        if self.state.run.status is not Status.STOPPING:
+        if not self.is_stopping:
             self.controller.stop("pause")
 
     @property

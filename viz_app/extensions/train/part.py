@@ -1,14 +1,15 @@
 """The page Train as a part of the window. Its code is imported when the page is first shown."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QMessageBox, QWidget
 
 from augenmerk.core.quantities import duration
 
 from ...widgets.commands import BoundCommand, Command
+from ...widgets.dialogs import open_box
 from ...window_part import WindowPage
 from ..pictures.part import ExportsPart
 from ..presentation.presentation import Presentable, ViewProvider
@@ -16,7 +17,11 @@ from ..presentation.presentation import Presentable, ViewProvider
 if TYPE_CHECKING:
     from .page import TrainPage
 
-NAME, VIEW, PAUSING = "train", "training", "pausing"
+NAME, VIEW = "train", "training"
+CLOSING = (
+    "The training is paused and saved before the window closes. {time} At the next start, the "
+    "Train page offers to resume the run."
+)
 
 
 class TrainPart(WindowPage, ViewProvider):
@@ -24,11 +29,7 @@ class TrainPart(WindowPage, ViewProvider):
 
     widget: "TrainPage | None" = None
     stopping = "stopping the training, saving the model…"
-    closing = (
-        "The window closes once the training is saved. {time} At the next start, the Train page "
-        "offers to resume the run.\n\nClose the window again to quit without waiting. Steps since "
-        "the last checkpoint are lost then."
-    )
+    _may_close = False
 
     def begin(self) -> None:
         """Offers a training where there is no model."""
@@ -76,37 +77,54 @@ class TrainPart(WindowPage, ViewProvider):
         """See `WindowPart`."""
         return self.widget.limit_to_end_s if self.widget is not None else 0.0
 
+    @property
+    def has_unsaved_changes(self) -> bool:
+        """Whether a training would be paused that nobody has stopped; the end of a session does not
+        wait for an answer.
+        """
+        app = QGuiApplication.instance()
+        is_session_ending = isinstance(app, QGuiApplication) and app.isSavingSession()
+        if self.widget is None or self._may_close or is_session_ending:
+            return False
+        return self.is_running and not self.widget.is_stopping
+
+    def once_saved(self, act: Callable[[], object]) -> None:
+        """Asks whether to pause the training; it goes on until the user has answered."""
+        if self._question is not None:
+            self._question.raise_()
+            return
+        title = "A training is running"
+        box = QMessageBox(QMessageBox.Icon.Question, title, title, parent=self.window)
+        box.setObjectName(NAME)
+        pause = box.addButton("Pause and close", QMessageBox.ButtonRole.AcceptRole)
+        box.addButton(QMessageBox.StandardButton.Cancel)
+        box.setDefaultButton(pause)
+        seconds = self.widget.save_seconds if self.widget is not None else 0.0
+        last = duration(seconds, exact=True) if seconds >= 1 else "less than a second"
+        time = f"The last save took {last}." if seconds else "This usually takes a few seconds."
+
+        def close() -> None:
+            self._may_close = True
+            act()
+
+        pause.clicked.connect(close)
+        open_box(box, CLOSING.format(time=time))
+
+    @property
+    def _question(self) -> QMessageBox | None:
+        """The question that is open; None without one."""
+        boxes = self.window.findChildren(QMessageBox, NAME)
+        return next((box for box in boxes if box.isVisible()), None)
+
     def request_stop(self) -> None:
         """See `WindowPart`."""
         if self.widget is not None:
             self.widget.request_stop()
-            self._say_what_happens()
 
     def shutdown(self, *, waits: bool) -> None:
         """See `WindowPart`."""
-        for box in self.window.findChildren(QMessageBox, PAUSING):
-            box.close()
         if self.widget is not None:
             self.widget.shutdown(waits_for_training=waits)
-
-    def _say_what_happens(self) -> None:
-        """Opens a box that leaves the window open to be closed again."""
-        title = "The training pauses before the window closes"
-        box = QMessageBox(
-            QMessageBox.Icon.Information,
-            title,
-            title,
-            QMessageBox.StandardButton.Ok,
-            self.window,
-        )
-        seconds = self.widget.save_seconds if self.widget is not None else 0.0
-        last = duration(seconds, exact=True) if seconds >= 1 else "less than a second"
-        time = f"The last save took {last}." if seconds else "This usually takes a few seconds."
-        box.setInformativeText(self.closing.format(time=time))
-        box.setObjectName(PAUSING)
-        box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        box.setModal(False)
-        box.show()
 
     def _open(self) -> QWidget:
         self.window.pages.show(NAME)
