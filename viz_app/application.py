@@ -13,6 +13,7 @@ import time
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import reduce
 from pathlib import Path
 from types import TracebackType
 
@@ -187,9 +188,12 @@ def _take_screenshot(
         def finish(problem: str = "") -> None:
             loop.exit(refuse(problem) if problem else 0)
 
+        def with_origin(content: bytes) -> bytes:
+            return reduce(lambda picture, part: part.with_origin(picture), window.parts, content)
+
         def save() -> None:
             try:
-                save_picture(window, target)
+                save_picture(window, target, with_origin)
             except AugenmerkError as error:
                 finish(display_text(error))
             else:

@@ -106,6 +106,10 @@ class WindowPart:
         Called before the window is shown.
         """
 
+    def with_origin(self, picture: bytes) -> bytes:
+        """A picture of the window, a PNG, that also says where it is from."""
+        return picture
+
     @property
     def has_unsaved_changes(self) -> bool:
         """Whether closing the window would lose or interrupt work of the user, who is asked."""

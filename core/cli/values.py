@@ -83,6 +83,7 @@ def origin_arrays(translator: "Translator", interventions: Sequence[Intervention
 
 def translation_arrays(translator: "Translator", translation: "Translation") -> Numbers:
     """The program and model of a translation, its text, and its tokens with their probabilities."""
+    output = {"output": part_to_json(translation.experiment.output)}
     return {
         **origin_arrays(translator, translation.experiment.interventions),
         "source": np.array(translation.source_text),
@@ -90,7 +91,7 @@ def translation_arrays(translator: "Translator", translation: "Translation") -> 
         "predicted_tokens": np.array(translation.predicted_tokens),
         "log_probabilities": np.array(translation.log_probabilities),
         "notes": np.array(translation.all_notes, dtype=str),
-        **as_arrays(token_values(translator, translation)),
+        **as_arrays(output | token_values(translator, translation)),
     }
 
 

@@ -24,7 +24,11 @@ DATA = Subcommand(
     "augenmerk.core.extensions.training.cli.data",
     order=70,
 )
-INFO = Subcommand("describe a checkpoint", "augenmerk.core.extensions.info.command", order=80)
+INFO = Subcommand(
+    "describe a checkpoint, or the origin of a picture",
+    "augenmerk.core.extensions.info.command",
+    order=80,
+)
 AVERAGE = Subcommand(
     "average checkpoints, or halve the size of one",
     "augenmerk.core.extensions.training.cli.average",

@@ -1,6 +1,9 @@
-"""Describe a checkpoint (settings, parameters by module, history), or the size of a model."""
+"""Describe a checkpoint (settings, parameters by module, history), the size of a model, or the
+origin of a picture.
+"""
 
 import argparse
+import json
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,6 +17,7 @@ from ...quantities import percent
 from ...text.languages import language_name
 from ...text.word_counts import RARE_BELOW
 from ...translation.typed_text import encode_source
+from ..provenance import EXPORTS, read_provenance_values
 from ..run_settings.presets import PRESETS, preset
 from .size import MODULES, Size, preset_vocabulary_sizes, size_rows, total
 
@@ -30,7 +34,12 @@ if TYPE_CHECKING:
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of `info`."""
     parser.add_argument(
-        "file", nargs="?", type=Path, metavar="FILE", help="the same as --checkpoint"
+        "file",
+        nargs="?",
+        type=Path,
+        metavar="FILE",
+        help="the same as --checkpoint; or a picture, film or page by Augenmerk, to print as JSON "
+        "which model, experiment or training it shows",
     )
     add_checkpoint(parser)
     parser.add_argument(
@@ -76,6 +85,10 @@ def run(options: argparse.Namespace) -> int:
                 f"There are two checkpoints: {options.file} and {options.checkpoint}. Omit one "
                 "of them."
             )
+        if options.file.suffix.lower() in EXPORTS:
+            values = read_provenance_values(options.file)
+            print(json.dumps(values, ensure_ascii=False, indent=2))
+            return 0
         options.checkpoint = options.file
     if options.size or options.preset is not None:
         return _print_size(options)

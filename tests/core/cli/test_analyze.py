@@ -122,8 +122,12 @@ def test_json_and_npz_hold_the_same(
         assert main(["analyze", SENTENCE, *arguments, "--out", str(tmp_path / name)]) == 0
     assert json.loads((tmp_path / "numbers.json").read_text(encoding="utf-8")) == fields
     with np.load(tmp_path / "numbers.npz", allow_pickle=False) as arrays:
-        flat = fields | {f"model/{name}": value for name, value in fields.pop("model").items()}
-        assert set(arrays) == set(flat) - {"model"}
+        flat = fields | {
+            f"{parent}/{name}": value
+            for parent in ("model", "output")
+            for name, value in fields[parent].items()
+        }
+        assert set(arrays) == set(flat) - {"model", "output"}
         for name in arrays:
             if arrays[name].dtype.kind == "f":
                 np.testing.assert_allclose(arrays[name], flat[name], atol=1e-6)

@@ -50,6 +50,7 @@ from .lesson_bar import COMPUTING, LessonBar, LessonTextDialog
 from .lesson_export import (
     LessonResultsJob,
     SceneResult,
+    origin_of,
     scene_parts,
     sheet_scenes,
     web_page_scenes,
@@ -178,9 +179,8 @@ class LessonExport:
             return
 
         def write(lesson: Lesson, results: Sequence[SceneResult], model: ModelInfo) -> None:
-            save_lesson_page(
-                lesson.title, scene_parts(lesson, results, model, self._view_titles), path
-            )
+            parts = scene_parts(lesson, results, model, self._view_titles)
+            save_lesson_page(lesson.title, parts, path, origin_of(results, model))
 
         self._compute_then("page", path, write)
 
@@ -195,7 +195,8 @@ class LessonExport:
         save = save_sheet_pdf if path.suffix.lower() == ".pdf" else save_sheet
 
         def write(lesson: Lesson, results: Sequence[SceneResult], model: ModelInfo) -> None:
-            save(lesson.title, sheet_scenes(lesson, results, model, self._view_titles), sheet, path)
+            scenes = sheet_scenes(lesson, results, model, self._view_titles)
+            save(lesson.title, scenes, sheet, path, origin_of(results, model))
 
         self._compute_then(SHEET_NAMES[sheet].split(maxsplit=1)[1], path, write)
 

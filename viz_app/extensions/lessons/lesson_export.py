@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 from augenmerk.core.counting import display_text
 from augenmerk.core.errors import AugenmerkError, ExperimentFileError
 from augenmerk.core.extensions.lessons.lesson_file import Lesson, Scene
+from augenmerk.core.extensions.provenance import facts_of_experiments
 from augenmerk.core.maps.measures import MEASURES, MeasuredMaps
 from augenmerk.core.translation.result import ExperimentResult, TranslationStoppedError
 
@@ -135,6 +136,12 @@ def _rounded(translator: OpenTranslator) -> OpenTranslator:
     if checkpoint is translator.checkpoint:
         return translator
     return type(translator)(checkpoint, translator.device, translator.path)
+
+
+def origin_of(results: Sequence[SceneResult], model: ModelInfo) -> dict[str, Any]:
+    """What a file of the scenes says about its origin."""
+    experiments = [computed.result.experiment for computed in results]
+    return facts_of_experiments(model.title, model.digest, experiments)
 
 
 def scene_parts(

@@ -14,6 +14,8 @@ from matplotlib.text import Text
 from augenmerk.core.arguments import checks_arguments
 from augenmerk.core.errors import AnalysisError
 from augenmerk.core.extensions.analyses.alignment_ranking import Aligner
+from augenmerk.core.extensions.provenance import provenance as provenance_of
+from augenmerk.core.extensions.provenance import with_provenance
 from augenmerk.core.maps.measure import MeasureName
 from augenmerk.core.maps.measures import MEASURES, measure_maps
 from augenmerk.core.maps.model_pass import Pass
@@ -38,8 +40,6 @@ from ..pictures.figures import (
     own_style,
     style_of_user,
 )
-from ..pictures.provenance import provenance as provenance_of
-from ..pictures.provenance import with_provenance
 
 LABELS_INCHES, MIN_INCHES = 1.2, 4.2
 """Room for labels on one side of a new figure, and its least width, for the title."""

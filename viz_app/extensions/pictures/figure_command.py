@@ -27,6 +27,7 @@ from augenmerk.core.counting import display_text, joined
 from augenmerk.core.errors import AnalysisError, ConfigError, ExperimentFileError
 from augenmerk.core.extensions.analyses.cli.analyze import read_sentence
 from augenmerk.core.extensions.analyses.cli.options import check_target
+from augenmerk.core.extensions.provenance import VERSIONS, provenance, read_provenance, versions
 from augenmerk.core.maps.measure import MeasureName
 from augenmerk.core.maps.measures import MEASURES, measure_maps, measures_of
 from augenmerk.core.maps.model_pass import Pass
@@ -51,7 +52,6 @@ from ...state.map_text import KIND_NAMES
 from ...state.map_view import MapView
 from ...state.marks import marks_of_experiment
 from .printed_maps import DrawingBlock
-from .provenance import VERSIONS, provenance, read_provenance, versions
 
 if TYPE_CHECKING:
     from augenmerk.core.translation.translator import Translator

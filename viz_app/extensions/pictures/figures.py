@@ -25,9 +25,9 @@ from matplotlib.textpath import text_to_path
 
 from augenmerk.core import __version__
 from augenmerk.core.errors import StorageError
+from augenmerk.core.extensions.provenance import Provenance, with_provenance
 from augenmerk.core.plain_text import one_line
 from augenmerk.core.storage import atomic_path
-from augenmerk.core.translation.experiment_file import SavedExperiment
 from augenmerk.core.translation.result import FloatArray
 
 from ...heatmap.drawing import (
@@ -43,7 +43,6 @@ from ...state.color_scale import ColorScale
 from ...state.map_view import NO_MARKS, Sums
 from ...state.sentence_text import visible
 from .printed_maps import PRINT_COLORS, DrawingBlock
-from .provenance import with_provenance
 
 FORMATS = ("png", "svg", "pdf")
 CELL_INCHES, THUMBNAIL_INCHES, KIND_GAP_INCHES = 0.28, 0.85, 0.12
@@ -255,11 +254,11 @@ def grid_figure(blocks: Sequence[DrawingBlock], caption: str) -> Figure:
 
 
 @own_style()
-def save_figure(figure: Figure, target: Path, saved: SavedExperiment | None = None) -> None:
+def save_figure(figure: Figure, target: Path, saved: Provenance | None = None) -> None:
     """Writes a figure as PNG, SVG or PDF, by the name's ending; text stays text in the latter two.
 
     The same figure gives the same bytes each time. Characters that the default font lacks are drawn
-    in an installed font that has them, or as a box. `saved` is the provenance, see `provenance.py`.
+    in an installed font that has them, or as a box. `saved` is the provenance.
 
     Raises:
         StorageError: the ending is another, or the file cannot be written.

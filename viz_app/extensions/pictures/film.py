@@ -21,6 +21,7 @@ import numpy as np
 from PIL import Image, ImageColor, ImageDraw, ImageFont
 
 from augenmerk.core.errors import StorageError
+from augenmerk.core.extensions.provenance import Provenance, as_word, with_provenance
 from augenmerk.core.plain_text import one_line
 from augenmerk.core.storage import atomic_path, check_writable
 
@@ -114,6 +115,7 @@ class Film:
         panels: the name of each map, from left to right, then the next line; empty for the film of
             one head.
         num_across: the number of panels in a line.
+        saved: its provenance; None for none.
     """
 
     title: str
@@ -122,6 +124,7 @@ class Film:
     shots: tuple[Shot, ...]
     panels: tuple[str, ...] = ()
     num_across: int = 1
+    saved: Provenance | None = None
 
 
 def ffmpeg_path() -> str | None:
@@ -189,9 +192,12 @@ def save_film(
 
     with atomic_path(target) as temporary:
         if kind == "gif":
-            _write_gif(images(), len(film.shots), temporary)
+            _write_gif(images(), len(film.shots), temporary, film.saved)
         else:
-            _write_mp4(images(), len(film.shots), draw.size, temporary, target, should_stop)
+            comment = as_word(film.saved).decode("ascii") if film.saved else ""
+            _write_mp4(
+                images(), len(film.shots), draw.size, temporary, target, should_stop, comment
+            )
         if should_stop():
             raise FilmStoppedError
 
@@ -199,7 +205,9 @@ def save_film(
 # --- GIF ------------------------------------------------------------------------------------------
 
 
-def _write_gif(images: Iterator[Image.Image], num_shots: int, path: Path) -> None:
+def _write_gif(
+    images: Iterator[Image.Image], num_shots: int, path: Path, saved: Provenance | None
+) -> None:
     """Raises `OSError`."""
     palette = _palette()
     colors = palette.getpalette()
@@ -218,7 +226,7 @@ def _write_gif(images: Iterator[Image.Image], num_shots: int, path: Path) -> Non
         optimize=False,
         disposal=1,
     )
-    path.write_bytes(content.getbuffer())
+    path.write_bytes(with_provenance(content.getvalue(), saved))
 
 
 @cache
@@ -248,6 +256,7 @@ def _write_mp4(
     path: Path,
     target: Path,
     should_stop: ShouldStop,
+    comment: str,
 ) -> None:
     """Raises `StorageError`, `FilmStoppedError` or `OSError`."""
     ffmpeg = ffmpeg_path()
@@ -260,6 +269,7 @@ def _write_mp4(
         *("-f", "rawvideo", "-pix_fmt", "rgb24", "-video_size", f"{size[0]}x{size[1]}"),
         *("-framerate", f"1000/{duration}", "-i", "pipe:0", "-an"),
         *("-c:v", encoder, *ENCODERS[encoder], "-pix_fmt", "yuv420p", "-r", str(FRAMES_PER_SECOND)),
+        *(("-metadata", f"comment={comment}") if comment else ()),
         *("-movflags", "+faststart", "-f", "mp4", str(path)),
     ]
     with tempfile.TemporaryFile() as said:

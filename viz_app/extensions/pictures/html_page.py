@@ -22,6 +22,7 @@ import numpy as np
 
 from augenmerk.core.counting import display_text
 from augenmerk.core.errors import AnalysisError
+from augenmerk.core.extensions.provenance import Provenance, text_with_provenance
 from augenmerk.core.maps.comparing import difference
 from augenmerk.core.maps.measure import MeasureName
 from augenmerk.core.maps.measures import MEASURES
@@ -30,7 +31,6 @@ from augenmerk.core.model.heads import ATTENTION_KINDS, KIND_TITLES, AttentionKi
 from augenmerk.core.plain_text import one_line
 from augenmerk.core.quantities import percent
 from augenmerk.core.storage import write_text
-from augenmerk.core.translation.experiment_file import SavedExperiment
 from augenmerk.core.translation.result import Alternative, FloatArray, Translation
 
 from ...heatmap.drawing import Drawing
@@ -53,7 +53,6 @@ from .page_parts import (
     palette_style,
     part,
 )
-from .provenance import with_provenance
 from .scene_notes import OutlinedText
 from .worksheet import (
     HALF_PAGE_PX,
@@ -126,10 +125,9 @@ class PageContent:
         )
 
 
-def save_web_page(content: PageContent, target: Path, saved: SavedExperiment | None = None) -> None:
+def save_web_page(content: PageContent, target: Path, saved: Provenance | None = None) -> None:
     """Writes the page, with its provenance if that is known. Raises `StorageError`."""
-    page = with_provenance(page_html(content).encode("utf-8"), saved)
-    write_text(target, page.decode("utf-8"))
+    write_text(target, text_with_provenance(page_html(content), saved))
 
 
 def page_html(content: PageContent) -> str:
@@ -399,9 +397,11 @@ class ScenePart:
     answer: str = ""
 
 
-def save_lesson_page(title: str, parts: Sequence[ScenePart], target: Path) -> None:
-    """Writes the page. Raises `StorageError`."""
-    write_text(target, lesson_page_html(title, parts))
+def save_lesson_page(
+    title: str, parts: Sequence[ScenePart], target: Path, saved: Provenance | None = None
+) -> None:
+    """Writes the page, with its provenance if that is given. Raises `StorageError`."""
+    write_text(target, text_with_provenance(lesson_page_html(title, parts), saved))
 
 
 def lesson_page_html(title: str, parts: Sequence[ScenePart]) -> str:

@@ -4,6 +4,8 @@ from typing import Any
 
 from PySide6.QtWidgets import QMenu
 
+from augenmerk.core.extensions.provenance import with_provenance
+
 from ...window_part import WindowPart
 from .menu import EXPORTS, ExportMenu
 
@@ -25,6 +27,10 @@ class ExportsPart(WindowPart):
     def menus(self) -> tuple[QMenu, ...]:
         """See `WindowPart`."""
         return (self.menu,)
+
+    def with_origin(self, picture: bytes) -> bytes:
+        """See `WindowPart`."""
+        return with_provenance(picture, self.menu.saving.origin)
 
     def shutdown(self, *, waits: bool) -> None:
         """See `WindowPart`."""

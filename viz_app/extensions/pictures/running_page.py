@@ -13,9 +13,10 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from augenmerk.core.checkpoint.file import Checkpoint
+from augenmerk.core.checkpoint.file import Checkpoint, model_digest
 from augenmerk.core.extensions.page.packing import PackedModel, engine_script, pack_model
 from augenmerk.core.extensions.page.scripts import joined_script
+from augenmerk.core.extensions.provenance import facts_of_experiments, text_with_provenance
 from augenmerk.core.maps.measures import MEASURES
 from augenmerk.core.maps.roles import SampleRoles
 from augenmerk.core.maps.selection import LABEL_MODES
@@ -114,7 +115,12 @@ def save_running_page(
         StorageError: the file cannot be written.
     """
     packed = pack_model(checkpoint, name, bits=bits)
-    write_text(target, running_page_html(checkpoint, name, packed, text, examples, lesson, roles))
+    page = running_page_html(checkpoint, name, packed, text, examples, lesson, roles)
+    scenes = lesson.scenes if lesson is not None else ()
+    origin = facts_of_experiments(
+        name, model_digest(checkpoint), [scene.experiment for scene in scenes]
+    )
+    write_text(target, text_with_provenance(page, origin))
     return packed
 
 

@@ -31,6 +31,13 @@ from PySide6.QtWidgets import QWidget
 
 from augenmerk.core.counting import Counted, display_text
 from augenmerk.core.errors import StorageError
+from augenmerk.core.extensions.provenance import (
+    Provenance,
+    provenance,
+    provenance_values,
+    save_beside_table,
+    with_provenance,
+)
 from augenmerk.core.maps.measures import MEASURES
 from augenmerk.core.model.heads import ATTENTION_KINDS
 from augenmerk.core.plain_text import one_line, printable
@@ -52,7 +59,6 @@ from .film import Film, FilmHeads
 from .html_page import save_web_page
 from .page_content import facts_of, page_content
 from .printed_maps import small_maps
-from .provenance import provenance, provenance_values, save_beside_table, with_provenance
 from .qt_pdf import pdf_file
 
 NUMBER_FORMATS = ("csv", "json", "npz")
@@ -79,6 +85,10 @@ class RunSource(Protocol):
     @property
     def has_film(self) -> bool:
         """Whether there is a film."""
+
+    @property
+    def origin(self) -> Mapping[str, Any]:
+        """What its files say about their origin."""
 
     def film_name(self, heads: FilmHeads) -> str:
         """A name for the film's file."""
@@ -333,6 +343,14 @@ class Saving:
             else None
         )
 
+    @property
+    def origin(self) -> Provenance | None:
+        """The provenance of the experiment whose maps are shown, or else of the run."""
+        state = self.source.state
+        if state is not None:
+            return provenance_of(state, self.source.model)
+        return None if self.source.run is None else self.source.run.origin
+
     def save_map(self, target: Path) -> None:
         """The large map as a picture, drawn as on the screen. Raises `StorageError`."""
         snapshot = self.snapshot
@@ -346,7 +364,7 @@ class Saving:
         )
         if painted is not None:
             caption = "\n".join(filter(None, (snapshot.drawing.title, caption)))
-            save_painted(painted.paint, painted.size, caption, theme, target, self._provenance)
+            save_painted(painted.paint, painted.size, caption, theme, target, self.origin)
             return
         from .saving import import_matplotlib
 
@@ -354,7 +372,7 @@ class Saving:
         from .figures import map_figure, save_figure
 
         figure = map_figure(replace(snapshot.drawing, caption=caption))
-        save_figure(figure, target, self._provenance)
+        save_figure(figure, target, self.origin)
 
     def save_heads(self, target: Path) -> None:
         """All heads as a picture. Raises `StorageError`."""
@@ -376,7 +394,7 @@ class Saving:
         facts[queries] = f"token {state.settings.label_mode}, in encoder maps source token"
         blocks = [small_maps(state, kind) for kind in ATTENTION_KINDS]
         figure = grid_figure(blocks, self._caption(in_one_line(facts)))
-        save_figure(figure, target, self._provenance)
+        save_figure(figure, target, self.origin)
 
     def save_page(self, target: Path) -> None:
         """Saves the page as shown in the window, with a caption. Raises `StorageError`."""
@@ -393,7 +411,7 @@ class Saving:
             else Theme.light()
         )
         caption = self._caption(caption)
-        save_painted(paint, page.size(), caption, theme, target, self._provenance)
+        save_painted(paint, page.size(), caption, theme, target, self.origin)
 
     def save_table(self, target: Path) -> None:
         """The large map as numbers; as NPZ, those of all heads. Raises `StorageError`."""
@@ -407,7 +425,7 @@ class Saving:
         table, state = self.source.table, self.source.state
         if table is not None and state is not None:
             facts = facts_of(state, self.source.model)
-            save_rows(table, {**facts, **provenance_values(self._provenance)}, target)
+            save_rows(table, {**facts, **provenance_values(self.origin)}, target)
 
     def save_html(self, target: Path) -> None:
         """The maps of all heads, in the measure that is shown, as one page for the browser.
@@ -417,7 +435,7 @@ class Saving:
         state = self.source.state
         content = page_content(state, self.source.model) if state is not None else None
         if content is not None:
-            save_web_page(content, target, self._provenance)
+            save_web_page(content, target, self.origin)
 
     def save_charts(self, target: Path) -> None:
         """The charts of a run as a picture. Raises `StorageError`."""
@@ -440,11 +458,6 @@ class Saving:
             else None
         )
 
-    @property
-    def _provenance(self) -> SavedExperiment | None:
-        state = self.source.state
-        return None if state is None else provenance_of(state, self.source.model)
-
     def _caption(self, text: str) -> str:
         return text if self.has_caption else ""
 
@@ -455,7 +468,7 @@ def save_painted(
     caption: str,
     theme: Theme,
     target: Path,
-    saved: SavedExperiment | None = None,
+    saved: Provenance | None = None,
 ) -> None:
     """Writes a picture by the name's ending; SVG and PDF keep shapes and text.
 
@@ -465,7 +478,7 @@ def save_painted(
         caption: written below, in several lines if needed.
         theme: for ground and caption.
         target: the file.
-        saved: its provenance, see `provenance.py`.
+        saved: its provenance.
 
     Raises:
         StorageError: the ending is another, or the file cannot be written.

@@ -22,6 +22,7 @@ from PySide6.QtGui import (
 from PySide6.QtSvg import QSvgRenderer
 
 from augenmerk.core.errors import StorageError
+from augenmerk.core.extensions.provenance import Provenance, with_provenance
 from augenmerk.core.storage import atomic_path
 
 from ...heatmap.drawing import Drawing
@@ -72,6 +73,7 @@ def save_sheet_pdf(
     scenes: Sequence[SheetScene],
     sheet: Sheet,
     target: Path,
+    saved: Provenance | None = None,
     size: QPageSize.PageSizeId | None = None,
 ) -> None:
     """Writes a sheet.
@@ -81,6 +83,7 @@ def save_sheet_pdf(
         scenes: its scenes.
         sheet: what they contain; maps of solutions, and differences, have numbers in their cells.
         target: the file.
+        saved: its provenance.
         size: of the paper; None: Letter where it is common, else A4.
 
     Raises:
@@ -110,7 +113,7 @@ def save_sheet_pdf(
 
     content = pdf_file(draw)
     with atomic_path(target) as temporary:
-        temporary.write_bytes(content)
+        temporary.write_bytes(with_provenance(content, saved))
 
 
 class _SheetPainter:

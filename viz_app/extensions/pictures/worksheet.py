@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+from augenmerk.core.extensions.provenance import Provenance, text_with_provenance
 from augenmerk.core.plain_text import one_line
 from augenmerk.core.quantities import percent
 from augenmerk.core.storage import write_text
@@ -137,13 +138,27 @@ def sheet_title(title: str, sheet: Sheet) -> str:
     return f"{title} · {SOLUTIONS}" if sheet == "solutions" else title
 
 
-def save_sheet(title: str, scenes: Sequence[SheetScene], sheet: Sheet, target: Path) -> None:
+def save_sheet(
+    title: str,
+    scenes: Sequence[SheetScene],
+    sheet: Sheet,
+    target: Path,
+    saved: Provenance | None = None,
+) -> None:
     """Writes a sheet: as Markdown if the file's name ends so, else as HTML.
 
-    Raises `StorageError`.
+    Args:
+        title: of the lesson.
+        scenes: its scenes.
+        sheet: what they contain.
+        target: the file.
+        saved: its provenance.
+
+    Raises:
+        StorageError: the file cannot be written.
     """
     make = sheet_markdown if target.suffix.lower() == ".md" else sheet_html
-    write_text(target, make(title, scenes, sheet))
+    write_text(target, text_with_provenance(make(title, scenes, sheet), saved))
 
 
 def sheet_html(title: str, scenes: Sequence[SheetScene], sheet: Sheet) -> str:

@@ -5,6 +5,7 @@ window.
 import argparse
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
@@ -31,6 +32,9 @@ from .run_export import RunExport
 from .run_files import RunComparison, RunOnDisk, read_run
 
 PICTURE_ENDINGS = ("png", "svg", "pdf")
+NO_PROVENANCE_OF_RUN = (
+    "omit the origin of the file: the version, the settings of the run and, in a film, its sentence"
+)
 ENDINGS = (*PICTURE_ENDINGS, "csv", *FILM_FORMATS)
 
 
@@ -81,6 +85,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="all heads side by side: those of --layer, or of all layers",
     )
     parser.add_argument("--no-caption", action="store_true", help="omit the caption")
+    parser.add_argument("--no-provenance", action="store_true", help=NO_PROVENANCE_OF_RUN)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -100,13 +105,13 @@ def run(options: argparse.Namespace) -> int:
     require_picture(options)
     run_on_disk = read_run(options.folder, with_steps=True)
     if kind == "csv":
-        _export(run_on_disk, ()).save_metrics(options.out)
+        _export(run_on_disk, options).save_metrics(options.out)
     elif kind in PICTURE_ENDINGS:
         from ..pictures.figures import style_of_user
 
         charts = [_chart(run_on_disk, quantity, options) for quantity in options.quantity]
         with style_of_user(is_used=options.user_style):
-            _export(run_on_disk, charts).save_charts(
+            _export(run_on_disk, options, charts).save_charts(
                 options.out, has_caption=not options.no_caption
             )
     else:
@@ -114,13 +119,17 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _export(run_on_disk: RunOnDisk, charts: Sequence[ChartPicture]) -> RunExport:
+def _export(
+    run_on_disk: RunOnDisk, options: argparse.Namespace, charts: Sequence[ChartPicture] = ()
+) -> RunExport:
     return RunExport(
         run_on_disk.name,
         run_on_disk.folder,
         run_on_disk.curves,
         charts,
         metrics=run_on_disk.metrics,
+        settings=run_on_disk.files.run,
+        has_provenance=not options.no_provenance,
     )
 
 
@@ -151,7 +160,7 @@ def _film(run_on_disk: RunOnDisk, options: argparse.Namespace) -> Film:
     heads: FilmHeads = "head"
     if options.all_heads:
         heads = "kind" if options.layer is None else "layer"
-    export = RunExport(run_on_disk.name, run_on_disk.folder, run_on_disk.curves, (), frames, head)
+    export = replace(_export(run_on_disk, options), frames=frames, head=head)
     film = export.film(heads, has_caption=not options.no_caption)
     assert film is not None  # there are frames and a head
     return film

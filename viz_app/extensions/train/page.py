@@ -182,6 +182,7 @@ class TrainPage(QWidget):
             tuple(playback.frames),
             playback.maps.selection.head if playback.frame is not None else None,
             playback.maps.settings,
+            settings=shown.request.run if shown.request is not None else None,
         )
         frame = playback.frame
         if frame is None or not view.film.isVisible():

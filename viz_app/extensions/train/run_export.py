@@ -3,11 +3,17 @@
 import csv
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
+from augenmerk.core.config import RunConfig
 from augenmerk.core.counting import display_text
 from augenmerk.core.errors import StorageError
+from augenmerk.core.extensions.provenance import (
+    facts_of_run,
+    save_beside_table,
+)
 from augenmerk.core.extensions.training.film import FilmFrame
 from augenmerk.core.extensions.training.step_metrics import StepMetrics, read_step_metrics
 from augenmerk.core.model.heads import KIND_TITLES, Head
@@ -49,6 +55,8 @@ class RunExport:
         head: that of the film.
         view: the settings of its maps.
         metrics: of every step; None to read them when needed.
+        settings: of the run; None if they are not known.
+        has_provenance: whether its files say where they are from.
     """
 
     name: str
@@ -59,11 +67,18 @@ class RunExport:
     head: Head | None = None
     view: MapViewSettings | None = None
     metrics: StepMetrics | None = None
+    settings: RunConfig | None = None
+    has_provenance: bool = True
 
     @property
     def has_film(self) -> bool:
         """Whether there is a film."""
         return bool(self.frames) and self.head is not None
+
+    @property
+    def origin(self) -> dict[str, Any]:
+        """What its files say about their origin; nothing if they should not."""
+        return facts_of_run(self.name, self.settings) if self.has_provenance else {}
 
     def film_name(self, heads: FilmHeads) -> str:
         """A name for its file."""
@@ -82,11 +97,12 @@ class RunExport:
         save_figure(
             charts_figure(self.charts, f"Run {self.name}", self._caption() if has_caption else ""),
             target,
+            self.origin,
         )
 
     def save_metrics(self, target: Path) -> None:
         """Writes a CSV table of every step with exactly the recorded numbers, and the results of
-        validations.
+        validations, and its origin in a file next to it.
 
         Raises:
             StorageError: the run has no steps, the name ends otherwise, or the file cannot be
@@ -105,6 +121,8 @@ class RunExport:
             temporary.open("w", encoding="utf-8", newline="") as file,
         ):
             csv.writer(file, lineterminator="\n").writerows([(*OF_STEPS, *OF_VALIDATIONS), *rows])
+        if self.has_provenance:
+            save_beside_table(self.origin, target)
 
     def film(self, heads: FilmHeads, *, has_caption: bool) -> Film | None:
         """The film of the shown head, or of all in its layer or kind; None if there is none."""
@@ -119,34 +137,34 @@ class RunExport:
             if len(frames) < len(self.frames)
             else ""
         )
-        sentence = frames[-1].translation.source_text
+        last = frames[-1].translation
         caption = (
             f"run: {self.name} · rows: {labels} · attention weights{left_out}"
             if has_caption
             else ""
         )
-        if heads == "head":
-            return Film(
-                display_text(head.title),
-                sentence,
-                caption,
-                tuple(_shot(frame, (head,), view) for frame in frames),
-            )
-        num_layers, num_heads = frames[-1].translation.maps.of_kind(head.kind).shape[:2]
-        layers = [head.layer] if heads == "layer" else range(num_layers)
+        num_layers, num_heads = last.maps.of_kind(head.kind).shape[:2]
+        layers = [head.layer] if heads != "kind" else range(num_layers)
         shown = [Head(head.kind, layer, number) for layer in layers for number in range(num_heads)]
         is_layer = heads == "layer"
-        title = KIND_TITLES[head.kind] + (f" · layer {head.layer + 1}" if is_layer else "")
-        return Film(
-            f"{title} · all heads",
-            sentence,
+        film = Film(
+            display_text(head.title),
+            last.source_text,
             caption,
-            tuple(_shot(frame, shown, view) for frame in frames),
-            tuple(
+            tuple(_shot(frame, (head,) if heads == "head" else shown, view) for frame in frames),
+            saved=facts_of_run(self.name, self.settings, last) if self.has_provenance else None,
+        )
+        if heads == "head":
+            return film
+        title = KIND_TITLES[head.kind] + (f" · layer {head.layer + 1}" if is_layer else "")
+        return replace(
+            film,
+            title=f"{title} · all heads",
+            panels=tuple(
                 f"head {panel.head + 1}" if is_layer else display_text(panel.short_name)
                 for panel in shown
             ),
-            min(num_heads, NUM_ACROSS_OF_LAYER) if is_layer else num_heads,
+            num_across=min(num_heads, NUM_ACROSS_OF_LAYER) if is_layer else num_heads,
         )
 
     def _caption(self) -> str:

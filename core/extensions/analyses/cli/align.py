@@ -298,6 +298,7 @@ def _print_links(translator: "Translator", options: argparse.Namespace) -> None:
     links = align(translator, translation, aligner)
     if options.json:
         values = origin_values(translator) | {
+            "output": part_to_json(experiment.output),
             "interventions": [
                 part_to_json(intervention) for intervention in experiment.interventions
             ],

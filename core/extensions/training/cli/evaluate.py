@@ -28,6 +28,7 @@ from ....translation.experiment import Beam, Experiment, Greedy
 from ....translation.experiment_file import part_to_json
 from ....translation.notes import Note
 from ...note_summaries import sentences_by_kind, share_of, summaries
+from ...provenance import save_beside_table
 from .comparison import add_comparison, check_comparison, run_comparison
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--hypotheses",
         type=OutputFile(TEXT),
         metavar="FILE",
-        help="write the translations here, one per line",
+        help="write the translations here, one per line, and their origin to a JSON file next to it",
     )
     add_comparison(parser)
     add_experiment(
@@ -104,15 +105,18 @@ def run(options: argparse.Namespace) -> int:
     without_reference = [
         index for index, reference in enumerate(references) if not reference.strip()
     ]
+    origin = {
+        **origin_values(translator),
+        "into": options.into,
+        "beam": beam,
+        "length_penalty": length_penalty,
+        "interventions": [part_to_json(change) for change in changes],
+    }
     if options.json:
         values = {
-            **origin_values(translator),
+            **origin,
             **asdict(scores),
             "loss": None if loss is None else asdict(loss),
-            "into": options.into,
-            "beam": beam,
-            "length_penalty": length_penalty,
-            "interventions": [part_to_json(change) for change in changes],
             "empty_references": without_reference,
             "too_long_pairs": too_long,
             "notes": sentences_by_kind(notes),
@@ -129,6 +133,7 @@ def run(options: argparse.Namespace) -> int:
             print(f"note: {display_text(text)}")  # part of the report
     if options.hypotheses:  # last, so that a failure does not cost the scores
         write_text(options.hypotheses, "".join(f"{hypothesis.text}\n" for hypothesis in hypotheses))
+        save_beside_table(origin, options.hypotheses)
     return 0
 
 

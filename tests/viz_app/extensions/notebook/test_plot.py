@@ -17,8 +17,8 @@ from matplotlib.patches import Rectangle
 
 import augenmerk as api
 from augenmerk.core.errors import ExperimentFileError
+from augenmerk.core.extensions.provenance import read_provenance
 from augenmerk.core.maps.measures import MEASURES
-from augenmerk.viz_app.extensions.pictures.provenance import read_provenance
 from augenmerk.viz_app.state.color_scale import PAPER
 from tests.core.translators import GERMAN, subword_translator  # noqa: F401
 from tests.viz_app.synthetic import make_translation

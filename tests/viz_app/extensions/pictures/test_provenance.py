@@ -12,10 +12,17 @@ import pytest
 from PIL import Image
 
 from augenmerk.core.errors import ExperimentFileError
+from augenmerk.core.extensions import provenance as module
+from augenmerk.core.extensions.provenance import (
+    facts_of_experiments,
+    read_provenance,
+    read_provenance_values,
+    text_with_provenance,
+    with_provenance,
+)
+from augenmerk.core.storage import write_text
 from augenmerk.core.translation.experiment import Experiment
 from augenmerk.core.translation.experiment_file import ModelReference, SavedExperiment, to_bytes
-from augenmerk.viz_app.extensions.pictures import provenance as module
-from augenmerk.viz_app.extensions.pictures.provenance import read_provenance, with_provenance
 from augenmerk.viz_app.launch import main
 
 SENTENCE = "Ein Mann steht <b> & \\(auf) einer Leiter augenmerk:abc."
@@ -180,15 +187,37 @@ ENTITIES = b"""<?xml version="1.0"?><!DOCTYPE svg [<!ENTITY a "aaaaaaaaaa">%s]><
         (b"<svg><text>augenmerk:abc</text></svg>", "does not say how"),
         (b"<!doctype html><head></head>", "does not say how"),
         (b"%PDF-1.4\ntrailer << >>", "does not say how"),
-        (b"", "is no PNG, SVG, PDF or HTML file"),
-        (b"GIF89a", "is no PNG, SVG, PDF or HTML file"),
+        (b"", "is no PNG, SVG, PDF, HTML, GIF, MP4 or Markdown file"),
+        (b"GIF89a", "does not say how"),
+        (b"GIF89a" + b"\xff" * 7 + b"!\xfe\xffaugenmerk:", "does not say how"),
+        (b"GIF89a" + bytes(7) + b"!\xfe\x0eaugenmerk:abc!", "does not say how"),
+        (bytes(4) + b"ftyp" + b"data" + bytes(8) + b"augenmerk:abc", "does not say how"),
+        (b"# <!-- augenmerk:abc --> <!-- augenmerk:abc -->", "does not say how"),
+        (b"# <!-- " + word(b'{"format": "augenmerk"}') + b" -->", "cannot be used"),
     ],
-    ids="iTXt zTXt bomb nested base64 zlib types size entities text html pdf empty gif".split(),
+    ids="iTXt zTXt bomb nested base64 zlib types size entities text html pdf empty "
+    "gif blocks comment mp4 twice markdown".split(),
 )
 def test_hostile_metadata_is_refused(content: bytes, message: str, tmp_path: Path) -> None:
     (tmp_path / "a.bin").write_bytes(content)
     with pytest.raises(ExperimentFileError, match=message):
         read_provenance(tmp_path / "a.bin")
+
+
+@pytest.mark.parametrize("value", ['"origin": []', '"origin": {}, "other": 1', '"other": {}'])
+def test_hostile_facts_are_refused(value: str, tmp_path: Path) -> None:
+    document = f'{{"format": "augenmerk", "version": 1, "kind": "origin", {value}}}'
+    (tmp_path / "a.png").write_bytes(png((b"tEXt", b"Augenmerk\0" + word(document.encode()))))
+    with pytest.raises(ExperimentFileError, match="cannot be used"):
+        read_provenance_values(tmp_path / "a.png")
+
+
+def test_a_page_with_a_name_that_is_not_utf_8_has_its_origin(tmp_path: Path) -> None:
+    facts = facts_of_experiments("l\udce4ufe", DIGEST, [SAVED.experiment])
+    page = text_with_provenance("<!doctype html><head></head>l\udce4ufe", facts)
+    write_text(tmp_path / "a.html", page)
+    assert read_provenance_values(tmp_path / "a.html") == facts
+    assert facts["model"] == "l?ufe"
 
 
 def test_a_missing_file_and_a_folder_are_refused(tmp_path: Path) -> None:

@@ -15,11 +15,11 @@ import pytest
 from PySide6.QtGui import QImage
 
 from augenmerk.core.counting import display_text
+from augenmerk.core.extensions.provenance import read_provenance
 from augenmerk.core.model.heads import ATTENTION_KINDS, Head
 from augenmerk.core.translation.experiment import Experiment, ForcedToken, GivenTarget, HeadScaled
 from augenmerk.core.translation.experiment_file import experiment_from_json
 from augenmerk.core.translation.result import ExperimentResult, Translation
-from augenmerk.viz_app.extensions.pictures.provenance import read_provenance
 from augenmerk.viz_app.extensions.pictures.saving import Saving, take_snapshot
 from augenmerk.viz_app.heatmap.map_image import map_image
 from augenmerk.viz_app.state.color_scale import PAPER

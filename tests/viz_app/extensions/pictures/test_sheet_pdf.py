@@ -11,6 +11,7 @@ import pytest
 from PySide6.QtGui import QPageSize
 
 from augenmerk.core.errors import StorageError
+from augenmerk.core.extensions.provenance import read_provenance_values
 from augenmerk.viz_app.extensions.pictures.printed_maps import PRINT_COLORS
 from augenmerk.viz_app.extensions.pictures.scene_notes import OutlinedText
 from augenmerk.viz_app.extensions.pictures.sheet_pdf import save_sheet_pdf
@@ -90,8 +91,19 @@ class Pdf:
 
 def saved(tmp_path: Path, count: int, sheet: Sheet = "worksheet", **changes: object) -> Pdf:
     scenes = [replace(SCENE, title=f"Scene{number}", **changes) for number in range(1, count + 1)]
-    save_sheet_pdf("Five scenes", scenes, sheet, tmp_path / "sheet.pdf", QPageSize.PageSizeId.A4)
+    size = QPageSize.PageSizeId.A4
+    save_sheet_pdf("Five scenes", scenes, sheet, tmp_path / "sheet.pdf", size=size)
     return Pdf((tmp_path / "sheet.pdf").read_bytes())
+
+
+def test_the_title_stays_next_to_the_origin_of_the_file(qapp, tmp_path: Path) -> None:
+    path = tmp_path / "sheet.pdf"
+    save_sheet_pdf("Maps (and) words", [SCENE], "worksheet", path, {"version": "1"})
+    assert read_provenance_values(path) == {"version": "1"}
+    information = path.read_bytes().rpartition(b"/Producer (Augenmerk ")[2]
+    title = re.search(rb"/Title \(\xfe\xff(.*?)\) >>", information, re.DOTALL)
+    assert title is not None
+    assert re.sub(rb"\\(.)", rb"\1", title[1]).decode("utf-16-be") == "Maps (and) words"
 
 
 @pytest.mark.parametrize("sheet", ["worksheet", "solutions", "scenes"])
@@ -154,7 +166,8 @@ def test_fonts_are_in_the_file_and_the_paper_has_its_size(qapp, tmp_path: Path) 
     pdf = saved(tmp_path, 1)
     assert pdf.fonts
     assert all(b"/FontFile" in font for font in pdf.fonts)
-    save_sheet_pdf("x", [SCENE], "worksheet", tmp_path / "letter.pdf", QPageSize.PageSizeId.Letter)
+    size = QPageSize.PageSizeId.Letter
+    save_sheet_pdf("x", [SCENE], "worksheet", tmp_path / "letter.pdf", size=size)
     letter = Pdf((tmp_path / "letter.pdf").read_bytes())
     assert [tuple(round(float(side)) for side in size) for size in (*pdf.sizes, *letter.sizes)] == [
         (595, 842),
