@@ -254,14 +254,16 @@ def test_pausing_saves_without_judging_and_the_run_goes_on_as_if_nothing_had_bee
 ) -> None:
     run, folder = copy_run(num_epochs=2, sample_size=0), tmp_path / "run"
     _, whole = record(run, tmp_path / "whole")
-    num_asked = 0
+    step = 0
 
-    def pause() -> Any:
-        nonlocal num_asked
-        num_asked += 1
-        return "pause" if num_asked == 5 else False
+    def note_step(event: TrainingEvent) -> None:
+        nonlocal step
+        if isinstance(event, StepDone):
+            step = event.step
 
-    paused, first = record(run, folder, should_stop=pause)
+    paused, first = record(
+        run, folder, on_event=note_step, should_stop=lambda: "pause" if step == 4 else False
+    )
     assert (paused.reason, paused.step) == ("paused", 4)
     assert not first.of(checkpoint_manager.CheckpointSaved)[:-1]
     assert not paused.best_checkpoint.exists()
