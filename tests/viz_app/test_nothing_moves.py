@@ -29,6 +29,16 @@ from tests.viz_app.parts import LEARN, TRAIN, TRANSLATE, learn_page_of, train_pa
 
 SIZES = ((1100, 700), (1280, 800), (1440, 900), (1920, 1080))
 GERMAN, ENGLISH = "Ein Mann steht auf einer Leiter.", "The man is standing on a ladder today"
+HEADS = [
+    Head(kind, layer, head)
+    for kind in ("encoder", "cross")
+    for layer in (0, 1)
+    for head in (1, 4, 6)
+]
+LONG = (
+    "Ein kleines Mädchen in einem rosa Kleid sitzt auf einer Bank im Park und isst ein großes Eis, "
+    "während ihr Bruder mit einem Ball spielt und der Vater eine Zeitung liest. "
+)
 SPLIT = "Ein Mann steht auf Xylophonquarz ☃."
 """It has an unknown character and words that are split into subwords."""
 
@@ -82,6 +92,9 @@ def _deeds(window: MainWindow, qapp: QApplication) -> dict[str, Callable[[], obj
     deeds: dict[str, Callable[[], object]] = {
         "type English": lambda: type_text(ENGLISH),
         "type an unknown word": lambda: type_text(SPLIT),
+        "type three lines": lambda: type_text(LONG * 3),
+        "type two lines": lambda: type_text(LONG),
+        "type typing errors": lambda: type_text("Zwei Mnner spielen Fuball."),
         "type German": lambda: type_text(GERMAN),
         "dark": lambda: Theme.dark().apply(qapp),
         "light": lambda: Theme.light().apply(qapp),
@@ -92,6 +105,8 @@ def _deeds(window: MainWindow, qapp: QApplication) -> dict[str, Callable[[], obj
         deeds[str(head)] = lambda head=head: state.intents.choose_head(head)
     deeds["switch off"] = lambda: state.submit(toggle(state.selection.head))
     deeds["switch on"] = lambda: state.submit(toggle(state.selection.head))
+    deeds["switch many off"] = lambda: state.submit(toggle(*HEADS))
+    deeds["reset"] = lambda: state.submit(reset)
     for name, values in (("measure", ("norm", "weight")), ("scope", ("layer", "all", "head"))):
         for value in values:
             deeds[f"{name} {value}"] = lambda name=name, value=value: setattr(

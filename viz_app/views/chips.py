@@ -2,8 +2,9 @@
 
 import html
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import accumulate
 from typing import Literal
 
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QSize, Qt, QTimer, Signal
@@ -13,6 +14,7 @@ from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
     QLabel,
+    QMenu,
     QSizePolicy,
     QToolButton,
     QWidget,
@@ -29,6 +31,7 @@ from augenmerk.core.translation.experiment import (
     Intervention,
     in_groups,
     scaling,
+    site_of,
 )
 from augenmerk.core.translation.result import ExperimentResult, Translation, Word
 
@@ -43,13 +46,11 @@ from ..state.map_view_settings import SHOWN_MAPS, ShownMaps
 from ..state.marks import key_shares, pointed_word, word_of_query
 from ..state.sentence_text import LOW_PROBABILITY, is_right_to_left, new_words, visible
 from ..theme import CHIP_RADIUS, current_theme, scaled, scales
-from ..widgets.buttons import choice_buttons, flat_button
+from ..widgets.buttons import MenuButton, choice_buttons, flat_button
 from ..widgets.canvas import Canvas
 from ..widgets.commands import add_shortcut
-from ..widgets.labels import label
+from ..widgets.labels import ElidingLabel
 from ..widgets.layouts import (
-    FlowLayout,
-    LinesScrollArea,
     column_of,
     flow,
     replace_widgets,
@@ -62,7 +63,7 @@ INSET = 3  # the left edge of the text above
 SPACING = 6
 PADDING = 7
 BAR_HEIGHT = 3
-LINE_GAP = 6
+LINE_GAP = 4
 MAX_SHADE = 0.55
 GAP = "\u00a0"
 EXPLANATION = (
@@ -73,7 +74,7 @@ EXPLANATION = (
 
 class WordChips(Canvas):
     """Draws one chip for each word, in lines that wrap, from right to left where the language is
-    written so; pointing at one shows the model's alternatives.
+    written so; pointing at one shows the model's alternatives. More than one line is small.
 
     Words that the original translation does not have are marked. A first symbol that is given
     rather than predicted (the copy task) comes first, pale and named as given; its tool tip gives
@@ -105,10 +106,6 @@ class WordChips(Canvas):
             getattr(state.selection.events, name).connect(self._on_marks, max_args=0)
         state.settings.events.label_mode.connect(self._on_marks, max_args=0)
 
-    def set_dense(self, is_dense: bool) -> None:
-        """Smaller chips for a long translation; they show with the next `rebuild`."""
-        self._is_dense = is_dense
-
     def rebuild(self) -> None:
         """Updates the chips to the translation and the width."""
         self.card.hide()
@@ -119,7 +116,11 @@ class WordChips(Canvas):
             if translation is None or original is None
             else new_words(original, translation)
         )
+        self._is_dense = False
         self.start_box, self.boxes = self._flow(self.width()) if translation else (None, [])
+        self._is_dense = bool(self.boxes) and self.boxes[-1][1].top() > 0
+        if self._is_dense:
+            self.start_box, self.boxes = self._flow(self.width())
         self.setAccessibleDescription(translation.text if translation else "")
         self.updateGeometry()
         self.update()
@@ -131,14 +132,15 @@ class WordChips(Canvas):
         return True
 
     def heightForWidth(self, width: int) -> int:
-        chips = self._flow(width)[1] if self._state.translation else []
-        bottom = chips[-1][1].bottom() + 1 if chips else self._chip_height()
-        return bottom + scaled(BAR_HEIGHT) + 2
+        """Two small lines at least, so that nothing moves."""
+        boxes = self._flow(width)[1] if self._state.translation else []
+        bottom = boxes[-1][1].bottom() + 1 if boxes else 0
+        return max(bottom + scaled(BAR_HEIGHT) + 2, 2 * self.line_height)
 
     @property
     def line_height(self) -> int:
-        """From one line of chips to the next."""
-        return self._chip_height() + scaled(BAR_HEIGHT) + scaled(LINE_GAP)
+        """From one line of small chips to the next."""
+        return current_theme().pixel_size("body") + scaled(8 + BAR_HEIGHT + LINE_GAP)
 
     def sizeHint(self) -> QSize:
         """One line, unless the words need more."""
@@ -507,11 +509,11 @@ def _percent(log_probability: float) -> str:
 
 
 CHIP_SPACING = 5
-MAX_ROWS, MAX_ROWS_LOW = 3, 2
-"""Rows of chips in sight at once, and on a low page; the others scroll."""
+LEAST_MESSAGE = 120
+"""Pixels that the chips of changes leave to messages in a narrow window."""
 HINT = (
     "Try it: right-click a head to switch it off, point at a word to choose another, or edit the "
-    "translation."
+    "translation.\nTry it: right-click a head to switch it off."
 )
 
 
@@ -519,29 +521,37 @@ GIVEN = "translation given"
 
 
 class InterventionChips(QWidget):
-    """The interventions as chips: one line for a few, several lines for many.
+    """The interventions as chips in a line, and messages next to them.
 
     Keyboard focus stays here when the chip or button that has it goes: on the next chip, or on undo
     or redo.
 
     Attributes:
-        hint: shown while nothing is changed.
-        chips: one button for each intervention or group of heads, in their order; the last one for
-            a given translation.
+        messages: next to the chips.
+        hint: shown while nothing is changed, and there is no message.
+        chips: one button for each intervention or group of heads, in the order in which they came;
+            the last one for a given translation.
         suggestion: switches off the part that matters most, if the changes left all words the same.
         undo_button: undoes a change.
         redo_button: redoes a change.
         reset_button: resets all changes.
     """
 
-    def __init__(self, state: ExperimentState, *, undo: Callable[[], None] | None = None) -> None:
+    def __init__(
+        self,
+        state: ExperimentState,
+        *messages: QWidget,
+        undo: Callable[[], None] | None = None,
+    ) -> None:
         """`undo`: the action of the button; None for the state's own, which ignores text being
         typed.
         """
         super().__init__()
         self._state = state
-        self.hint = label("small", HINT, wraps=True)
+        self.messages = Messages(*messages)
+        self.hint = self.messages.hint
         self.chips: list[QToolButton] = []
+        self._sites: list[tuple[int, ...]] = []
         self.suggestion = flat_button("", "")
         self._suggested: Head | Network | None = None
         self.suggestion.clicked.connect(self._take_suggestion)
@@ -559,22 +569,23 @@ class InterventionChips(QWidget):
         self.undo_button.clicked.connect(undo or (lambda: state.submit(edits.undo)))
         self.redo_button.clicked.connect(lambda: state.submit(edits.redo))
         self.reset_button.clicked.connect(lambda: state.submit(edits.reset))
-        content = QWidget()
-        self._flow = FlowLayout(CHIP_SPACING, content)
-        self._flow_area = _ChipRows(content, self._flow)
+        self._chip_row = _ChipRow()
         row = self._row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         scales(row.setSpacing, 5)
         # before the chips, whose number and length vary
         for button in (self.undo_button, self.redo_button, self.reset_button):
             row.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
-        row.addWidget(self.hint, 1, Qt.AlignmentFlag.AlignVCenter)
-        row.addWidget(self._flow_area, 1)
-        row.addStretch()  # keeps the buttons at the left while nothing else is shown
+        row.addWidget(self._chip_row)
+        row.addWidget(self.messages, 1)
         row.addWidget(self.suggestion, 0, Qt.AlignmentFlag.AlignTop)
         state.experiment_changed.connect(self.rebuild)
         state.result_changed.connect(self.rebuild)
         self.rebuild()
+
+    def resizeEvent(self, event: QEvent) -> None:
+        """A quarter of it is for messages."""
+        self.messages.setMinimumWidth(max(scaled(LEAST_MESSAGE), self.width() // 4))
 
     def suggest(self, part: Head | Network, word: str) -> None:
         """Offers to switch off another part, after a change that left all words the same."""
@@ -584,23 +595,20 @@ class InterventionChips(QWidget):
             f"No word changed. Of all heads and networks, the {display_text(part)} adds most to "
             f"“{word}” directly: switch it off too"
         )
-        # more rows would move the heads
+        # it would hide chips
         self.suggestion.setVisible(self.width_in_one_line() <= self.width())
 
     def _take_suggestion(self) -> None:
         if self._suggested is not None:
             self._state.submit(edits.intervene(scaling(self._suggested)))
 
-    def set_low(self, is_low: bool) -> None:
-        """Shows fewer rows of chips at once on a low page."""
-        self._flow_area.set_max_lines(MAX_ROWS_LOW if is_low else MAX_ROWS)
-
     def width_in_one_line(self) -> int:
         """The width of all chips and buttons side by side."""
         buttons = (self.suggestion, self.undo_button, self.redo_button, self.reset_button)
         spacing = self._row.spacing() * (len(buttons) + 1)
         return (
-            self._flow.sizeHint().width()
+            self._chip_row.sizeHint().width()
+            + self.messages.minimumWidth()
             + sum(button.sizeHint().width() for button in buttons)
             + spacing
         )
@@ -613,14 +621,11 @@ class InterventionChips(QWidget):
         focused_chip = next(
             (index for index, chip in enumerate(self.chips) if chip is focused), None
         )
-        previous_chips = self.chips
-        self.chips = self._new_chips()
-        replace_widgets(self._flow, previous_chips, self.chips)
+        previous_chips, self.chips = self.chips, self._new_chips()
+        self._chip_row.replace(previous_chips, self.chips)
         is_changed = bool(self.chips)
-        self._flow_area.setVisible(is_changed)
-        # a scroll area does not notice that its content needs another width
-        self._flow_area.updateGeometry()
-        self.hint.setVisible(not is_changed and state.result is not None)
+        self._chip_row.setVisible(is_changed)
+        self.messages.offer_hint(not is_changed and state.result is not None)
         self._rebuild_undo_buttons(focused)
         if focused_chip is not None and self.chips:
             self.chips[min(focused_chip, len(self.chips) - 1)].setFocus()
@@ -647,21 +652,24 @@ class InterventionChips(QWidget):
             (self.reset_button, can_reset),
         ):
             button.setEnabled(can)
-            button.setVisible(can_undo or can_redo or can_reset)
 
     def _new_chips(self) -> list[QToolButton]:
         experiment = self._state.experiment
         groups = in_groups(experiment.interventions, self._state.maps.all_heads)
         texts = change_texts(self._state, experiment)
-        chips = [
-            self._chip(text, changes)
+        chips = {
+            site_of(changes[0]): self._chip(text, changes)
             for text, (_, changes) in zip(texts, groups, strict=False)  # one more text if given
-        ]
+        }
+        # a new one comes last, so that the others stay in place
+        earlier = [site for site in self._sites if site in chips]
+        self._sites = list(dict.fromkeys((*earlier, *chips)))
+        ordered = [chips[site] for site in self._sites]
         if isinstance(experiment.output, GivenTarget):
             chip = _button(GIVEN, "Show the model's own translation again")
             chip.clicked.connect(lambda: self._state.submit(edits.use_own_decoding))
-            chips.append(chip)
-        return chips
+            ordered.append(chip)
+        return ordered
 
     def _chip(self, text: str, interventions: tuple[Intervention, ...]) -> QToolButton:
         is_unreached = _is_unreached(interventions[0], self._state.result)
@@ -696,22 +704,89 @@ def change_texts(state: ExperimentState, experiment: Experiment) -> list[str]:
     return texts
 
 
-class _ChipRows(LinesScrollArea):
-    """Chips in rows: as many as they need, up to a few; then they scroll."""
+class Messages(QWidget):
+    """Messages in a line, and a hint while there are none.
 
-    def __init__(self, content: QWidget, flow: FlowLayout) -> None:
-        self._flow = flow
-        super().__init__(
-            content, lambda: flow.sizeHint().height() + CHIP_SPACING, MAX_ROWS, CHIP_SPACING
-        )
-        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+    Attributes:
+        hint: see `offer_hint`.
+    """
+
+    def __init__(self, *messages: QWidget) -> None:
+        super().__init__()
+        self.hint = ElidingLabel("small", HINT)
+        self._offers_hint = False
+        self._messages = list(messages)
+        self._row = row_of(*messages, (self.hint, 1), spacing=12, within=self)
+        # else long messages would take the room of chips
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+
+    def add(self, message: QWidget) -> None:
+        """Puts a message before the others."""
+        self._messages.insert(0, message)
+        self._row.insertWidget(0, message)
+
+    def offer_hint(self, is_offered: bool) -> None:
+        """Shows the hint whenever there is no message."""
+        self._offers_hint = is_offered
+        has_message = any(not message.isHidden() for message in self._messages)
+        self.hint.setVisible(is_offered and not has_message)
+
+    def event(self, event: QEvent) -> bool:
+        """A message came or went."""
+        if event.type() == QEvent.Type.LayoutRequest:
+            self.offer_hint(self._offers_hint)
+        return super().event(event)
+
+
+class _ChipRow(QWidget):
+    """Chips side by side; a menu has those for which there is no room."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._chips: Sequence[QToolButton] = ()
+        self._more = MenuButton("", "More changes: choose one to take it back")
+        self._more.setMenu(QMenu(self._more))
+        self._row = row_of(spacing=CHIP_SPACING)
+        row_of(self._row, self._more, 1, spacing=CHIP_SPACING, within=self)
+
+    def replace(self, old: Sequence[QToolButton], new: Sequence[QToolButton]) -> None:
+        """Shows the new chips instead of the old ones."""
+        replace_widgets(self._row, old, new)
+        self._chips = new
+        self._fit()
 
     def sizeHint(self) -> QSize:
-        return QSize(self._flow.sizeHint().width(), self.height())
+        """Of all chips."""
+        hints = [chip.sizeHint() for chip in self._chips]
+        width = sum(hint.width() for hint in hints) + self._row.spacing() * (len(hints) - 1)
+        return QSize(width, max((hint.height() for hint in hints), default=0))
 
     def minimumSizeHint(self) -> QSize:
-        """The widest chip."""
-        return QSize(self._flow.minimumSize().width(), self.height())
+        """Of the menu alone."""
+        return QSize(self._more.sizeHint().width(), self.sizeHint().height())
+
+    def event(self, event: QEvent) -> bool:
+        if event.type() in (QEvent.Type.Resize, QEvent.Type.LayoutRequest):
+            self._fit()
+        return super().event(event)
+
+    def _fit(self) -> None:
+        spacing = self._row.spacing()
+        ends = list(accumulate(chip.sizeHint().width() + spacing for chip in self._chips))
+        self._more.setText(f"+{len(ends)} ▾")
+        room = self.width() + spacing
+        if ends and ends[-1] > room:
+            room -= self._more.sizeHint().width() + spacing
+        num_shown = sum(end <= room for end in ends)
+        for index, chip in enumerate(self._chips):
+            chip.setVisible(index < num_shown)
+        hidden = self._chips[num_shown:]
+        self._more.setText(f"+{len(hidden)} ▾")
+        self._more.setVisible(bool(hidden))
+        menu = self._more.menu()
+        menu.clear()
+        for chip in hidden:
+            menu.addAction(chip.text(), chip.click)
 
 
 def _button(text: str, tip: str) -> QToolButton:

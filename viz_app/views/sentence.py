@@ -3,9 +3,9 @@
 from collections.abc import Callable, Collection
 from functools import partial
 
-from PySide6.QtCore import QEvent, QPoint, QRect, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QGuiApplication, QPainter, QPaintEvent, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QWidget
+from PySide6.QtCore import QEvent, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QGuiApplication, QPainter, QPaintEvent
+from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QSizePolicy, QWidget
 
 from augenmerk.core.maps.left_out import left_out_note
 from augenmerk.core.quantities import duration, number
@@ -37,29 +37,15 @@ from ..state.sentence_text import (
 from ..theme import PANEL_MARGIN, current_theme, scaled, scales, set_role
 from ..widgets.buttons import ChoiceMenu, MenuButton, flat_button
 from ..widgets.labels import ElidingLabel, label, show_text
-from ..widgets.layouts import (
-    LinesScrollArea,
-    column_of,
-    labelled_row,
-    row_of,
-    set_visible,
-    take_out,
-)
+from ..widgets.layouts import LinesScrollArea, column_of, row_of, set_visible
 from ..worker.inference import ExperimentController
 from ..worker.jobs import ReadingJob
 from .chips import InterventionChips, ShownMapsSwitch, WordChips
-from .sentence_input import SentenceInput, SentenceMarks, TargetLine
+from .sentence_input import NUM_LINES, SentenceInput, SentenceMarks, TargetLine
 
 BUSY_DELAY_MS = 250
-LONG_TEXT, LONG_TEXT_ON_LOWEST_PAGE = 150, 80
-"""Characters of a sentence or translation above which both have small letters."""
-DENSITY_MARGIN = 20
-"""Characters below the limit from which letters grow again, so that they do not flicker."""
-LOW_PAGE = 820
-NARROW_PAGE, LOW_PAGE_TO_FOLD = 1264, 740
+NARROW_PAGE, LOW_PAGE = 1264, 900
 """Pixels of the page, which is a little smaller than the window, below which the card is folded."""
-LOWEST_PAGE = 680
-"""Height of the page, in pixels, below which sentences count as long sooner."""
 BUNDLED_LANGUAGE = "de"
 """The source language of the model that opens if no other does."""
 EDIT_TIP = (
@@ -68,10 +54,9 @@ EDIT_TIP = (
 )
 BUSY = "translating…"
 WIDEST_FACTS = "of the original: −00.00 → −00.00"
-MESSAGES_HEIGHT = 18
 MANY_LEFT_OUT = 3
 """Left out words that are reported, as most of a long sentence may be missing."""
-MAX_CHIP_LINES, LEAST_CHIPS_WIDTH = 4, 200
+LEAST_CHIPS_WIDTH = 200
 
 
 class SentencePanel(QFrame):
@@ -115,11 +100,8 @@ class SentencePanel(QFrame):
         self.sentence = TargetLine()
         self.original_line = ElidingLabel("small")
         self.chips = WordChips(state)
-        self.chips_area = LinesScrollArea(
-            self.chips, lambda: self.chips.line_height, MAX_CHIP_LINES
-        )
+        self.chips_area = LinesScrollArea(self.chips, lambda: self.chips.line_height, NUM_LINES)
         self.chips_area.setMinimumWidth(LEAST_CHIPS_WIDTH)
-        self.interventions = InterventionChips(state, undo=self.undo)
         self.shown_switch = ShownMapsSwitch(state)
         self.coverage_notice = CoverageNotice()
         self.withheld_notice = WithheldNotice(self)
@@ -130,9 +112,10 @@ class SentencePanel(QFrame):
         self.marks = SourceMarks(state, self.input)
         self.notes = SentenceNotes(state, self.input, self.sentence)
         self.note = self.notes.label
+        messages = self.note, self.coverage_notice, self.original_line
+        self.interventions = InterventionChips(state, *messages, undo=self.undo)
         self.controller: ExperimentController | None = None
         self._reading = RequestState()
-        self._is_dense = self._is_lowest = False
         self.requested_text = self.offered_text = ""
         self.undo_before: Callable[[], object] = lambda: None
         self.other_way: Callable[[], str] = lambda: ""
@@ -187,7 +170,7 @@ class SentencePanel(QFrame):
         self.edit_button.setToolTip(EDIT_TIP)
         if self.state.translation is not None:
             self.sentence.show_text(self.state.translation.text)
-        self._show_sentence(not self.rows.is_folded or not self._has_words)
+        self._show_sentence(not self.rows.is_folded)
 
     def undo(self) -> None:
         """Undoes the last change, which may be text that was not submitted, or refused."""
@@ -217,23 +200,12 @@ class SentencePanel(QFrame):
         return True
 
     def fit(self, page_width: int, page_height: int) -> None:
-        """Leaves the maps their room on a small page: fewer lines of a sentence, a folded card."""
-        is_folded = page_width < scaled(NARROW_PAGE) or page_height < scaled(LOW_PAGE_TO_FOLD)
+        """Leaves the maps their room on a small page: the words replace the sentence."""
+        is_folded = page_width < scaled(NARROW_PAGE) or page_height < scaled(LOW_PAGE)
         if self.rows.fold(is_folded):
             self._show_result()
         # with the switch nothing moves
         self.interventions.setMinimumHeight(self.shown_switch.sizeHint().height())
-        self.interventions.set_low(page_height < scaled(LOW_PAGE))
-        self._is_lowest = page_height < scaled(LOWEST_PAGE)
-        self._adapt_density()
-        self.input.set_max_lines(3 if page_height < scaled(LOW_PAGE) else 4)
-        for translated in (self.sentence, self.chips_area):
-            translated.set_max_lines(2 if page_height < scaled(LOW_PAGE) else 4)
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Fits the rows: width and fonts may have changed, see `Theme.apply`."""
-        super().resizeEvent(event)
-        self.rows.fit()
 
     def event(self, event: QEvent) -> bool:
         """Its parts may have other places after a layout."""
@@ -241,11 +213,6 @@ class SentencePanel(QFrame):
         if event.type() in (QEvent.Type.LayoutRequest, QEvent.Type.Resize):
             self.withheld_notice.fit()
         return is_handled
-
-    def showEvent(self, event: QShowEvent) -> None:
-        """The fonts are known now."""
-        super().showEvent(event)
-        self.rows.fit_names()
 
     # --- changes ----------------------------------------------------------------------------------
 
@@ -299,7 +266,6 @@ class SentencePanel(QFrame):
         for widget in (self.copy_button, self.edit_button):
             set_visible(widget, has_result, focus_to=self.input)
             widget.setEnabled(self.state.withheld is None)
-        self.chips_area.setVisible(self._has_words)
         latest, is_withheld = self.state.latest, self.state.withheld is not None
         about = latest.original if latest is not None else None
         self.coverage_notice.show_translation(about, is_withheld=is_withheld)
@@ -310,7 +276,6 @@ class SentencePanel(QFrame):
             self.original_line.setVisible(False)
             self.marks.mark()
             return
-        self._adapt_density()
         if not translation.is_given or not self.sentence.is_editable:
             self.stop_editing()
             self.sentence.emphasize(new_spans(result.original, translation))
@@ -320,14 +285,9 @@ class SentencePanel(QFrame):
         self.marks.mark()
         self.marks.shade()
 
-    @property
-    def _has_words(self) -> bool:
-        return self.state.translation is not None and bool(self.state.translation.target_words)
-
     def _show_sentence(self, is_shown: bool) -> None:
         """Shows or hides the sentence; its words replace it in a folded panel."""
         set_visible(self.sentence, is_shown, focus_to=self.input)
-        self.rows.show_target_name(is_shown)
 
     def _show_languages(self) -> None:
         """Names the languages: of the model in use, and of the one that made the translation."""
@@ -339,21 +299,6 @@ class SentencePanel(QFrame):
         )
         self.rows.show_names(source.capitalize(), state.languages[1].capitalize())
         self.input.setPlaceholderText(typing_hint(state))
-
-    def _adapt_density(self) -> None:
-        """Long sentences get smaller letters, so that the maps keep their room."""
-        translation = self.state.translation
-        if translation is None:
-            return
-        num_characters = max(len(translation.text), len(self.input.text))
-        long = LONG_TEXT_ON_LOWEST_PAGE if self._is_lowest else LONG_TEXT
-        is_dense = num_characters > (long - DENSITY_MARGIN if self._is_dense else long)
-        if is_dense != self._is_dense:
-            self._is_dense = is_dense
-            self.input.set_dense(is_dense)
-            self.sentence.set_dense(is_dense)
-            self.chips.set_dense(is_dense)
-            self.chips.rebuild()
 
 
 class SourceMarks:
@@ -418,153 +363,64 @@ class SourceMarks:
 
 
 class SentenceRows:
-    """Places the parts of a `SentencePanel` in rows of their own, or folded without room.
-
-    One line is kept for messages: notes, a notice on the sentence, and the original translation.
+    """Places the parts of a `SentencePanel`: sentence, translation and changes.
 
     Attributes:
         is_folded: whether the words replace the sentence.
+        translation: the sentence, and its words below.
     """
 
     def __init__(self, panel: SentencePanel) -> None:
         self._panel = panel
-        self.is_folded = self._is_wide = False
-        self._source_name, self._target_name, self._words_name = (
-            label("muted"),
-            label("muted"),
-            label("muted"),
-        )
-        self._indents = [QWidget() for _ in range(2)]
-        self._original_row, self._words_side = QWidget(), QWidget()
-        self._messages = QWidget()
-        self._page_button: QWidget | None = None
-        self._lay_out()
+        self.is_folded = False
+        self._source_name, self._target_name = label("muted"), label("muted")
+        scales(self._source_name.setContentsMargins, 0, 7, 0, 0)
+        scales(self._target_name.setContentsMargins, 0, 5, 0, 0)
+        self.translation, corner, side = QWidget(), QWidget(), QWidget()
+        column_of(panel.sentence, panel.chips_area, spacing=5, within=self.translation)
+        self._corner = row_of(panel.target_menu, spacing=2, within=corner)
+        buttons = row_of(1, panel.edit_button, panel.copy_button, spacing=2)
+        column_of(buttons, panel.facts, 1, spacing=0, within=side)
+        scales(panel.facts.setContentsMargins, 0, 0, 7, 0)
+        grid = self._grid = QGridLayout(panel)
+        scales(grid.setHorizontalSpacing, 12)
+        top, right = Qt.AlignmentFlag.AlignTop, Qt.AlignmentFlag.AlignRight
+        rows = (self._source_name, panel.input, corner), (self._target_name, self.translation, side)
+        for row, (name, content, beside) in enumerate(rows):
+            grid.addWidget(name, row, 0, top)
+            grid.addWidget(content, row, 1)
+            grid.addWidget(beside, row, 2, top | right)
+        grid.setColumnStretch(1, 1)
+        changes = row_of((panel.interventions, 1), (panel.shown_switch, 0, top), spacing=12)
+        grid.addLayout(changes, len(rows), 0, 1, 3)
+        self._space()
 
     def add_beside_field(self, button: QWidget) -> None:
         """Puts a button next to the field, before others that were put there."""
-        self._source_side.insertWidget(1, button)
+        self._corner.insertWidget(1, button)
         QWidget.setTabOrder(self._panel.target_menu, button)
 
-    def add_message(self, message: QWidget) -> None:
-        """Puts a part before the other messages; it is at most as high as a line of text."""
-        self._messages_row.insertWidget(0, message)
-
     def add_button(self, button: QWidget) -> None:
-        """Puts a button at the end of the last line, or folded of the first: the last is full."""
-        self._page_button = button
-        self._arrange()
+        """Puts a button at the end of the first line."""
+        self._corner.addWidget(button)
 
     def fold(self, is_folded: bool) -> bool:
         """Folds or unfolds; whether that changed anything."""
         if is_folded == self.is_folded:
             return False
         self.is_folded = is_folded
-        self._arrange()
+        self._space()
         return True
-
-    def fit(self) -> None:
-        """Follows width and fonts, see `Theme.apply`."""
-        self.fit_names()
-        if self.is_folded and self._is_wide != (
-            is_wide := self._panel.width() >= scaled(NARROW_PAGE)
-        ):
-            self._is_wide = is_wide
-            self._arrange()
-        self._fit_side()
 
     def show_names(self, source: str, target: str) -> None:
         """Shows the names of the two languages."""
-        if (source, target) == (self._source_name.text(), self._target_name.text()):
-            return
         self._source_name.setText(source)
         self._target_name.setText(target)
-        if self._words_name.text():  # folded, it replaces the name of the sentence
-            self._words_name.setText(target)
-        self.fit_names()
 
-    def show_target_name(self, is_beside_sentence: bool) -> None:
-        """Shows the name of the target language next to the sentence, or next to its words."""
-        self._target_name.setVisible(is_beside_sentence)
-        self._words_name.setText("" if is_beside_sentence else self._target_name.text())
-
-    def fit_names(self) -> None:
-        """Gives all names the same width."""
-        names = (self._source_name, self._target_name, self._words_name)
-        for name in names:
-            name.setMinimumWidth(0)
-            # drops the cached size hint, which includes the old minimum
-            name.setIndent(name.indent())
-        width = max(name.sizeHint().width() for name in names)
-        for part in (*names, *self._indents):
-            part.setFixedWidth(width)
-
-    def _lay_out(self) -> None:
-        panel = self._panel
-        scales(self._source_name.setContentsMargins, 0, 7, 0, 0)
-        scales(self._target_name.setContentsMargins, 0, 5, 0, 0)
-        corner = QWidget()
-        self._source_side = row_of(panel.target_menu, spacing=2, within=corner)
-        scales(self._words_name.setContentsMargins, 0, 5, 0, 0)
-        self._buttons = row_of(1, panel.edit_button, panel.copy_button, spacing=2)
-        self._side = QWidget()
-        self._side_column = column_of(self._buttons, spacing=2, within=self._side)
-        self._target_row = labelled_row(self._target_name, panel.sentence, self._side)
-        row_of(self._indents[0], spacing=12, within=self._original_row)
-        messages = (panel.note, panel.coverage_notice, (panel.original_line, 1), 0)
-        self._messages_row = row_of(*messages, spacing=12, within=self._messages)
-        scales(self._messages.setFixedHeight, MESSAGES_HEIGHT)  # empty too, so that nothing moves
-        self._words_column = column_of(panel.chips_area, spacing=2, within=self._words_side)
-        self._words_row = labelled_row(self._words_name, self._words_side, panel.facts)
-        self._words_row.setAlignment(self._words_side, Qt.AlignmentFlag.AlignTop)
-        self._last_row = labelled_row(self._indents[1], panel.interventions, panel.shown_switch)
-        self._last_row.setAlignment(panel.shown_switch, Qt.AlignmentFlag.AlignTop)
-        self._column = column_of(
-            labelled_row(self._source_name, panel.input, corner),
-            self._target_row,
-            self._original_row,
-            self._words_row,
-            self._last_row,
-            within=panel,
-        )
-        self._arrange()
-
-    def _arrange(self) -> None:
-        """Moves the parts to the places of a folded or unfolded panel."""
-        panel = self._panel
-        corner = Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignRight
-        self._original_row.setVisible(not self.is_folded)
-        for widget in (self._page_button, self._side, panel.facts, self._messages):
-            if widget is not None:
-                take_out(widget)
-        if self._page_button is not None:
-            (self._source_side if self.is_folded else self._last_row).addWidget(
-                self._page_button, 0, Qt.AlignmentFlag.AlignTop
-            )
+    def _space(self) -> None:
         margin = 6 if self.is_folded else 10
-        scales(self._column.setContentsMargins, PANEL_MARGIN, margin, PANEL_MARGIN - 6, margin)
-        scales(self._column.setSpacing, 4 if self.is_folded else 5)
-        if self.is_folded:
-            self._words_row.addWidget(self._side, 0, corner)
-            if self._is_wide:
-                self._buttons.insertWidget(1, panel.facts, 0, corner)
-            else:
-                self._side_column.addWidget(panel.facts, 0, corner)
-            scales(panel.facts.setContentsMargins, 0, 0, 7, 0)
-            self._words_column.addWidget(self._messages)
-        else:
-            self._target_row.addWidget(self._side, 0, corner)
-            self._words_row.addWidget(panel.facts, 0, corner)
-            scales(panel.facts.setContentsMargins, 0, 8, 7, 0)
-            row = self._original_row.layout()
-            assert isinstance(row, QHBoxLayout)
-            row.addWidget(self._messages, 1)
-        self._fit_side()
-
-    def _fit_side(self) -> None:
-        """Keeps the room of the facts constant in a folded panel."""
-        panel = self._panel
-        widest = panel.facts.fontMetrics().horizontalAdvance(WIDEST_FACTS) + scaled(12)
-        self._side.setMinimumWidth(widest if self.is_folded else 0)
+        scales(self._grid.setContentsMargins, PANEL_MARGIN, margin, PANEL_MARGIN - 6, margin)
+        scales(self._grid.setVerticalSpacing, 4 if self.is_folded else 5)
 
 
 class Facts(QLabel):
@@ -605,8 +461,13 @@ class Facts(QLabel):
         self.is_busy = False
         is_withheld = self._state.withheld is not None
         self.setTextFormat(Qt.TextFormat.PlainText)
-        self.setMinimumWidth(self.width() if is_withheld else 0)  # so that nothing moves
-        self.setText("\n" if is_withheld else facts_in_words(self._state.result))
+        self.setText("" if is_withheld else facts_in_words(self._state.result))
+
+    def sizeHint(self) -> QSize:
+        """Two lines as wide as the widest facts, so that nothing moves."""
+        metrics = self.fontMetrics()
+        room = QSize(metrics.horizontalAdvance(WIDEST_FACTS), 2 * metrics.lineSpacing())
+        return super().sizeHint().expandedTo(room)
 
 
 class SentenceNotes:
@@ -862,7 +723,7 @@ class WithheldNotice(QWidget):
     It covers the place, so that nothing moves. Hidden without need.
 
     Args:
-        panel: its sentence is covered, or the words that replace it in a folded panel.
+        panel: its sentence and words are covered.
 
     Attributes:
         label: the message.
@@ -876,7 +737,8 @@ class WithheldNotice(QWidget):
         self.label.setProperty("terms", "training data")
         self.button = flat_button("Translate anyway", "Show what the model makes of this text")
         self.button.clicked.connect(panel.state.show_withheld)
-        row_of(self.label, self.button, 1, spacing=8, within=self)
+        message = row_of(self.label, self.button, 1, spacing=8)
+        column_of(message, 1, within=self)
         self.hide()
 
     def show_translation(self, translation: Translation | None) -> None:
@@ -890,11 +752,7 @@ class WithheldNotice(QWidget):
 
     def fit(self) -> None:
         """Covers the translation where it is now."""
-        panel = self._panel
-        part = panel.sentence if panel.sentence.isVisibleTo(panel) else panel.chips_area
-        top_left = part.mapTo(panel, QPoint(0, 0))
-        height = max(part.height(), self.sizeHint().height())
-        self.setGeometry(QRect(top_left, QSize(part.width(), height)))
+        self.setGeometry(self._panel.rows.translation.geometry())
         self.raise_()
 
     def paintEvent(self, event: QPaintEvent) -> None:

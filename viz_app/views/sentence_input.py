@@ -1,4 +1,4 @@
-"""The field for the sentence grows by lines, and requests a translation a moment after a key."""
+"""The field for a sentence of two lines, which requests a translation a moment after a key."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -8,6 +8,7 @@ from PySide6.QtCore import QEvent, QMimeData, QPoint, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import (
     QColor,
     QFont,
+    QFontMetrics,
     QHelpEvent,
     QInputMethodEvent,
     QKeyEvent,
@@ -27,7 +28,8 @@ from ..widgets.commands import Command, run_by_key
 from .commands import SENTENCE
 
 DEBOUNCE_MS = 300
-MAX_LINES = 4
+NUM_LINES = 2
+"""Lines in small letters for which there is room; a text in one line has large letters."""
 MAX_SHADE = 0.55
 
 
@@ -197,7 +199,6 @@ class SentenceInput(QPlainTextEdit):
         self._timer.timeout.connect(lambda: self.commit(is_asked=False))
         self.marker = WordMarker(self)
         self.committed_text = ""
-        self._max_lines = MAX_LINES
         self.setUndoRedoEnabled(False)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setProperty("role", "sentence")
@@ -208,8 +209,8 @@ class SentenceInput(QPlainTextEdit):
         self.setAccessibleName("Sentence to translate")
         self.textChanged.connect(self.marker.clear)
         self.textChanged.connect(self._timer.start)
-        self.document().documentLayout().documentSizeChanged.connect(self._fit_height)
-        self._fit_height()
+        self.document().documentLayout().documentSizeChanged.connect(self._fit)
+        self._fit()
 
     @property
     def is_committed(self) -> bool:
@@ -250,17 +251,7 @@ class SentenceInput(QPlainTextEdit):
         super().changeEvent(event)
         if is_theme_change(event):
             self.marker.mark(self.marker.marks)
-            self._fit_height()
-
-    def set_dense(self, is_dense: bool) -> None:
-        """Smaller letters for a long text."""
-        set_role(self, "dense" if is_dense else "sentence")
-        self._fit_height()
-
-    def set_max_lines(self, max_lines: int) -> None:
-        """Shows no more lines at once; the others scroll."""
-        self._max_lines = max_lines
-        self._fit_height()
+            self._fit()
 
     def viewportEvent(self, event: QEvent) -> bool:
         """Shows why a word is marked."""
@@ -312,21 +303,25 @@ class SentenceInput(QPlainTextEdit):
     def resizeEvent(self, event: QEvent) -> None:
         """A narrower field needs more lines."""
         super().resizeEvent(event)  # type: ignore[arg-type]
-        self._fit_height()
+        self._fit()
 
     def _room(self) -> int:
         """The number of characters that can be written at the cursor, in place of the selection."""
         return max(0, MAX_CHARACTERS - len(self.text) + len(self.textCursor().selectedText()))
 
-    def _fit_height(self, _size: object = None) -> None:
-        num_lines = min(max(int(self.document().size().height()), 1), self._max_lines)
-        self.setFixedHeight(num_lines * self.fontMetrics().lineSpacing() + 8)
-        needs_bar = self.document().size().height() > self._max_lines
-        policy = (
-            Qt.ScrollBarPolicy.ScrollBarAsNeeded
-            if needs_bar
-            else Qt.ScrollBarPolicy.ScrollBarAlwaysOff
-        )
+    def _fit(self) -> None:
+        """Smaller letters for a text that is longer than a line; more than two lines scroll."""
+        theme = current_theme()
+        room = self.viewport().width() - 2 * round(self.document().documentMargin()) - 1
+        width = QFontMetrics(theme.font("large")).horizontalAdvance(self.text)
+        role = "dense" if width > room or self.blockCount() > 1 else "sentence"
+        if role != self.property("role"):
+            set_role(self, role)
+        line_height = QFontMetrics(theme.font("body")).lineSpacing()
+        self.setFixedHeight(NUM_LINES * line_height + 6)
+        policies = Qt.ScrollBarPolicy
+        needs_bar = self.document().size().height() > NUM_LINES
+        policy = policies.ScrollBarAsNeeded if needs_bar else policies.ScrollBarAlwaysOff
         if self.verticalScrollBarPolicy() != policy:
             self.setVerticalScrollBarPolicy(policy)
 

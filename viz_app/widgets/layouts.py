@@ -285,17 +285,6 @@ class PageStack(QWidget):
         return self._stack.currentWidget()
 
 
-def labelled_row(name: QWidget, content: QWidget, button: QWidget) -> QHBoxLayout:
-    """A row of a name, its content, and a button."""
-    row = QHBoxLayout()
-    scales(row.setSpacing, 12)
-    top = Qt.AlignmentFlag.AlignTop
-    row.addWidget(name, 0, top)
-    row.addWidget(content, 1)
-    row.addWidget(button, 0, top | Qt.AlignmentFlag.AlignRight)
-    return row
-
-
 def keep_room(widget: QWidget) -> None:
     """A hidden widget leaves its room empty, so that others stay in place."""
     policy = widget.sizePolicy()

@@ -50,7 +50,7 @@ def test_a_hint_says_how_before_anything_is_off(make_window: MakeWindow) -> None
     interventions = make_window().translate_page.sentence.interventions
     assert interventions.hint.isVisible()
     assert interventions.hint.text() == HINT
-    assert not interventions.reset_button.isVisible()
+    assert not interventions.reset_button.isEnabled()
 
 
 @pytest.mark.heavy
@@ -140,7 +140,7 @@ def test_a_key_switches_the_chosen_head(make_window: MakeWindow, qtbot: QtBot, k
     qtbot.keyClick(page.heads.grid, key)
     assert not page.state.experiment.heads_off
     assert not page.head.title.whole.endswith("off")
-    assert page.sentence.interventions.hint.isVisible()
+    qtbot.waitUntil(page.sentence.interventions.hint.isVisible)
     _wait_for_result(qtbot, page)
     assert page.sentence.sentence.text == "Ein mann."
 
@@ -176,7 +176,7 @@ def test_several_heads_are_reset_at_once(make_window: MakeWindow, qtbot: QtBot) 
     _wait_for_result(qtbot, page)
     assert page.sentence.sentence.text == "Ein mann."
     assert not page.sentence.interventions.reset_button.isEnabled()
-    assert page.sentence.interventions.hint.isVisible()
+    qtbot.waitUntil(page.sentence.interventions.hint.isVisible)
 
 
 @pytest.mark.heavy

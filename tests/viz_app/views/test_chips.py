@@ -35,7 +35,12 @@ def test_chips_wrap_within_the_width(chips: WordChips) -> None:
     assert len(places) == 8
     assert all(box.right() <= 300 for box in places)
     assert len({box.top() for box in places}) > 1
-    assert chips.heightForWidth(2000) < chips.heightForWidth(300)
+    assert chips.heightForWidth(100) > chips.heightForWidth(300)
+    small = places[0].height()
+    chips.resize(2000, 120)
+    assert len({box.top() for _, box in chips.boxes}) == 1
+    assert chips.boxes[0][1].height() > small, "a single line is large"
+    assert chips.heightForWidth(2000) >= 2 * small, "there is room for a second line"
 
 
 def test_words_of_a_language_written_from_right_to_left_begin_at_the_right(
@@ -180,7 +185,7 @@ def test_an_alternative_reacts_to_its_whole_row(
     translation = state.translation
     assert translation is not None
     card = chips.card
-    card.show_word(translation, translation.target_words[1], QPoint(0, 0), BLUE)
+    card.show_word(translation, translation.target_words[1], QPoint(400, 300), BLUE)
     settle_layout()
     label = card.label
     links: list[str] = []

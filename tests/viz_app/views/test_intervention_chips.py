@@ -1,5 +1,6 @@
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
 from augenmerk.core.model.heads import Head, HeadGroup, Network
@@ -21,6 +22,7 @@ from augenmerk.viz_app.state.experiment_editor import (
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.theme import Theme
 from augenmerk.viz_app.views.chips import InterventionChips
+from augenmerk.viz_app.widgets.buttons import MenuButton
 from tests.viz_app.builders import settle_layout, shown, state_of
 from tests.viz_app.synthetic import FakeTranslator
 
@@ -71,8 +73,22 @@ def test_keyboard_focus_stays_among_the_chips_when_the_one_that_has_it_goes(
 def test_without_changes_there_is_one_hint(chips: InterventionChips) -> None:
     assert chips.hint.isVisible()
     assert chips.chips == []
-    assert not chips.reset_button.isVisible()
-    assert not chips.undo_button.isVisible()
+    assert not chips.reset_button.isEnabled()
+    assert not chips.undo_button.isEnabled()
+
+
+def test_a_message_takes_the_place_of_the_hint(
+    chips: InterventionChips, state: ExperimentState, qtbot: QtBot
+) -> None:
+    message = QLabel("A message")
+    chips.messages.add(message)
+    qtbot.waitUntil(lambda: not chips.hint.isVisible())
+    state.submit(toggle(OFF.head))
+    message.hide()
+    settle_layout()
+    assert not chips.hint.isVisible(), "there is a change"
+    state.submit(undo)
+    assert chips.hint.isVisible()
 
 
 def test_undo_and_redo_stay_where_they_are_without_a_result(
@@ -97,6 +113,19 @@ def test_each_intervention_has_a_chip_that_removes_it(
     qtbot.mouseClick(chips.chips[1], Qt.MouseButton.LeftButton)
     assert texts(chips) == ["word 2 → Katze", "step 3: dog"]
     assert OFF not in state.experiment.interventions
+
+
+def test_a_new_chip_comes_after_those_that_are_there(
+    chips: InterventionChips, state: ExperimentState
+) -> None:
+    state.submit(force(2, "dog"))
+    state.submit(toggle(OFF.head))
+    state.submit(intervene(SourceWordReplaced(1, "Katze")))
+    assert texts(chips) == ["step 3: dog", "cross 2·5 off", "word 2 → Katze"]
+    state.submit(intervene(HeadScaled(OFF.head, 0.5)))
+    assert texts(chips)[1] == "cross 2·5 scaled 0.5"
+    state.submit(undo)
+    assert texts(chips) == ["step 3: dog", "cross 2·5 off", "word 2 → Katze"]
 
 
 def test_undo_redo_and_reset(
@@ -129,8 +158,8 @@ def test_a_complete_group_of_heads_is_one_chip_that_is_removed_as_one(
     state.submit(
         intervene(HeadScaled(Head("encoder", 0, 0)), FeedForwardScaled(Network("decoder", 1)))
     )
-    assert texts(chips) == ["encoder 1·1 off", "cross layer 2 off", "feed-forward decoder 2 off"]
-    qtbot.mouseClick(chips.chips[1], Qt.MouseButton.LeftButton)
+    assert texts(chips) == ["cross layer 2 off", "encoder 1·1 off", "feed-forward decoder 2 off"]
+    qtbot.mouseClick(chips.chips[0], Qt.MouseButton.LeftButton)
     assert texts(chips) == ["encoder 1·1 off", "feed-forward decoder 2 off"]
     state.submit(undo)
     assert len(state.experiment.heads_off) == 1 + state.maps.shape("cross")[1]
@@ -147,30 +176,29 @@ def test_what_lies_beyond_the_end_is_said_to_be_not_reached(
     assert texts(chips) == ["step 31: dog (not reached)"]
 
 
-def test_many_chips_wrap(chips: InterventionChips, state: ExperimentState, qtbot: QtBot) -> None:
-    different = [
-        HeadScaled(Head("cross", index // 8, index % 8), index / 10) for index in range(24)
-    ]
-    state.submit(intervene(*different))
-    chips.resize(400, 100)
-    qtbot.waitUntil(lambda: chips._flow_area.height() > 2 * chips.chips[0].height())
-    chips.resize(5000, 100)
-    qtbot.waitUntil(lambda: chips._flow_area.height() == chips.chips[0].height())
-
-
-def test_many_chips_scroll_in_three_rows(
+def test_chips_without_room_are_in_a_menu_beside_the_messages(
     chips: InterventionChips, state: ExperimentState, qtbot: QtBot
 ) -> None:
+    chips.messages.add(QLabel("A message that is wider than a quarter of the line. " * 3))
+    chips.resize(700, 40)
+    height = chips.sizeHint().height()
+    heads = [Head("cross", layer, head) for layer in (0, 1, 2) for head in (1, 3, 5)]
     state.submit(
-        intervene(
-            *(HeadScaled(Head("cross", layer, head)) for layer in range(6) for head in range(8))
-        )
+        intervene(*(HeadScaled(head, 0.1 * head.head + 0.01 * head.layer) for head in heads))
     )
-    rows = chips._flow_area
-    qtbot.waitUntil(lambda: rows.verticalScrollBar().maximum() > 0)
-    one = chips.chips[0].height()
-    assert 3 * one <= rows.height() < 4 * one
-    rows.ensureWidgetVisible(chips.chips[-1])
-    assert not chips.chips[-1].visibleRegion().isEmpty()
+    settle_layout()
+    shown_chips = [chip for chip in chips.chips if chip.isVisible()]
+    (more,) = chips.findChildren(MenuButton)
+    entries = [action.text() for action in more.menu().actions()]
+    assert shown_chips
+    assert [chip.text() for chip in chips.chips] == [*(c.text() for c in shown_chips), *entries]
+    assert more.isVisible()
+    assert more.text() == f"+{len(entries)} ▾"
+    assert chips.sizeHint().height() == height
+    assert chips.messages.width() >= 700 // 4
+    more.menu().actions()[0].trigger()
+    assert len(state.experiment.interventions) == len(heads) - 1
     state.submit(remove(*state.experiment.interventions[2:]))
-    qtbot.waitUntil(lambda: rows.height() == one)
+    settle_layout()
+    assert all(chip.isVisible() for chip in chips.chips)
+    assert not more.isVisible()

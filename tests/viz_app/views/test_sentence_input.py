@@ -37,12 +37,24 @@ def test_enter_asks_at_once_and_writes_nothing(qtbot: QtBot, field: SentenceInpu
     assert field.text == "Hund"
 
 
-def test_the_field_grows_with_its_text_up_to_a_few_lines(field: SentenceInput) -> None:
-    heights = []
-    for num_words in (1, 20, 1000):
-        field.set_text("Wort " * num_words)
-        heights.append(field.height())
-    assert heights[0] < heights[1] < heights[2] < 150
+def test_a_longer_text_has_smaller_letters_and_scrolls_in_a_field_of_the_same_height(
+    qtbot: QtBot, field: SentenceInput
+) -> None:
+    height, letters = field.height(), field.font().pixelSize()
+    sizes = []
+    for num_words in range(1, 60):
+        qtbot.keyClicks(field, "Wort ")
+        assert field.height() == height
+        inside = field.viewport().rect()
+        assert inside.contains(field.cursorRect().adjusted(0, 2, 0, -2)), f"{num_words} words"
+        sizes.append(field.font().pixelSize())
+    assert sizes == sorted(sizes, reverse=True)
+    assert sizes[0] == letters > sizes[-1]
+    assert field.document().size().height() > 4
+    assert field.verticalScrollBar().isVisible()
+    field.set_text("Wort")
+    assert field.font().pixelSize() == letters
+    assert not field.verticalScrollBar().isVisible()
 
 
 def test_undo_and_redo_are_left_to_whoever_knows_the_experiments(

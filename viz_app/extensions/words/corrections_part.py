@@ -51,7 +51,7 @@ class Offer:
         set_role(self.button, "message")
         self.button.clicked.connect(self._correct)
         self.button.hide()
-        panel.rows.add_message(self.button)
+        panel.interventions.messages.add(self.button)
         panel.state.result_changed.connect(self._look, max_args=0)
         panel.input.textChanged.connect(self._hide)
 
