@@ -78,7 +78,7 @@ def _before_one_error(word: str) -> Iterator[str]:
     """
     for index in range(1, len(word)):
         yield word[: index - 1] + word[index] + word[index - 1] + word[index + 1 :]
-    letters = set(_CONFUSED)
+    letters = set().union(_CONFUSED, *_CONFUSED.values())
     for index in range(1, len(word)):
         before, letter, after = word[:index], word[index], word[index + 1 :]
         others = (before + other + after for other in _CONFUSED.get(letter, ()))

@@ -33,6 +33,8 @@ TYPOS: Mapping[str, str] = {
     "straand": "strand",
     "sptielt": "spielt",
     "fußbal": "fußball",
+    "fuball": "fußball",
+    "mnner": "männer",
     "motorad": "motorrad",
     "gitare": "gitarre",
     "springgt": "springt",
