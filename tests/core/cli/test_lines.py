@@ -2,6 +2,7 @@
 nothing.
 """
 
+import gc
 import io
 import json
 import os
@@ -11,18 +12,20 @@ import sys
 import threading
 import time
 import tracemalloc
-from collections.abc import Sequence
+import weakref
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from augenmerk.core.cli.lines import arriving_lines
+from augenmerk.core.cli.lines import arriving_lines, run_lines
 from augenmerk.core.cli.main import main
 from augenmerk.core.errors import CorpusError
 from augenmerk.core.extensions.training.corpora.parallel import read_lines
 from augenmerk.core.plain_text import MAX_LINE_CHARACTERS
 from augenmerk.core.translation.experiment import Experiment
+from augenmerk.core.translation.result import Translation
 from augenmerk.core.translation.translator import Translator
 from tests.builders import command_line
 
@@ -75,6 +78,30 @@ NOT_UTF_8 = {
     ),
     "a letter cut in two": ("eins\nzwei\nÄ".encode()[:-1], "byte 1 of line 3 is 0xc3", 2),
 }
+
+
+def test_later_batches_keep_no_more_objects_than_earlier_ones(
+    untrained_checkpoint: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Maps of a batch take much memory, so they are gone before the next one begins."""
+    monkeypatch.setattr("augenmerk.core.cli.lines.NUM_TOGETHER", 4)
+    translator = Translator.load(untrained_checkpoint, "cpu")
+    translations: list[weakref.ref[Translation]] = []
+    num_alive, num_objects = [], []
+
+    def arriving() -> Iterator[list[str]]:
+        for _ in range(8):
+            yield SENTENCES
+            gc.collect()
+            num_alive.append(sum(translation() is not None for translation in translations))
+            translations.clear()
+            num_objects.append(len(gc.get_objects()))
+
+    for outcome in run_lines(translator, arriving(), Experiment("")):
+        assert outcome.translation is not None
+        translations.append(weakref.ref(outcome.translation))
+    assert set(num_alive) == {1}, "the last one of each batch, which the loop still has"
+    assert num_objects[-1] <= num_objects[2], num_objects
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "latin-1"])
@@ -415,10 +442,8 @@ def test_of_two_runs_into_an_empty_folder_one_is_refused(
     printed, _ = first.communicate("\n".join(SENTENCES).encode(), timeout=60)
     assert first.returncode == 0
     assert [json.loads(line)["source"] for line in printed.splitlines()] == SENTENCES
-    assert sorted(path.name for path in folder.iterdir()) == [
-        *(f"{number:06d}.npz" for number in range(1, 5)),
-        "lines.jsonl",
-    ]
+    files = sorted(path.name for path in folder.iterdir())
+    assert files == [*(f"{number:06d}.npz" for number in range(1, 5)), "lines.jsonl"]
 
 
 def _off():  # type: ignore[no-untyped-def]
