@@ -45,7 +45,9 @@ def with_noisy_sources(
     return EncodedPairs(source, pairs.target)
 
 
-def _distorted(ids: list[int], kind: Distortion, codec: TextCodec, rng: random.Random) -> list[int]:
+def _distorted(
+    ids: Sequence[int], kind: Distortion, codec: TextCodec, rng: random.Random
+) -> Sequence[int]:
     """The ids of a sentence distorted in this way."""
     words = codec.decode(ids)
     if not words:
@@ -60,7 +62,7 @@ def _distorted(ids: list[int], kind: Distortion, codec: TextCodec, rng: random.R
         elif after:
             parts.append(codec.encode_words([after]))
     parts.append(ids[words[-1].end :])
-    return [token for part in parts for token in part]
+    return tuple(token for part in parts for token in part)
 
 
 MAX_VARIANTS = 8
@@ -103,14 +105,18 @@ class Resegmentation:
         )
 
     def _resegment(
-        self, sentences: list[list[_Ids]], plain: list[list[int]], codec: TextCodec, seed: str
-    ) -> list[list[int]]:
+        self,
+        sentences: list[list[_Ids]],
+        plain: Sequence[Sequence[int]],
+        codec: TextCodec,
+        seed: str,
+    ) -> list[Sequence[int]]:
         variants = self._variants(sentences, codec, seed)
         longest = max(map(len, plain))
         rng = random.Random(seed)
-        cut = []
+        cut: list[Sequence[int]] = []
         for words, usual in zip(sentences, plain, strict=True):
-            ids = [token for word in words for token in _choose(variants[word], rng)]
+            ids = tuple(token for word in words for token in _choose(variants[word], rng))
             cut.append(ids if len(ids) <= longest else usual)
         return cut
 
@@ -141,7 +147,7 @@ def _choose(variants: list[_Ids], rng: random.Random) -> _Ids:
     return variants[0] if len(variants) == 1 else variants[int(rng.random() * len(variants))]
 
 
-def _words(ids: list[int], codec: TextCodec) -> list[_Ids]:
+def _words(ids: Sequence[int], codec: TextCodec) -> list[_Ids]:
     """The ids of a sentence, word by word; start and end are words of their own."""
     tokens = codec.vocabulary.tokens
     words: list[list[int]] = []

@@ -46,7 +46,7 @@ def learn_codecs(
 
 def words_of_pairs(
     config: DataConfig, sources: Iterable[str], targets: Iterable[str]
-) -> tuple[list[list[str]], list[list[str]]]:
+) -> tuple[list[tuple[str, ...]], list[tuple[str, ...]]]:
     """The words of parallel lines, case folded.
 
     Raises `ConfigError` for the settings of an imported model.
@@ -61,10 +61,10 @@ def words_of_pairs(
 
 def split_lines(
     lines: Iterable[str], tokenizer: Tokenizer, case: LetterCase
-) -> Iterator[list[str]]:
+) -> Iterator[tuple[str, ...]]:
     """The words of each line, case folded."""
     for words in tokenizer.pipe(lines):
-        yield fold_case(words, case)
+        yield tuple(fold_case(words, case))
 
 
 def vocabulary_of_words(

@@ -47,14 +47,17 @@ _COUNTS = "train.source.counts"
 class EncodedPairs:
     """Sentence pairs as ids, wrapping tokens included.
 
+    Tuples of ids, which the garbage collector never searches: with lists, its searches of a corpus
+    would stop a window in which it is trained for a tenth of a second and longer.
+
     Attributes:
         source: ids of each source sentence.
         target: ids of the translation of each.
         lines: the line of each pair in its files, from 1; empty if unknown.
     """
 
-    source: list[list[int]]
-    target: list[list[int]]
+    source: Sequence[Sequence[int]]
+    target: Sequence[Sequence[int]]
     lines: tuple[int, ...] = ()
 
     def __len__(self) -> int:
@@ -173,7 +176,7 @@ def prepare(
             _with_codes(pairs, config, codecs.source.target_codes) for pairs in (train, validation)
         )
     on_phase(f"Tokenizing {len(train):,} sentence pairs")
-    source_words: list[list[str]] | None = None
+    source_words: list[tuple[str, ...]] | None = None
     if codecs is not None and config.is_imported:
         encoded = encode_lines(codecs, config, train.source, train.target)
     else:
@@ -259,8 +262,10 @@ def draw_sequences(
 
 
 def _draw_copy_pairs(config: DataConfig, count: int, seed: str) -> EncodedPairs:
-    sequences = draw_sequences(count, config.copy_length, config.copy_symbols, random.Random(seed))
-    return EncodedPairs(sequences, sequences)
+    rng = random.Random(seed)
+    sequences = draw_sequences(count, config.copy_length, config.copy_symbols, rng)
+    pairs = [tuple(sequence) for sequence in sequences]
+    return EncodedPairs(pairs, pairs)
 
 
 def encode_lines(
@@ -278,21 +283,21 @@ def encode_lines(
         return [token for word in codec.encode_text(codec.one_line(line)) for token in word.ids]
 
     _, end = _marks(codecs.source.vocabulary)
-    source = [[*ids_of(codecs.source, line), *end] for line in sources]
+    source = [(*ids_of(codecs.source, line), *end) for line in sources]
     start, end = _marks(codecs.target.vocabulary)
-    return EncodedPairs(source, [[*start, *ids_of(codecs.target, line), *end] for line in targets])
+    return EncodedPairs(source, [(*start, *ids_of(codecs.target, line), *end) for line in targets])
 
 
 def _encode_words(
     codecs: CodecPair,
     config: DataConfig,
-    source_words: list[list[str]],
-    target_words: list[list[str]],
+    source_words: Sequence[Sequence[str]],
+    target_words: Sequence[Sequence[str]],
 ) -> EncodedPairs:
     start, end = _marks(codecs.source.vocabulary) if config.wrap_source else ([], [])
-    source = [[*start, *codecs.source.encode_words(words), *end] for words in source_words]
+    source = [(*start, *codecs.source.encode_words(words), *end) for words in source_words]
     start, end = _marks(codecs.target.vocabulary)
-    target = [[*start, *codecs.target.encode_words(words), *end] for words in target_words]
+    target = [(*start, *codecs.target.encode_words(words), *end) for words in target_words]
     return EncodedPairs(source, target)
 
 
@@ -448,7 +453,7 @@ def _unpack(arrays: dict[str, NDArray[np.int32]], split: str, codecs: CodecPair)
     Raises `ValueError` if numbers of sentences, lengths and ids contradict each other.
     """
 
-    def sentences(side: str, vocabulary: Vocabulary) -> list[list[int]]:
+    def sentences(side: str, vocabulary: Vocabulary) -> list[tuple[int, ...]]:
         ids, lengths = arrays[f"{split}.{side}.ids"], arrays[f"{split}.{side}.lengths"]
         if not len(lengths) or lengths.min() < 1 or lengths.sum() != len(ids):
             raise ValueError(f"the lengths of the {split} {side} sentences do not fit their tokens")
@@ -456,7 +461,7 @@ def _unpack(arrays: dict[str, NDArray[np.int32]], split: str, codecs: CodecPair)
             raise ValueError(
                 f"the {split} {side} sentences hold ids that are not in the vocabulary"
             )
-        return [part.tolist() for part in np.split(ids, np.cumsum(lengths)[:-1])]
+        return [tuple(part.tolist()) for part in np.split(ids, np.cumsum(lengths)[:-1])]
 
     pairs = EncodedPairs(
         sentences("source", codecs.source.vocabulary), sentences("target", codecs.target.vocabulary)

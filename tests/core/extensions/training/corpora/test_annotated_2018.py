@@ -125,10 +125,10 @@ class TestAgainstTheOriginal:
     def test_the_ids_are_those_of_its_fields(self, corpus: PreparedCorpus, original: Any) -> None:
         src, tgt, train, _ = original
         assert corpus.train.source == [
-            [src.vocab.stoi[word] for word in words] for words in train.src
+            tuple(src.vocab.stoi[word] for word in words) for words in train.src
         ]
         assert corpus.train.target == [
-            [2, *(tgt.vocab.stoi[word] for word in words), 3] for words in train.trg
+            (2, *(tgt.vocab.stoi[word] for word in words), 3) for words in train.trg
         ]
 
     @pytest.mark.parametrize(("batch_size", "num_batches"), [(12_000, 47), (3_000, 160)])

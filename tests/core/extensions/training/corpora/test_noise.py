@@ -1,6 +1,8 @@
 """Noise on the sources of some batches: what it reads as, how much of it there is, and that it can
 be repeated."""
 
+from dataclasses import replace
+
 import pytest
 
 from augenmerk.core.config import DataConfig
@@ -69,14 +71,15 @@ def test_the_model_reads_what_it_would_read_of_text_typed_so(
 ) -> None:
     corpus = prepare("tiny", SUBWORDS.replace(num_subwords=120), TRAIN, TRAIN, lambda text: None)
     # long enough that nothing is left as it is for its length
-    corpus.train.source.append([9] * 200)
-    corpus.train.target.append([2, 3])
+    pairs = corpus.train
+    pairs = EncodedPairs([*pairs.source, (9,) * 200], [*pairs.target, (2, 3)])
+    corpus = replace(corpus, train=pairs)
     only(monkeypatch, kind)
     read = texts(corpus, noisy(corpus))
     assert read[0] == expected
     codec = corpus.codecs.source
     ids = noisy(corpus).source[0]
-    assert ids[1:-1] == codec.encode_words(expected.split())
+    assert list(ids[1:-1]) == codec.encode_words(expected.split())
     assert (ids[0], ids[-1]) == (2, 3), "the wrapping tokens stay"
 
 
@@ -132,7 +135,7 @@ def test_no_source_becomes_longer_than_the_longest_nor_empty(
     changed = noisy(corpus)
     assert max(map(len, changed.source)) <= max(map(len, corpus.train.source))
     full_stop = corpus.codecs.source.encode_words(["."])
-    alone = EncodedPairs([[2, *full_stop, 3]], [[2, 3]])
+    alone = EncodedPairs([(2, *full_stop, 3)], [(2, 3)])
     assert (
         with_noisy_sources(alone, [[0]], 0.999999, corpus.codecs.source, "1").source == alone.source
     )
@@ -144,8 +147,7 @@ def test_an_unknown_word_stays_unknown(
     only(monkeypatch, "upper-case")
     unknown = corpus.codecs.source.vocabulary.unknown_id
     assert unknown is not None
-    pairs = EncodedPairs([[2, unknown, *corpus.train.source[0][1:]]], [[2, 3]])
-    pairs.source.append([9] * 100)
-    pairs.target.append([2, 3])
+    sentence = (2, unknown, *corpus.train.source[0][1:])
+    pairs = EncodedPairs([sentence, (9,) * 100], [(2, 3), (2, 3)])
     changed = with_noisy_sources(pairs, [[0]], 0.999999, corpus.codecs.source, "1")
-    assert changed.source[0][:2] == [2, unknown]
+    assert changed.source[0][:2] == (2, unknown)

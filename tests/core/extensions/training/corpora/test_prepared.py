@@ -1,6 +1,7 @@
 """A corpus becomes numbers once, and stays what it was on the way through a file."""
 
 import dataclasses
+import gc
 import json
 import random
 import re
@@ -8,6 +9,7 @@ import signal
 import subprocess
 import sys
 from collections import defaultdict
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +21,7 @@ from safetensors.numpy import save_file
 from augenmerk.core.config import DataConfig
 from augenmerk.core.errors import CorpusError, StorageError
 from augenmerk.core.extensions.run_settings.presets import preset
+from augenmerk.core.extensions.training.corpora.learning import words_of_pairs
 from augenmerk.core.extensions.training.corpora.parallel import SentencePairs, read_folder
 from augenmerk.core.extensions.training.corpora.prepared import (
     EncodedPairs,
@@ -56,6 +59,20 @@ def prepared(config: DataConfig = WORDS, train: SentencePairs = TRAIN) -> Prepar
 
 def spelled(codecs: CodecPair, ids: list[int]) -> list[str]:
     return [codecs.target.vocabulary.tokens[token_id] for token_id in ids]
+
+
+def test_the_garbage_collector_does_not_search_the_sentences_of_a_corpus(tmp_path: Path) -> None:
+    """It would hold up a window in which the corpus is trained."""
+    corpus = prepared()
+    save_prepared(corpus, tmp_path / "tiny.safetensors")
+    copied = prepare_copy_task(preset("copy-task-small").data, seed=1)
+    words, _ = words_of_pairs(WORDS, TRAIN.source, TRAIN.target)
+    read = load_prepared(tmp_path / "tiny.safetensors")
+    gc.collect()
+    sentences = [words]
+    for pairs in (corpus.train, corpus.validation, read.train, copied.train, copied.validation):
+        sentences += [pairs.source, pairs.target]
+    assert not any(map(gc.is_tracked, chain.from_iterable(sentences)))
 
 
 class TestDigest:
@@ -133,7 +150,9 @@ class TestPreparing:
 
     def test_the_source_can_go_bare_and_the_target_never_does(self) -> None:
         bare, wrapped = prepared(WORDS.replace(wrap_source=False)), prepared()
-        without_marks = [[token_id - 2 for token_id in ids[1:-1]] for ids in wrapped.train.source]
+        without_marks = [
+            tuple(token_id - 2 for token_id in ids[1:-1]) for ids in wrapped.train.source
+        ]
         assert bare.train.source == without_marks, "its vocabulary has no start and no end token"
         assert bare.train.target == wrapped.train.target
 

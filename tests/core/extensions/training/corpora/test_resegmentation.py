@@ -2,6 +2,8 @@
 epoch and seed.
 """
 
+from dataclasses import replace
+
 import pytest
 
 from augenmerk.core.config import DataConfig
@@ -81,7 +83,10 @@ def test_a_character_never_seen_stays_unknown() -> None:
     corpus = prepare("tiny", CONFIG, train, train, lambda text: None)
     unknown = corpus.codecs.source.vocabulary.unknown_id
     assert unknown is not None
-    corpus.train.source[0].insert(1, unknown)
+    first, *others = corpus.train.source
+    with_unknown = (first[0], unknown, *first[1:])
+    train_pairs = replace(corpus.train, source=[with_unknown, *others])
+    corpus = replace(corpus, train=train_pairs)
     cut = Resegmentation(corpus, 0.3).pairs(1, seed=0)
     assert cut.source[0].count(unknown) == 1
 
