@@ -2,6 +2,7 @@
 
 import platform
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from PySide6.QtCore import QObject, QSettings, QTimer, Signal
 from PySide6.QtWidgets import QWidget
@@ -13,7 +14,7 @@ from ...worker.interpreter import interpreter_shared_fairly
 from ...worker.jobs import ModelFreeJob, ShouldStop, Tell
 from ..pictures.saving import import_matplotlib
 from .run import settings as run_settings
-from .worker import leave_a_core_to_the_window
+from .worker import import_optimizers, leave_a_core_to_the_window
 
 SPEEDS_AFTER_MS = 1_000
 """The page is in sight for so long before the speed of the machine is measured, which takes seconds
@@ -79,7 +80,10 @@ class Machine(QObject):
         if self._page.isVisible() and not self._is_training():
             self.worker = InferenceWorker(parent=self)
             request = Request(
-                SpeedsJob(), self, self._on_speeds, on_error=lambda _failure: self._on_speeds({})
+                SpeedsJob(self._is_training),
+                self,
+                self._on_speeds,
+                on_error=lambda _failure: self._on_speeds({}),
             )
             self.worker.submit(request)
         else:
@@ -108,19 +112,27 @@ class DevicesJob(ModelFreeJob):
         return find_devices()
 
 
+@dataclass(frozen=True, eq=False)
 class SpeedsJob(ModelFreeJob):
-    """Measures how fast the default device and the CPU train, once a session; takes seconds."""
+    """Measures how fast the default device and the CPU train, once a session; takes seconds.
+
+    Attributes:
+        is_training: tells whether a training has begun, which ends the measurement.
+    """
+
+    is_training: Callable[[], bool]
 
     def work(self, progress: Tell, should_stop: ShouldStop) -> dict[str, Speed]:
         """The speeds by name of the device, as in `find_devices`."""
         from augenmerk.core.device import choose_device
 
+        import_optimizers()
         leave_a_core_to_the_window()
         speeds: dict[str, Speed] = {}
         default = choose_device("auto").name
         with interpreter_shared_fairly():
             for device in dict.fromkeys((default, "cpu")):
-                speed = measure_speed(device, should_stop)
+                speed = measure_speed(device, lambda: should_stop() or self.is_training())
                 if speed is not None:
                     speeds |= dict.fromkeys(
                         (device, "auto") if device == default else (device,), speed

@@ -33,7 +33,7 @@ from ...worker.interpreter import interpreter_shared_fairly
 
 DRAIN_INTERVAL_MS = 200
 _IMPORTED_BY_OPTIMIZERS = "torch._dynamo"
-"""With SymPy, 200,000 objects; the first step of an optimizer imports it."""
+"""With SymPy, 200,000 objects."""
 
 
 @dataclass(frozen=True)
@@ -189,6 +189,16 @@ def leave_a_core_to_the_window() -> None:
     compute_on(max(1, available_cores() - 1))
 
 
+def import_optimizers() -> None:
+    """Imports what the first step of an optimizer otherwise would.
+
+    No collector searches these objects for garbage later: each search would stop the window for a
+    tenth of a second.
+    """
+    with collector_paused(for_good=_IMPORTED_BY_OPTIMIZERS not in sys.modules):
+        import_module(_IMPORTED_BY_OPTIMIZERS)
+
+
 def _read_and_train(
     request: TrainingRequest,
     on_event: OnEvent,
@@ -203,10 +213,9 @@ def _read_and_train(
         on_event(PhaseStarted(text))
 
     on_phase("Loading PyTorch")
-    # a search of their objects for garbage would stop the window for a quarter of a second
-    with collector_paused(for_good=_IMPORTED_BY_OPTIMIZERS not in sys.modules):
-        leave_a_core_to_the_window()
-        import_module(_IMPORTED_BY_OPTIMIZERS)
+    import_optimizers()
+    leave_a_core_to_the_window()
+    with collector_paused():
         from augenmerk.core.extensions.training.corpora.multi30k import DownloadStoppedError
         from augenmerk.core.extensions.training.inputs import load_models, read_corpus
         from augenmerk.core.extensions.training.loop import train
