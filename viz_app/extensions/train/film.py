@@ -548,8 +548,6 @@ class FilmPanel(QFrame):
         parts = zip((left, maps), PART_STRETCHES, strict=True)
         self._parts = row_of(*parts, spacing=PANEL_MARGIN, within=film)
         self._stack = QStackedLayout()
-        self._stack.addWidget(self.empty_state)
-        self._stack.addWidget(film)
         column_of(
             self._head,
             (self._stack, 1),
@@ -557,6 +555,9 @@ class FilmPanel(QFrame):
             margins=(PANEL_MARGIN, 6, PANEL_MARGIN - 6, 6),
             within=self,
         )
+        # in a stack that is nowhere yet, the first would be a window of its own for a moment
+        self._stack.addWidget(self.empty_state)
+        self._stack.addWidget(film)
 
 
 class FilmGrid(HeadGrid):

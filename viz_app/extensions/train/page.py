@@ -72,7 +72,7 @@ class TrainPage(QWidget):
         form: the settings of a new run.
         panel: the panel of the run.
         notice_bar: the notices of the page.
-        run_view: the charts and the film; None until there is something to draw.
+        run_view: the charts and the film; None until matplotlib is there, or something to draw.
         all_settings: every setting of the form; None until it is first shown.
 
     Signals:
@@ -284,6 +284,8 @@ class TrainPage(QWidget):
         self.controller.ended.connect(self.form.refresh_folder)
         self.machine.devices_found.connect(self.form.set_devices)
         self.machine.devices_found.connect(self.panel.set_devices)
+        # the worker has imported matplotlib; later, a training would slow this down
+        self.machine.devices_found.connect(lambda _labels: self._make_run_view())
         self.machine.speeds_changed.connect(self.form.set_speeds)
 
     def resizeEvent(self, event: QResizeEvent) -> None:

@@ -9,9 +9,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from PySide6.QtCore import QPoint, QSettings, Qt
+from PySide6.QtCore import QEvent, QObject, QPoint, QSettings, Qt
 from PySide6.QtTest import QSignalSpy
-from PySide6.QtWidgets import QApplication, QFileDialog, QLabel, QLineEdit, QMessageBox, QPushButton
+from PySide6.QtWidgets import (
+    QApplication,
+    QFileDialog,
+    QLabel,
+    QLineEdit,
+    QMessageBox,
+    QPushButton,
+    QWidget,
+)
 from pytestqt.qtbot import QtBot
 
 import augenmerk.viz_app.extensions.train.playback
@@ -401,6 +409,51 @@ def test_durations_are_announced_while_they_are_measured_for_the_first_time(
     assert any(MEASURING in label.text() for label in page.findChildren(QLabel))
     may_end.set()
     qtbot.waitUntil(lambda: page.form.duration == "", timeout=20_000)
+
+
+def test_charts_are_ready_before_the_training_begins(
+    make_page: MakePage, qtbot: QtBot, qapp: QApplication
+) -> None:
+    """Next to a training, building them would stop the window for a third of a second."""
+    windows: list[QWidget] = []
+
+    class WindowsShown(QObject):
+        def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802
+            is_shown = event.type() == QEvent.Type.Show
+            if is_shown and isinstance(watched, QWidget) and watched.isWindow():
+                windows.append(watched)
+            return False
+
+    watcher = WindowsShown()
+    qapp.installEventFilter(watcher)
+    page = make_page(ScriptedTraining())
+    qtbot.waitUntil(lambda: page.run_view is not None)
+    qapp.removeEventFilter(watcher)
+    assert windows == [page], "no part is a window of its own, which would take the focus"
+    assert page.run_view is not None
+    assert page.state.run.status is Status.IDLE
+    assert not page.run_view.isVisible()
+
+
+def test_a_training_ends_the_measurement_of_speeds(
+    make_page: MakePage, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("augenmerk.viz_app.extensions.train.machine.SPEEDS_AFTER_MS", 10)
+    began, ended = threading.Event(), threading.Event()
+
+    def measure(_device: str, should_stop: Callable[[], bool]) -> None:
+        began.set()
+        while not should_stop():
+            time.sleep(0.001)
+        ended.set()
+
+    monkeypatch.setattr("augenmerk.viz_app.extensions.train.machine.measure_speed", measure)
+    script = ScriptedTraining()
+    page = make_page(script)
+    qtbot.waitUntil(began.is_set)
+    assert not ended.is_set()
+    start_and_take(qtbot, page, script, 1)
+    qtbot.waitUntil(ended.is_set)
 
 
 def test_a_page_measures_nothing_after_it_was_shut_down(

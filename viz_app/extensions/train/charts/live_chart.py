@@ -3,16 +3,18 @@
 Importing this module imports matplotlib: import it when a chart is needed.
 
 Axes and ticks are drawn once and kept as a background; a new point redraws only the curves on it
-(blitting). Everything is redrawn only when limits, theme or size change. matplotlib is not
+(blitting). Everything is redrawn only when limits, theme or size change, and in an event of its
+own: next to a training that keeps the interpreter busy, it takes up to 80 ms. matplotlib is not
 thread-safe: GUI thread only.
 """
 
+from time import perf_counter
 from typing import Any
 
 from matplotlib.backends.backend_qtagg import FigureCanvasQTAgg
 from matplotlib.figure import Figure
-from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QSize, Qt, Signal
-from PySide6.QtGui import QMouseEvent, QResizeEvent, QShowEvent
+from PySide6.QtCore import QEvent, QObject, QPoint, QPointF, QRect, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QImage, QMouseEvent, QPainter, QPaintEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QRubberBand, QSizePolicy, QToolTip
 
 from ....theme import current_theme, is_theme_change, scaled
@@ -28,6 +30,36 @@ _TICK_PAD_POINTS = 6
 _STEP_PX = 80
 """Width that a label of the step axis needs."""
 _DRAG_PX = 6
+
+
+class Turns(QObject):
+    """Redraws charts in full, one in each turn of the event loop: the window reacts in between.
+
+    Signals:
+        drawn(float): a redraw took so many seconds.
+    """
+
+    drawn = Signal(float)
+
+    def __init__(self, parent: QObject) -> None:
+        super().__init__(parent)
+        self._charts: list[LiveChart] = []
+        self._timer = QTimer(self, singleShot=True, interval=0)
+        self._timer.timeout.connect(self._draw_next)
+
+    def add(self, chart: "LiveChart") -> None:
+        """Redraws a chart after those that wait already."""
+        if chart not in self._charts:
+            self._charts.append(chart)
+            self._timer.start()
+
+    def _draw_next(self) -> None:
+        chart = self._charts.pop(0)
+        if self._charts:
+            self._timer.start()
+        began = perf_counter()
+        chart.draw()
+        self.drawn.emit(perf_counter() - began)
 
 
 class LiveChart(FigureCanvasQTAgg):
@@ -51,7 +83,9 @@ class LiveChart(FigureCanvasQTAgg):
     step_chosen = Signal(float)
 
     @own_style()
-    def __init__(self) -> None:
+    def __init__(self, turns: Turns | None = None) -> None:
+        """`turns`: shared with other charts that are redrawn at the same time."""
+        self._image = QImage()
         self._theme = current_theme()
         self.num_full_draws = 0
         self.num_blits = 0
@@ -62,6 +96,7 @@ class LiveChart(FigureCanvasQTAgg):
         self._pressed: QPoint | None = None
         figure = Figure(dpi=_DPI)
         super().__init__(figure)
+        self._turns = turns or Turns(self)
         # the hint is the figure's size
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)
         self.setMouseTracking(True)
@@ -79,7 +114,16 @@ class LiveChart(FigureCanvasQTAgg):
 
     @own_style()
     def draw(self) -> None:
-        super().draw()
+        if self.width() > 0 and self.height() > 0:
+            super().draw()
+
+    def draw_idle(self) -> None:
+        self._background = None
+        self._turns.add(self)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paints the last drawing: a new one may have to wait for its turn."""
+        QPainter(self).drawImage(0, 0, self._image)
 
     @own_style()
     def show_picture(self, picture: ChartPicture) -> None:
@@ -89,9 +133,12 @@ class LiveChart(FigureCanvasQTAgg):
         if not self.isVisible():
             self._background = None  # redrawn in full when the chart is shown again
         elif self._background is None or axes_changed:
-            self.draw()
+            self.draw_idle()
         else:
-            self._blit()
+            self.num_blits += 1
+            self.restore_region(self._background)
+            self._draw_curves()
+            self.update()
 
     def changeEvent(self, event: QEvent) -> None:
         """Redraws everything in the colours of another theme."""
@@ -112,7 +159,6 @@ class LiveChart(FigureCanvasQTAgg):
         )
         self._step_name.set(color=theme.palette.muted, fontsize=label_points)
         self._step_name.set_position((-2 * label_points, -_TICK_PAD_POINTS))
-        self._background = None
         self.draw_idle()
 
     def showEvent(self, event: QShowEvent) -> None:
@@ -221,12 +267,11 @@ class LiveChart(FigureCanvasQTAgg):
         self._background = self.copy_from_bbox(self.figure.bbox)
         self._draw_curves()
 
-    def _blit(self) -> None:
-        self.num_blits += 1
-        self.restore_region(self._background)
-        self._draw_curves()
-        self.update()
-
     def _draw_curves(self) -> None:
         for artist in self._chart.curves:
             self.axes.draw_artist(artist)
+        pixels = self.buffer_rgba()
+        height, width, _ = pixels.shape
+        image = QImage(pixels, width, height, QImage.Format.Format_RGBA8888)
+        image.setDevicePixelRatio(self.device_pixel_ratio)
+        self._image = image.copy()  # the pixels are drawn over later

@@ -27,7 +27,7 @@ from ....widgets.layouts import column_of, replace_widgets, row_of, wrapping_row
 from ..curves import RunCurves
 from ..run_files import ComparedRun, RunComparison
 from ..state import Run, TrainState
-from .live_chart import LiveChart
+from .live_chart import LiveChart, Turns
 from .picture import (
     QUANTITY_NAMES,
     QUANTITY_TIPS,
@@ -195,16 +195,19 @@ class ChartPanel(QWidget):
 
     changed = Signal()
 
-    def __init__(self, quantity: Quantity, *, is_main: bool = True) -> None:
+    def __init__(
+        self, quantity: Quantity, turns: Turns | None = None, *, is_main: bool = True
+    ) -> None:
         """Creates the panel.
 
         Args:
             quantity: the quantity shown first.
+            turns: see `LiveChart`.
             is_main: whether it has the menu for the range of steps.
         """
         super().__init__()
         self.choices = ChartSettings(quantity)
-        self.chart = LiveChart()
+        self.chart = LiveChart(turns)
         self.legend = Legend(self)
         self._curves: RunCurves | None = None
         quantities = {str(name): (text, text) for name, text in QUANTITY_NAMES.items()}
@@ -273,13 +276,14 @@ class ChartPanel(QWidget):
 
     def _lay_out(self, is_main: bool) -> None:
         self.quantity_menu.setProperty("role", "value-heading")
-        self.shown_menu.setVisible(is_main)
-        self.legend.setVisible(is_main)
         row_of(
             self.smoothing_menu, self.scale_menu, self.shown_menu, spacing=2, within=self.options
         )
         menus = row_of(self.quantity_menu, 1, self.options, spacing=2)
         column_of(menus, (self.chart, 1), spacing=2, within=self)
+        # before it is inside, it would be a window of its own for a moment
+        self.shown_menu.setVisible(is_main)
+        self.legend.setVisible(is_main)
 
 
 def legend_entries(
@@ -326,8 +330,10 @@ class ChartPair(QFrame):
         self.export_button = MenuButton(
             "Export ▾", "The charts, every step's metrics, or the film, as files"
         )
-        self.main = ChartPanel("loss")
-        self.second = ChartPanel("learning_rate", is_main=False)
+        turns = Turns(self)
+        turns.drawn.connect(state.add_drawing)
+        self.main = ChartPanel("loss", turns)
+        self.second = ChartPanel("learning_rate", turns, is_main=False)
         self.main.legend.removed.connect(comparison.remove)
         self._actions = QWidget()
         row_of(self.compare, self.export_button, spacing=4, within=self._actions)

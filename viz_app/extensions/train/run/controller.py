@@ -265,7 +265,9 @@ class RunController(QObject):
         began = perf_counter()
         self._state.apply(*pending)
         ended = perf_counter()
-        self._next_drawing_s = ended + (ended - began) * (1 / DRAWING_SHARE - 1)
+        drawing_s = ended - began + self._state.late_drawing_s
+        self._state.late_drawing_s = 0.0
+        self._next_drawing_s = ended + drawing_s * (1 / DRAWING_SHARE - 1)
         if any(isinstance(event, CheckpointSaved) and event.kind == "last" for event in pending):
             self._save_unfinished()
 

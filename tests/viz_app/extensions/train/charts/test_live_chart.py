@@ -96,6 +96,7 @@ def test_everything_is_drawn_again_when_the_step_axis_grows(
     for step in range(451, 901):
         state.apply(step_done(step, loss=3.6))
     show(chart, state)
+    QCoreApplication.processEvents()
     assert chart.num_full_draws == full_draws + 1
     assert chart.axes.get_xlim() == (0, 1600)
 
@@ -133,6 +134,7 @@ def test_hidden_chart_is_not_drawn(chart: LiveChart, qtbot: QtBot, state: TrainS
     with qtbot.waitExposed(chart):
         chart.show()
     show(chart, state)
+    QCoreApplication.processEvents()
     assert chart.num_full_draws == full_draws + 1
 
 
@@ -140,6 +142,7 @@ def test_hidden_chart_is_not_drawn(chart: LiveChart, qtbot: QtBot, state: TrainS
 def test_validations_and_the_best_are_marked(qtbot: QtBot, state: TrainState, theme: Theme) -> None:
     chart = make_chart(qtbot)
     show(chart, state)
+    QCoreApplication.processEvents()
     assert theme.palette.warm in colors_in(chart)
     assert "best 4.000 · epoch 80" in [artist.get_text() for artist in chart.axes.texts]
 

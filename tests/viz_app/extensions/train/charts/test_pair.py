@@ -2,7 +2,7 @@ from pathlib import Path
 from typing import get_args
 
 import pytest
-from PySide6.QtCore import QPoint, QPointF
+from PySide6.QtCore import QCoreApplication, QPoint, QPointF, QTimer
 from PySide6.QtWidgets import QToolTip
 from pytestqt.qtbot import QtBot
 
@@ -92,6 +92,30 @@ def test_each_quantity_can_be_chosen_in_the_second_chart(pair: ChartPair) -> Non
         assert pair.second.choices.quantity == quantity
         assert pair.main.choices.quantity == "loss"
     assert [shown.settings.quantity for shown in pair.pictures] == ["loss", get_args(Quantity)[-1]]
+
+
+@pytest.mark.heavy
+def test_the_window_reacts_between_the_full_redraws_of_both_charts(
+    pair: ChartPair, qtbot: QtBot
+) -> None:
+    charts = pair.main.chart, pair.second.chart
+    QCoreApplication.processEvents()
+    before = [chart.num_full_draws for chart in charts]
+    seen = []
+    pulse = QTimer(pair, interval=0)
+    pulse.timeout.connect(
+        lambda: seen.append(
+            [chart.num_full_draws - num for chart, num in zip(charts, before, strict=True)]
+        )
+    )
+    for redraw in (lambda: pair.main.choose(shown="500"), lambda: pair.resize(800, 400)):
+        seen.clear()
+        before[:] = [chart.num_full_draws for chart in charts]
+        pulse.start()
+        redraw()
+        qtbot.waitUntil(lambda: bool(seen) and min(seen[-1]) > 0)
+        pulse.stop()
+        assert [1, 0] in seen or [0, 1] in seen
 
 
 @pytest.mark.heavy
