@@ -11,7 +11,7 @@ import torch
 from augenmerk.core.extensions.analyses.decoder_lens import decoder_lens
 from augenmerk.core.extensions.analyses.logit_attribution import logit_parts, word_parts
 from augenmerk.core.extensions.analyses.logit_lens import logit_lens
-from augenmerk.core.maps.query_key import query_key_parts
+from augenmerk.core.extensions.analyses.query_key import query_key_parts
 from augenmerk.core.model.heads import AttentionKind, Head
 from augenmerk.core.translation.experiment import Experiment
 from augenmerk.core.translation.result import Translation

@@ -29,6 +29,7 @@ from augenmerk.core.counting import display_text
 from augenmerk.core.extensions.analyses.decoder_lens import decoder_lens
 from augenmerk.core.extensions.analyses.logit_attribution import logit_parts, measure_parts
 from augenmerk.core.extensions.analyses.logit_lens import Depth, logits_by_depth
+from augenmerk.core.extensions.analyses.parts import Component, Origin
 from augenmerk.core.extensions.analyses.parts_of_words import WordParts
 from augenmerk.core.extensions.info.size import Module, size_rows, total
 from augenmerk.core.extensions.lessons.lesson_file import Scene, read_lesson_file
@@ -36,7 +37,6 @@ from augenmerk.core.extensions.run_settings.presets import preset
 from augenmerk.core.extensions.training.corpora.parallel import read_lines, read_pair
 from augenmerk.core.extensions.training.evaluation import evaluate
 from augenmerk.core.extensions.training.schedules import rates_of_run
-from augenmerk.core.maps.parts import Component, Origin
 from augenmerk.core.maps.roles import POSITION_SHARE, read_sample_roles
 from augenmerk.core.model.heads import ATTENTION_KINDS, Head, Network, heads_of
 from augenmerk.core.quantities import percent

@@ -1,4 +1,4 @@
-"""Attention maps: measured, labelled, merged, combined, compared; and what their values consist of.
+"""Attention maps: measured, labelled, merged, combined, compared.
 
 Shape legend: S source length, T decoding steps, Q query rows, M key columns, D width, H heads, K
 head width, L layers; "..." are any leading dimensions, so that a function takes one head or all

@@ -82,7 +82,15 @@ if TYPE_CHECKING:
         pairs_importance,
         read_pairs,
     )
+    from augenmerk.core.extensions.analyses.parts import (
+        CellParts,
+        ComponentGroup,
+        Origin,
+        PartsTable,
+        RowParts,
+    )
     from augenmerk.core.extensions.analyses.parts_of_words import EncoderParts, WordParts
+    from augenmerk.core.extensions.analyses.query_key import query_key_parts
     from augenmerk.core.extensions.readers.importing import import_model
     from augenmerk.core.extensions.readers.model import ImportedModel, ImportOptions, ImportSummary
     from augenmerk.core.extensions.training.comparison import (
@@ -98,8 +106,6 @@ if TYPE_CHECKING:
     from augenmerk.core.maps.comparing import MapDifference, difference
     from augenmerk.core.maps.left_out import left_out_words
     from augenmerk.core.maps.measures import measure
-    from augenmerk.core.maps.parts import CellParts, ComponentGroup, Origin, PartsTable, RowParts
-    from augenmerk.core.maps.query_key import query_key_parts
     from augenmerk.core.maps.selection import Axis, LabelledMap, Selection
     from augenmerk.core.model.heads import Head, Network, SentenceChanges
     from augenmerk.core.model.sites import PairPass
@@ -324,14 +330,14 @@ _NAMES_BY_MODULE = {
         "read_pairs",
     ),
     "augenmerk.core.extensions.analyses.parts_of_words": ("EncoderParts", "WordParts"),
-    "augenmerk.core.maps.parts": (
+    "augenmerk.core.extensions.analyses.parts": (
         "CellParts",
         "ComponentGroup",
         "Origin",
         "PartsTable",
         "RowParts",
     ),
-    "augenmerk.core.maps.query_key": ("query_key_parts",),
+    "augenmerk.core.extensions.analyses.query_key": ("query_key_parts",),
     "augenmerk.core.maps.selection": ("Axis", "LabelledMap", "Selection"),
     "augenmerk.core.checkpoint.file": (
         "Checkpoint",

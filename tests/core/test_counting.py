@@ -17,8 +17,8 @@ from augenmerk.core.extensions.analyses.logit_attribution import word_parts
 from augenmerk.core.extensions.analyses.logit_lens import Depth, logit_lens
 from augenmerk.core.extensions.analyses.occlusion import occlude_source_words
 from augenmerk.core.extensions.analyses.pairs import WordPair, attribute_pairs
-from augenmerk.core.maps.parts import group_components
-from augenmerk.core.maps.query_key import query_key_parts
+from augenmerk.core.extensions.analyses.parts import group_components
+from augenmerk.core.extensions.analyses.query_key import query_key_parts
 from augenmerk.core.model.heads import Head, HeadGroup, Network
 from augenmerk.core.translation.experiment import (
     AttentionRow,

@@ -24,6 +24,7 @@ from augenmerk.viz_app.extensions.tour.part import TourPart
 from augenmerk.viz_app.extensions.train.page import TrainPage
 from augenmerk.viz_app.extensions.train.part import NAME as TRAIN
 from augenmerk.viz_app.extensions.train.part import TrainPart
+from augenmerk.viz_app.extensions.weights.card import QueryKeyCard
 from augenmerk.viz_app.main_window import MainWindow
 from augenmerk.viz_app.pages import TRANSLATE
 from augenmerk.viz_app.views.large_map_panel import HeadPanel
@@ -59,6 +60,12 @@ def lines_of(panel: HeadPanel) -> LinesView:
 
 def threshold_of(panel: HeadPanel) -> QSlider:
     return panel.findChild(ThresholdControl).slider
+
+
+def weight_card_of(panel: HeadPanel) -> QueryKeyCard:
+    card = panel.findChild(QueryKeyCard)
+    assert card is not None
+    return card
 
 
 def lessons_of(window: MainWindow) -> LessonDocuments:

@@ -47,7 +47,7 @@ from tests.checkpoints import write_untrained_checkpoint
 from tests.conftest import open_once
 from tests.viz_app.builders import click, settle_layout
 from tests.viz_app.conftest import MakeWindow
-from tests.viz_app.parts import lines_of
+from tests.viz_app.parts import lines_of, weight_card_of
 from tests.viz_app.synthetic import FakeTranslator
 
 SENTENCE = "ein mann steht ."
@@ -312,9 +312,9 @@ def test_focus_goes_to_the_map_or_the_sentence_when_what_had_it_hides(
     assert not page.state.selection.has_marks
     assert heatmap.hasFocus()
     page.state.settings.picture = "lines"
-    page.head.query_key.explanation.is_open = True
-    page.head.query_key.close_button.setFocus()
-    qtbot.keyClick(page.head.query_key.close_button, Qt.Key.Key_Space)
+    weight_card_of(page.head).explanation.is_open = True
+    weight_card_of(page.head).close_button.setFocus()
+    qtbot.keyClick(weight_card_of(page.head).close_button, Qt.Key.Key_Space)
     assert lines_of(page.head).hasFocus()
     page.head.export_button.setFocus()
     page.show_message("Nothing is shown.")
@@ -666,10 +666,10 @@ from augenmerk.viz_app.launch import main
 save = application.save_picture
 
 
-def save_and_tell(window, target):
+def save_and_tell(window, target, finish):
     print(window.loader.model.name, [display_text(change) for change in window.state.experiment.interventions])
     print(window.translate_page.sentence.sentence.text)
-    save(window, target)
+    save(window, target, finish)
 
 
 application.save_picture = save_and_tell

@@ -26,9 +26,9 @@ from augenmerk.viz_app.extensions.presentation.texts import scene_text
 from augenmerk.viz_app.extensions.tabs.compare.view import CompareTab
 from augenmerk.viz_app.extensions.tabs.heads.state import SampleChoice, read_sample
 from augenmerk.viz_app.extensions.tabs.heads.view import HeadsTab
+from augenmerk.viz_app.extensions.widgets.labelled_matrix import MatrixCell
 from augenmerk.viz_app.heatmap.head_grid import HeadGrid
 from augenmerk.viz_app.heatmap.heatmap import Heatmap, row_height
-from augenmerk.viz_app.heatmap.labelled_matrix import MatrixCell
 from augenmerk.viz_app.main_window import MainWindow
 from augenmerk.viz_app.state import map_text
 from augenmerk.viz_app.state.experiment_editor import edit_text, intervene

@@ -10,6 +10,7 @@ DOCUMENTS = Part("augenmerk.viz_app.extensions.documents.part:DocumentsPart", or
 IMPORTS = Part("augenmerk.viz_app.extensions.imports.part:ImportPart", order=5)
 EXPORTS = Part("augenmerk.viz_app.extensions.pictures.part:ExportsPart", order=10)
 ROWS = Part("augenmerk.viz_app.extensions.rows.part:RowsPart", order=12)
+WEIGHTS = Part("augenmerk.viz_app.extensions.weights.part:WeightsPart", order=13)
 EFFECT_OF_CHANGES = Part("augenmerk.viz_app.extensions.words.effect_part:EffectPart", order=15)
 CORRECTIONS = Part("augenmerk.viz_app.extensions.words.corrections_part:CorrectionsPart", order=16)
 PRESENTATION = Part(

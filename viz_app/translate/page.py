@@ -68,7 +68,7 @@ class TranslatePage(QWidget):
         self.sentence = SentencePanel(self.state)
         self.sentence.read_with(controller)
         self.heads = AllHeadsPanel(self.state)
-        self.head = HeadPanel(self.state, self.controller)
+        self.head = HeadPanel(self.state)
         self.arrangement = Arrangement(self.heads, self.head, self.analysis, preferences)
         self.analysis_button = self.arrangement.analysis_button
         self.thumbnails_button = self.arrangement.thumbnails_button

@@ -24,6 +24,7 @@ class CellMenu(QMenu):
 
     Attributes:
         queries: those under the mouse.
+        pair: the cell under the mouse; None if there is none.
         place: the point on the screen for an editor.
     """
 
@@ -39,7 +40,7 @@ class CellMenu(QMenu):
         """`offers`: add entries about the cell."""
         super().__init__(parent)
         self.state = state
-        self.queries = queries
+        self.queries, self.pair = queries, pair
         self.place = point
         if pair is not None:
             is_pinned = state.selection.pinned == pair

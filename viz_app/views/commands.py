@@ -92,9 +92,6 @@ class LargeHead(Protocol):
     def scale_head(self) -> None:
         """Opens the editor of the head."""
 
-    def explain_weight(self) -> None:
-        """Explains the pinned weight."""
-
 
 UNDO = Command[Pages](
     "Undo",
@@ -168,10 +165,5 @@ PART_COMMANDS = (
 HEAD_PANEL_COMMANDS = (
     Command[LargeHead](
         "Scale the chosen head or change its temperature…", lambda panel: panel.scale_head()
-    ),
-    Command[LargeHead](
-        "Why does this head look there? Explain the pinned weight",
-        lambda panel: panel.explain_weight(),
-        search_words="row, column, cell; attribution to components of query and key",
     ),
 )

@@ -1,7 +1,6 @@
 """Controls of one large map: the size of its cells, and what is picked on it."""
 
 from collections.abc import Mapping
-from functools import partial
 
 from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import (
@@ -16,9 +15,6 @@ from ..state import map_text
 from ..state.experiment_state import ExperimentState
 from ..state.map_drawings import DRAWINGS, HEATMAP, DrawingName
 from ..state.map_view_settings import FIT, on_redraw
-from ..state.weight_explanation import (
-    WeightExplanation,
-)
 from ..theme import scaled
 from ..widgets.buttons import flat_button
 from ..widgets.labels import ElidingLabel
@@ -75,26 +71,19 @@ class PickLine(QWidget):
     Attributes:
         label: the words.
         clear_button: clears all of it.
-        explain_button: explains the pinned weight.
         row: the words, these buttons, and widgets that a panel adds.
     """
 
-    def __init__(self, state: ExperimentState, explanation: WeightExplanation) -> None:
+    def __init__(self, state: ExperimentState) -> None:
         super().__init__()
-        self._state, self._explanation = state, explanation
+        self._state = state
         self.label = ElidingLabel("small", HEATMAP.hint, elide=Qt.TextElideMode.ElideMiddle)
         self.clear_button = flat_button("Clear", "Unpin the cell and clear picked tokens (Esc)")
         keep_room(self.clear_button)  # the map must not jump when a cell is pinned
         self.clear_button.clicked.connect(state.selection.clear_marks)
-        self.explain_button = flat_button(
-            "Explain this weight",
-            "The origin of the pinned weight: query times key, by dimension or by component",
-        )
-        self.explain_button.setCheckable(True)
-        self.explain_button.toggled.connect(partial(setattr, explanation, "is_open"))
         self._is_split = self._is_tight = False
         # the stretch takes the room of the label when that has a line of its own
-        self.row = row_of(0, (self.label, 1), self.clear_button, self.explain_button, spacing=4)
+        self.row = row_of(0, (self.label, 1), self.clear_button, spacing=4)
         self._column = column_of(self.row, spacing=0, within=self)
         self.rebuild()
         for changed in (state.result_changed, state.measuring.changed):
@@ -103,7 +92,6 @@ class PickLine(QWidget):
         selection = state.selection.events
         for changed in (selection.head, selection.pinned, selection.picked, selection.picked_key):
             changed.connect(self.rebuild, max_args=0)
-        explanation.events.is_open.connect(self.rebuild, max_args=0)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -171,5 +159,3 @@ class PickLine(QWidget):
             focus_to=parent if parent is not None else self,
         )
         self.label.setText(map_text.marks_in_words(state) or drawing.hint)
-        self.explain_button.setVisible(drawing is HEATMAP)
-        self.explain_button.setChecked(self._explanation.is_open)

@@ -7,7 +7,7 @@ from html import escape
 from pathlib import Path
 from typing import Literal
 
-from PySide6.QtCore import QPoint, QPointF, Qt, QTimer
+from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import (
     QResizeEvent,
 )
@@ -40,12 +40,11 @@ from ..widgets.layouts import (
     set_visible,
 )
 from ..widgets.pictures import save_picture
-from ..worker.inference import ExperimentController, Failure
+from ..worker.inference import Failure
 from .cell_menu import CellMenu, PartEditor
 from .commands import SWITCH_HEAD
 from .head_controls import PickLine, SizeControls
 from .map_options import MapOptionControls
-from .weight_card import QueryKeyCard
 
 SCOPES = {
     "head": ("this head", "This head alone"),
@@ -82,7 +81,6 @@ class HeadPanel(QFrame):
     Attributes:
         drawings: the map in each way to draw it, by name; `heatmap` is the kernel's own, `map`
             holds all.
-        query_key: explains the pinned weight, over the map.
         pick_line: the pinned cell and picked tokens, in words.
         sizes: the size of the cells, or the controls of another drawing.
         controls: the names of rows and columns, and the hidden ones; a low panel shows their menu
@@ -105,7 +103,7 @@ class HeadPanel(QFrame):
         cell_offers: what extensions add to it, each called with a new one.
     """
 
-    def __init__(self, state: ExperimentState, controller: ExperimentController) -> None:
+    def __init__(self, state: ExperimentState) -> None:
         super().__init__()
         self.setProperty("role", "panel")
         self._state = state
@@ -118,8 +116,7 @@ class HeadPanel(QFrame):
         self._frames = {name: drawing.framed() for name, drawing in self.drawings.items()}
         for frame in self._frames.values():
             self.map.addWidget(frame)
-        self.query_key = QueryKeyCard(state, controller, self)
-        self.pick_line = PickLine(state, self.query_key.explanation)
+        self.pick_line = PickLine(state)
         self.controls = MapOptionControls(state)
         self.sizes = SizeControls(state, self.drawings)
         self.title = ElidingLabel("heading")
@@ -264,9 +261,6 @@ class HeadPanel(QFrame):
         state.experiment_changed.connect(self._show_head)
         state.measuring.request.changed.connect(self._show_head)
         state.settings.events.line_threshold.connect(self._show_explanation, max_args=0)
-        state.settings.events.zoom.connect(self._place_card, max_args=0)
-        selection.pinned.connect(self._place_card, max_args=0)
-        self.query_key.rebuilt.connect(self._place_card)
         for button, num_steps in ((self.sizes.zoom_out, -1), (self.sizes.zoom_in, 1)):
             button.clicked.connect(partial(self._zoom, num_steps))
         for widget in self.drawings.values():
@@ -305,7 +299,6 @@ class HeadPanel(QFrame):
         if state.measuring.is_awaited and kind in MEASURES[measure].kinds:
             self._link = "cancel"
         self._show_explanation()
-        self._place_card_soon()
 
     def _name_head(self) -> None:
         state = self._state
@@ -323,26 +316,6 @@ class HeadPanel(QFrame):
 
     def _zoom(self, num_steps: int, _checked: bool = False) -> None:
         self.heatmap.zoom_about(QPointF(self.heatmap.rect().center()), num_steps)
-
-    def _place_card(self) -> None:
-        """Moves the explanation of the pinned weight away from the cell."""
-        if self.query_key.explanation.is_open:
-            pinned = self._state.selection.pinned
-            cell = self.heatmap.cell_rect(pinned) if pinned is not None else None
-            self.query_key.stand_over(
-                self.map.geometry(), cell.center().y() if cell is not None else None
-            )
-
-    def _place_card_soon(self) -> None:
-        QTimer.singleShot(0, self, self._place_card)  # the map has its place only then
-
-    def explain_weight(self) -> None:
-        """Opens the explanation of the pinned weight by components; without a pinned cell, it asks
-        for one.
-        """
-        self._state.settings.picture = "heatmap"
-        self.query_key.explanation.view = "components"
-        self.query_key.explanation.is_open = True
 
     def scale_head(self) -> None:
         """Opens the editor of the chosen head's factor and temperature beside its switch."""
@@ -363,14 +336,12 @@ class HeadPanel(QFrame):
         self.cell_menu = CellMenu(
             self._state, widget.queries_at(at), pair, screen_point, self, self.cell_offers
         )
-        self.query_key.offer_baseline(self.cell_menu, pair)
         if self.cell_menu.actions():
             self.cell_menu.popup(screen_point)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._fit()
-        self._place_card_soon()
 
     def _show_explanation(self) -> None:
         is_wanted = self.explain_button.isChecked()

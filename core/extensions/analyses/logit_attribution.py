@@ -23,8 +23,6 @@ from ...counting import Index
 from ...errors import AnalysisError, ExperimentError, NonFiniteError
 from ...inference.compiled import plain_form
 from ...maps.capture import AttentionPass
-from ...maps.parts import Component, Origin
-from ...maps.residual import residual_streams
 from ...model.non_finite import is_finite, require_finite
 from ...text.codec import TextCodec
 from ...text.vocabulary import END
@@ -38,7 +36,9 @@ from ...translation.result import (
 )
 from ...translation.running import EXPERIMENT_BATCH
 from ...translation.translator import Translator
+from .parts import Component, Origin
 from .parts_of_words import ChangeEffect, EncoderParts, WordParts
+from .residual import residual_streams
 
 
 @checks_arguments

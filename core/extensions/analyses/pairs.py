@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from ...arguments import CheckedFields, checks_arguments
 from ...counting import CountedText, Index
 from ...errors import AnalysisError, AugenmerkError, CorpusError, ExperimentError, TextError
-from ...maps.parts import Component
 from ...quantities import counted
 from ...translation.compilation import forced_word
 from ...translation.experiment import Experiment, ForcedToken, General
@@ -30,6 +29,7 @@ from .importance import (
     last_importance,
 )
 from .logit_attribution import require_one_word, word_parts
+from .parts import Component
 
 NUM_FIELDS = 4
 _FIELDS = "sentence, tab, beginning of the translation (may be empty), tab, word, tab, foil"

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from ...arguments import checks_arguments
 from ...errors import AnalysisError
-from ...maps.parts import Component, Origin
 from ...model.heads import Head, Network
 from ...translation.result import Alternative, ReadOnlyArrays, Translation
+from .parts import Component, Origin
 
 
 @checks_arguments

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from ...errors import AnalysisError
 from ...maps.comparing import MapDifference
-from ...maps.parts import CellParts, Component, PartsTable, RowParts
 from ...maps.selection import Axis, LabelledMap
 from ...model.heads import ATTENTION_KINDS, Head, Network
 from ...translation.result import AttentionMaps, ExperimentResult, Translation
@@ -20,6 +19,7 @@ from ..analyses.importance import HeadImportance
 from ..analyses.logit_lens import LogitLens
 from ..analyses.occlusion import SourceOcclusion
 from ..analyses.pairs import PairAttribution
+from ..analyses.parts import CellParts, Component, PartsTable, RowParts
 from ..analyses.parts_of_words import EncoderParts, WordParts
 
 Columns = Mapping[str, Sequence[Any] | NDArray[Any]]

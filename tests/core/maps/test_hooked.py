@@ -7,8 +7,8 @@ from torch import Tensor, nn
 
 from augenmerk.core.extensions.analyses.alti import trace_blocks
 from augenmerk.core.extensions.analyses.logit_lens import logit_lens
+from augenmerk.core.extensions.analyses.residual import residual_streams
 from augenmerk.core.maps.capture import trace_translation
-from augenmerk.core.maps.residual import residual_streams
 from augenmerk.core.model.heads import ATTENTION_KINDS
 from augenmerk.core.model.sites import PairPass
 from augenmerk.core.translation.experiment import Experiment

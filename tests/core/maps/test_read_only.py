@@ -12,11 +12,11 @@ from augenmerk.core.extensions.analyses.head_profiles import profile_heads
 from augenmerk.core.extensions.analyses.logit_attribution import logit_parts
 from augenmerk.core.extensions.analyses.logit_lens import logit_lens
 from augenmerk.core.extensions.analyses.pairs import WordPair, attribute_pairs
+from augenmerk.core.extensions.analyses.query_key import query_key_parts
 from augenmerk.core.maps.capture import trace_translation
 from augenmerk.core.maps.comparing import difference
 from augenmerk.core.maps.measures import MEASURES, measure_maps
 from augenmerk.core.maps.model_pass import Pass
-from augenmerk.core.maps.query_key import query_key_parts
 from augenmerk.core.maps.selection import (
     COMBINATIONS,
     combine,

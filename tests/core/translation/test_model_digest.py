@@ -40,11 +40,11 @@ from augenmerk.core.extensions.analyses.occlusion import (
     translate_without_source_words,
 )
 from augenmerk.core.extensions.analyses.pairs import WordPair, attribute_pairs, pairs_importance
+from augenmerk.core.extensions.analyses.query_key import query_key_parts
 from augenmerk.core.inference.compiled import PLAIN_VARIABLE
 from augenmerk.core.maps.capture import trace_translation
 from augenmerk.core.maps.left_out import left_out_words
 from augenmerk.core.maps.measures import MEASURES, measure
-from augenmerk.core.maps.query_key import query_key_parts
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment import Experiment, HeadScaled
 from augenmerk.core.translation.result import Translation

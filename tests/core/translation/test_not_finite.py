@@ -20,11 +20,11 @@ from augenmerk.core.extensions.analyses.importance import head_importance
 from augenmerk.core.extensions.analyses.logit_attribution import logit_parts
 from augenmerk.core.extensions.analyses.logit_lens import logit_lens
 from augenmerk.core.extensions.analyses.occlusion import occlude_source_words
+from augenmerk.core.extensions.analyses.query_key import query_key_parts
 from augenmerk.core.extensions.training.evaluation import reference_loss
 from augenmerk.core.maps.capture import trace_translation
 from augenmerk.core.maps.measures import Measure, measure_maps
 from augenmerk.core.maps.model_pass import Pass
-from augenmerk.core.maps.query_key import query_key_parts
 from augenmerk.core.model.heads import ATTENTION_KINDS, Head
 from augenmerk.core.translation.experiment import Beam, Experiment, GivenTarget, SoftmaxTemperature
 from augenmerk.core.translation.result import Translation

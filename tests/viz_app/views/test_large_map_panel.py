@@ -25,6 +25,7 @@ from augenmerk.core.translation.experiment import (
 from augenmerk.core.translation.result import ExperimentResult, Translation
 from augenmerk.core.translation.translator import Translator
 from augenmerk.viz_app.extensions.presentation.presentation import caption
+from augenmerk.viz_app.extensions.weights.card import QueryKeyCard
 from augenmerk.viz_app.heatmap.head_grid import lacks_difference
 from augenmerk.viz_app.heatmap.heatmap import LargeMap
 from augenmerk.viz_app.state.experiment_editor import scale, show_experiment
@@ -38,7 +39,7 @@ from augenmerk.viz_app.views.map_options import MAP_OPTIONS
 from augenmerk.viz_app.worker.inference import ExperimentController, InferenceWorker
 from tests.checkpoints import write_untrained_checkpoint
 from tests.viz_app.builders import settle_layout, shown, state_of
-from tests.viz_app.parts import lines_of, threshold_of
+from tests.viz_app.parts import lines_of, threshold_of, weight_card_of
 from tests.viz_app.synthetic import FakeTranslator, make_result, make_translation
 
 
@@ -49,9 +50,11 @@ def state() -> ExperimentState:
 
 @pytest.fixture
 def panel(qtbot: QtBot, theme: Theme, state: ExperimentState) -> Iterator[HeadPanel]:
+    """With the explanation of weights, as in the window."""
     worker = InferenceWorker(FakeTranslator)
-    panel = shown(qtbot, HeadPanel(state, ExperimentController(state, worker)), (760, 620))
-    yield panel
+    panel = HeadPanel(state)
+    QueryKeyCard(state, ExperimentController(state, worker), panel)
+    yield shown(qtbot, panel, (760, 620))
     worker.close()
 
 
@@ -487,7 +490,7 @@ def test_below_a_narrow_map_the_words_stand_above_the_buttons(
 ) -> None:
     """The panel has this width in a window of 1280 pixels with the analysis tabs open."""
     panel = narrow_panel
-    words, button = panel.pick_line.label, panel.pick_line.explain_button
+    words, button = panel.pick_line.label, weight_card_of(panel).open_button
     for width, stands_above in ((900, False), (456, True), (900, False), (330, True)):
         panel.resize(width, height)
         qtbot.waitUntil(
@@ -551,7 +554,8 @@ def real_panel(
 ) -> Iterator[tuple[HeadPanel, ExperimentState]]:
     """A panel of a real model; an experiment with a head off is shown."""
     state, worker = ExperimentState(), InferenceWorker(lambda *_: translator)
-    panel = shown(qtbot, HeadPanel(state, ExperimentController(state, worker)), (760, 620))
+    panel = shown(qtbot, HeadPanel(state), (760, 620))
+    QueryKeyCard(state, ExperimentController(state, worker), panel)
     output = GivenTarget("A man stands.")
     experiment = Experiment("Ein Mann steht.", output, (HeadScaled(Head("encoder", 0, 0)),))
     state.submit(show_experiment(experiment))
@@ -571,7 +575,8 @@ def test_the_pinned_weight_is_explained_and_the_explanation_follows_the_pin(
     real_panel: tuple[HeadPanel, ExperimentState], qtbot: QtBot
 ) -> None:
     panel, state = real_panel
-    card, button = panel.query_key, panel.pick_line.explain_button
+    card = weight_card_of(panel)
+    button = card.open_button
     assert button.text() == "Explain this weight"
     button.click()
     assert card.isVisible()
@@ -597,7 +602,7 @@ def test_the_translation_that_is_shown_is_explained(
     real_panel: tuple[HeadPanel, ExperimentState], qtbot: QtBot
 ) -> None:
     panel, state = real_panel
-    card, result = panel.query_key, state.result
+    card, result = weight_card_of(panel), state.result
     assert result is not None
 
     def says(translation: Translation) -> bool:
@@ -605,7 +610,7 @@ def test_the_translation_that_is_shown_is_explained(
         return card.bars.isVisible() and f"= weight {weight:.3f}" in card.text.text()
 
     state.selection.pin(Pair(2, 1))
-    panel.pick_line.explain_button.click()
+    weight_card_of(panel).open_button.click()
     qtbot.waitUntil(lambda: says(result.changed))
     assert "original" not in card.text.text()
     state.settings.shown = "original"
@@ -624,10 +629,10 @@ def test_a_row_set_by_hand_is_not_explained_by_queries_and_keys(
     row = AttentionRow(Head("cross", 0, 0), 2, (1, *[0] * (num_keys - 1)))
     state.accept(translator.compare(state.experiment.with_interventions(row)))
     state.selection.pin(Pair(2, 1))
-    panel.pick_line.explain_button.click()
-    assert "set by hand" in panel.query_key.text.text()
+    weight_card_of(panel).open_button.click()
+    assert "set by hand" in weight_card_of(panel).text.text()
     state.settings.scope = "layer"
-    assert "a single head" in panel.query_key.text.text()
+    assert "a single head" in weight_card_of(panel).text.text()
 
 
 @pytest.mark.parametrize("kind", ["cross", "encoder"])
@@ -636,14 +641,14 @@ def test_the_card_closes_by_its_button_and_with_another_kind_of_map(
 ) -> None:
     panel, state = real_panel
     state.selection.pin(Pair(2, 1))
-    panel.pick_line.explain_button.click()
-    assert panel.query_key.isVisible()
+    weight_card_of(panel).open_button.click()
+    assert weight_card_of(panel).isVisible()
     if kind == "cross":
-        panel.query_key.close_button.click()
+        weight_card_of(panel).close_button.click()
     else:
         state.selection.choose(Head("encoder", 0, 0))
-    assert not panel.query_key.isVisible()
-    assert not panel.pick_line.explain_button.isChecked()
+    assert not weight_card_of(panel).isVisible()
+    assert not weight_card_of(panel).open_button.isChecked()
 
 
 class Dots(LargeMap):
@@ -679,8 +684,7 @@ def test_a_drawing_of_another_package_is_chosen_like_the_heatmap(
 ) -> None:
     monkeypatch.setitem(DRAWINGS, "dots", declared(f"{__name__}:Dots"))
     monkeypatch.setitem(sys.modules, __name__, sys.modules[Dots.__module__])
-    worker = InferenceWorker(FakeTranslator)
-    panel = shown(qtbot, HeadPanel(state, ExperimentController(state, worker)))
+    panel = shown(qtbot, HeadPanel(state))
     dots = panel.drawings["dots"]
     assert isinstance(dots, Dots)
     assert list(panel.picture_menu.actions_by_name) == ["heatmap", "dots", "lines"]
@@ -695,7 +699,6 @@ def test_a_drawing_of_another_package_is_chosen_like_the_heatmap(
     assert panel.pick_line.label.text() == "Look at the dots"
     assert panel.meaning.text().startswith("The dots of each token: ")
     assert "Dots:" in panel.explanation_text.text()
-    worker.close()
 
 
 @pytest.mark.allow_log_warnings
@@ -707,14 +710,12 @@ def test_a_broken_drawing_is_left_out(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     monkeypatch.setitem(DRAWINGS, "dots", declared("no_such_module:Dots"))
-    worker = InferenceWorker(FakeTranslator)
-    panel = HeadPanel(state, ExperimentController(state, worker))
+    panel = HeadPanel(state)
     qtbot.addWidget(panel)
     assert list(panel.drawings) == ["heatmap", "lines"]
     assert "The drawing “dots” of maps cannot be used" in caplog.text
     state.settings.picture = "dots"
     assert panel.map.currentWidget() is panel.heatmap
-    worker.close()
 
 
 @pytest.mark.parametrize("size", [(760, 620), (420, 300)])

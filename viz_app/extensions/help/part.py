@@ -9,13 +9,12 @@ from PySide6.QtWidgets import QMessageBox
 
 from augenmerk.core import __version__
 
-from ...heatmap.labelled_matrix import MATRIX_COMMANDS
 from ...translate.page import CANCEL_OR_UNPIN
 from ...views.sentence_input import INPUT_COMMANDS
-from ...views.weight_card import PRODUCT_COMMANDS
 from ...widgets.commands import BoundCommand, Command
 from ...widgets.dialogs import open_box
 from ...window_part import WindowPart
+from ..widgets.labelled_matrix import MATRIX_COMMANDS
 from .explain import TermExplainer
 from .glossary import Entry, glossary
 from .key_sheet import ShortcutSheet, key_lines
@@ -66,7 +65,7 @@ class HelpPart(WindowPart):
             *of_parts,
             *MATRIX_COMMANDS,
         )
-        ShortcutSheet(key_lines((*of_window, *local, *PRODUCT_COMMANDS)), self.window).open()
+        ShortcutSheet(key_lines((*of_window, *local)), self.window).open()
 
     def show_about(self) -> None:
         """Opens a dialog about the product without waiting for it."""

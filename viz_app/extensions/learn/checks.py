@@ -36,8 +36,8 @@ from augenmerk.core.translation.result import Translation
 from ...state.experiment_state import ExperimentState, pair_in
 from ...state.head_roles import role_in_words
 from ...state.map_view import Pair
-from ...state.weight_explanation import SUPERSCRIPT
 from ...worker.jobs import Job
+from ..weights.explanation import SUPERSCRIPT
 from ..words.jobs import LensJob
 from .actions import find_networks, shuffled, strongest_pair
 from .job import RunJob, Smoothing, SmoothingJob

@@ -15,9 +15,9 @@ from augenmerk.core.extensions.analyses.importance import HeadImportance
 from augenmerk.core.extensions.analyses.logit_lens import LogitLens
 from augenmerk.core.extensions.analyses.occlusion import SourceOcclusion
 from augenmerk.core.extensions.analyses.pairs import PairAttribution
+from augenmerk.core.extensions.analyses.parts import CellParts, Component, PartsTable, RowParts
 from augenmerk.core.extensions.analyses.parts_of_words import EncoderParts, WordParts
 from augenmerk.core.maps.comparing import MapDifference
-from augenmerk.core.maps.parts import CellParts, Component, PartsTable, RowParts
 from augenmerk.core.maps.selection import Axis, LabelledMap, label_map
 from augenmerk.core.model.heads import ATTENTION_KINDS, KIND_TITLES, SIDES, AttentionKind, Head
 from augenmerk.core.translation.experiment import HeadScaled, factors_of

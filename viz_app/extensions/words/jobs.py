@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from augenmerk.core.extensions.analyses.parts import Component
 from augenmerk.core.extensions.analyses.parts_of_words import WordParts
-from augenmerk.core.maps.parts import Component
 
 from ...worker.jobs import Job, OpenTranslator, ShouldStop, Tell, TranslationJob
 

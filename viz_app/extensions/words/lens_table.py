@@ -13,12 +13,12 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from augenmerk.core.counting import CountedText, Index, display_text
 from augenmerk.core.quantities import percent_in_words
 
-from ...heatmap.labelled_matrix import LabelledMatrix, Matrix, MatrixCell, MatrixStyle
 from ...state.number_table import NumberTable
 from ...state.sentence_text import visible
 from ...theme import current_theme, scaled, scales
 from ...widgets.labels import label
 from ...widgets.layouts import GeometryWatch, ScrollArea, column_of
+from ..widgets.labelled_matrix import LabelledMatrix, Matrix, MatrixCell, MatrixStyle
 from ..widgets.line_chart import Curve, LineChart
 
 if TYPE_CHECKING:  # torch belongs to the worker thread

@@ -13,13 +13,12 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QMenu
 
 from augenmerk.core.counting import CountedText, Index, display_text
+from augenmerk.core.extensions.analyses.parts import Component, Origin, name_in_stack
 from augenmerk.core.extensions.analyses.parts_of_words import WordParts
-from augenmerk.core.maps.parts import Component, Origin, name_in_stack
 from augenmerk.core.model.heads import Head, Network
 from augenmerk.core.quantities import counted, number
 from augenmerk.core.translation.result import Alternative
 
-from ...heatmap.labelled_matrix import CHOOSE, IN_TABLES, WALK
 from ...state.experiment_editor import toggle
 from ...state.experiment_state import ExperimentState
 from ...state.number_table import NumberTable, Value
@@ -27,6 +26,7 @@ from ...state.sentence_text import visible
 from ...views.cell_menu import add_switch
 from ...widgets.commands import Command, run_by_key
 from ..widgets.bars import Bar, BarList
+from ..widgets.labelled_matrix import CHOOSE, IN_TABLES, WALK
 
 NUM_SHOWN, NUM_POSITIONS = 16, 6
 """Lines of parts and of positions at first; the others are summed in one line."""

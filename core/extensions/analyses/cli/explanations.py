@@ -169,7 +169,7 @@ def query_key_numbers(
     """The parts of an attention score, alone and minus the mean over the visible keys; a note where
     there are none.
     """
-    from ....maps.query_key import query_key_parts
+    from ..query_key import query_key_parts
 
     try:
         row = query_key_parts(translator, translation, head, query)

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from augenmerk.core.maps.parts import Component, Origin
+from augenmerk.core.extensions.analyses.parts import Component, Origin
 from augenmerk.core.model.attention import MultiHeadAttention
 from augenmerk.core.model.heads import AttentionKind, Head, Network, Side
 from augenmerk.core.model.intervention_tensors import compile_interventions

@@ -16,12 +16,12 @@ from augenmerk.core.extensions.analyses.logit_attribution import (
     measure_parts,
     word_parts,
 )
+from augenmerk.core.extensions.analyses.parts import Component, Origin
 from augenmerk.core.extensions.analyses.parts_of_words import (
     LEAST_INCREASE,
     MAX_INCREASED,
     WordParts,
 )
-from augenmerk.core.maps.parts import Component, Origin
 from augenmerk.core.model.heads import Head, Network
 from augenmerk.core.model.sites import attentions_of
 from augenmerk.core.translation.experiment import (

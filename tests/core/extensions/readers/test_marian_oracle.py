@@ -12,8 +12,8 @@ import torch
 from augenmerk.core.checkpoint.file import save_checkpoint
 from augenmerk.core.extensions.analyses.logit_attribution import logit_parts, word_parts
 from augenmerk.core.extensions.analyses.logit_lens import logits_by_depth
+from augenmerk.core.extensions.analyses.query_key import query_key_parts
 from augenmerk.core.extensions.readers.importing import import_model
-from augenmerk.core.maps.query_key import query_key_parts
 from augenmerk.core.model.heads import Head
 from augenmerk.core.model.sites import PairPass, trace_sites
 from augenmerk.core.translation.beam import beam_search

@@ -76,8 +76,8 @@ from augenmerk.viz_app.extensions.learn.job import HeadPoint
 from augenmerk.viz_app.extensions.learn.page import LearnPage
 from augenmerk.viz_app.extensions.learn.sentence import FIRST_EXAMPLE
 from augenmerk.viz_app.extensions.learn.values import UNKNOWN, unsure_step
+from augenmerk.viz_app.extensions.widgets.labelled_matrix import MatrixCell
 from augenmerk.viz_app.heatmap.heatmap import row_height
-from augenmerk.viz_app.heatmap.labelled_matrix import MatrixCell
 from augenmerk.viz_app.state import map_text
 from augenmerk.viz_app.state.experiment_editor import set_output, toggle
 from augenmerk.viz_app.state.experiment_state import ExperimentState

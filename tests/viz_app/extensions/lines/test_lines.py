@@ -1,7 +1,5 @@
 """The large map as lines: alone, and in its panel."""
 
-from collections.abc import Iterator
-
 import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, QSize, Qt
@@ -16,10 +14,9 @@ from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.map_view import Band
 from augenmerk.viz_app.theme import Theme
 from augenmerk.viz_app.views.large_map_panel import HeadPanel
-from augenmerk.viz_app.worker.inference import ExperimentController, InferenceWorker
 from tests.viz_app.builders import shown, state_of
 from tests.viz_app.parts import lines_of
-from tests.viz_app.synthetic import FakeTranslator, make_translation
+from tests.viz_app.synthetic import make_translation
 
 
 @pytest.fixture
@@ -28,11 +25,8 @@ def state() -> ExperimentState:
 
 
 @pytest.fixture
-def panel(qtbot: QtBot, theme: Theme, state: ExperimentState) -> Iterator[HeadPanel]:
-    worker = InferenceWorker(FakeTranslator)
-    panel = shown(qtbot, HeadPanel(state, ExperimentController(state, worker)), (760, 620))
-    yield panel
-    worker.close()
+def panel(qtbot: QtBot, theme: Theme, state: ExperimentState) -> HeadPanel:
+    return shown(qtbot, HeadPanel(state), (760, 620))
 
 
 def _changed() -> ExperimentResult:

@@ -38,7 +38,7 @@ class MapsPage(QWidget):
         self.state = ExperimentState()
         self.worker = InferenceWorker(FakeTranslator)
         self.controller = ExperimentController(self.state, self.worker, self)
-        self.heads, self.head = AllHeadsPanel(self.state), HeadPanel(self.state, self.controller)
+        self.heads, self.head = AllHeadsPanel(self.state), HeadPanel(self.state)
         row = QHBoxLayout(self)
         row.addWidget(self.heads, 4)
         row.addWidget(self.head, 5)

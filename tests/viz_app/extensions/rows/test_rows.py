@@ -1,7 +1,5 @@
 """Rows of attention are set by hand, from the menu of a cell."""
 
-from collections.abc import Iterator
-
 import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, Qt
@@ -16,9 +14,7 @@ from augenmerk.viz_app.state.map_view import Pair
 from augenmerk.viz_app.state.map_view_settings import ShownMaps
 from augenmerk.viz_app.theme import Theme
 from augenmerk.viz_app.views.large_map_panel import HeadPanel
-from augenmerk.viz_app.worker.inference import ExperimentController, InferenceWorker
 from tests.viz_app.builders import shown, state_of
-from tests.viz_app.synthetic import FakeTranslator
 from tests.viz_app.views.test_large_map_panel import changed_result, choose, open_menu
 
 
@@ -28,13 +24,10 @@ def state() -> ExperimentState:
 
 
 @pytest.fixture
-def panel(qtbot: QtBot, theme: Theme, state: ExperimentState) -> Iterator[HeadPanel]:
-    worker = InferenceWorker(FakeTranslator)
-    panel = HeadPanel(state, ExperimentController(state, worker))
+def panel(qtbot: QtBot, theme: Theme, state: ExperimentState) -> HeadPanel:
+    panel = HeadPanel(state)
     panel.cell_offers.append(offer_rows)
-    shown(qtbot, panel, (760, 620))
-    yield panel
-    worker.close()
+    return shown(qtbot, panel, (760, 620))
 
 
 def test_the_menu_of_a_cell_offers_the_rows_of_its_query(

@@ -16,7 +16,6 @@ from augenmerk.core.translation.result import FloatArray, Translation
 
 from ....heatmap.head_grid import HeadGrid, HeadGridArea
 from ....heatmap.heatmap import MANY_ROWS, Heatmap, least_height
-from ....heatmap.labelled_matrix import MatrixCell, MatrixStyle
 from ....state import map_text
 from ....state.map_view_settings import on_redraw
 from ....theme import scaled
@@ -24,6 +23,7 @@ from ....widgets.buttons import flat_button
 from ....widgets.labels import label
 from ....widgets.layouts import add_parts, row_of
 from ....worker.jobs import Job
+from ...widgets.labelled_matrix import MatrixCell, MatrixStyle
 from ..job import NUM_PADDING, PaddingJob
 from ..values import pair_tokens, plain
 from .figure import ChapterFigure, LearnContext, MatrixFigure

@@ -12,13 +12,13 @@ from augenmerk.core.extensions.info.size import Module
 from augenmerk.core.translation.result import FloatArray, Translation
 
 from ....heatmap.heatmap import MANY_ROWS, row_height
-from ....heatmap.labelled_matrix import LabelledMatrix, Matrix, MatrixStyle
 from ....state.experiment_state import ExperimentState, RequestState
 from ....theme import PANEL_MARGIN, current_theme, scales
 from ....views.live_panel import LivePanel
 from ....widgets.labels import label
 from ....worker.inference import ExperimentController
 from ....worker.jobs import Job
+from ...widgets.labelled_matrix import LabelledMatrix, Matrix, MatrixStyle
 from ..checks import GivenAnswers
 from ..sentence import OwnSentence
 

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from PySide6.QtWidgets import QToolButton, QWidget
 
+from augenmerk.core.extensions.analyses.parts import Component, Origin
 from augenmerk.core.extensions.analyses.parts_of_words import WordParts
-from augenmerk.core.maps.parts import Component, Origin
 from augenmerk.core.model.heads import Head, Network
 from augenmerk.core.quantities import number, percent_in_words
 
-from ....heatmap.labelled_matrix import MatrixCell, MatrixStyle
 from ....widgets.buttons import tab_button
 from ....widgets.labels import label
 from ....widgets.layouts import FlowLayout, add_parts
+from ...widgets.labelled_matrix import MatrixCell, MatrixStyle
 from ...words.jobs import LensJob
 from ...words.lens_table import short_name
 from ...words.word_parts import PartBars, lead_text

@@ -11,11 +11,11 @@ from augenmerk.core.quantities import percent_in_words
 from augenmerk.core.translation.experiment import Experiment, GivenTarget
 from augenmerk.core.translation.result import Translation
 
-from ....heatmap.labelled_matrix import MatrixCell, MatrixStyle
 from ....state.experiment_editor import toggle
 from ....widgets.labels import label
 from ....widgets.layouts import add_parts
 from ....worker.jobs import Job
+from ...widgets.labelled_matrix import MatrixCell, MatrixStyle
 from ..job import NetworksOffJob
 from ..values import plain, whole_percent
 from .figure import LearnContext, MatrixFigure

@@ -7,11 +7,11 @@ from PySide6.QtWidgets import QGridLayout, QWidget
 
 from augenmerk.core.translation.result import FloatArray, Word
 
-from ....heatmap.labelled_matrix import MatrixStyle
 from ....theme import PANEL_MARGIN, current_theme, scaled, scales
 from ....widgets.labels import label
 from ....widgets.layouts import FlowLayout, add_parts
 from ....worker.jobs import Job
+from ...widgets.labelled_matrix import MatrixStyle
 from ...widgets.line_chart import Curve, LineChart
 from ..job import PositionsJob
 from .figure import ChapterFigure, LearnContext, MatrixFigure

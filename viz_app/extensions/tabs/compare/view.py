@@ -27,7 +27,6 @@ from augenmerk.core.translation.experiment import Experiment, ForcedToken, Given
 from augenmerk.core.translation.result import ExperimentResult, Translation
 
 from ....heatmap.heatmap import MIN_COLUMN_LABEL
-from ....heatmap.labelled_matrix import MAX_SLANTED, LabelledMatrix, Matrix, MatrixCell, MatrixStyle
 from ....preferences import RecentFiles
 from ....state.map_text import title
 from ....state.map_view_settings import on_redraw
@@ -38,6 +37,7 @@ from ....widgets.dialogs import add_files, ask_what_to_open
 from ....widgets.labels import label, show_text
 from ....widgets.layouts import VerticalScrollArea, add_parts, column_of, row_of, set_visible
 from ....worker.jobs import Job, OpenTranslator, ShouldStop, Tell
+from ...widgets.labelled_matrix import MAX_SLANTED, LabelledMatrix, Matrix, MatrixCell, MatrixStyle
 from ...widgets.one_line_edit import one_line_edit
 from ..computing_tab import ComputingTab
 from .questions import CompareQuestion

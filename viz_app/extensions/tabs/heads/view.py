@@ -19,7 +19,6 @@ from augenmerk.core.quantities import number
 from augenmerk.core.translation.experiment import Experiment, General, Greedy
 from augenmerk.core.translation.result import TranslationStoppedError
 
-from ....heatmap.labelled_matrix import LabelledMatrix, Matrix, MatrixCell, MatrixStyle
 from ....state.experiment_editor import toggle
 from ....state.experiment_state import Progress, RequestState
 from ....state.languages import target_code
@@ -31,6 +30,7 @@ from ....widgets.dialogs import ask_what_to_open
 from ....widgets.labels import label, show_text
 from ....widgets.layouts import VerticalScrollArea, add_parts, set_visible, wrapping_row
 from ....worker.jobs import Job, JobInterrupted, JobScope, OpenTranslator, ShouldStop, Tell
+from ...widgets.labelled_matrix import LabelledMatrix, Matrix, MatrixCell, MatrixStyle
 from ...widgets.table import Table
 from ..computing_tab import ComputingTab
 from .meanings import MEANINGS, HeadsQuestion, SampleKind

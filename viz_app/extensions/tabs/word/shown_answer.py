@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from augenmerk.core.extensions.analyses.parts import Component
 from augenmerk.core.extensions.analyses.parts_of_words import WordParts
-from augenmerk.core.maps.parts import Component
 
 if TYPE_CHECKING:  # torch belongs to the worker thread
     from augenmerk.core.extensions.analyses.decoder_lens import DecoderLens

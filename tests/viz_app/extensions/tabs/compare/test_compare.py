@@ -36,7 +36,7 @@ from augenmerk.core.translation.result import ExperimentResult, TranslationStopp
 from augenmerk.core.translation.translator import Translator
 from augenmerk.viz_app.extensions.tabs.compare.state import Comparison, SecondModel
 from augenmerk.viz_app.extensions.tabs.compare.view import CompareTab
-from augenmerk.viz_app.heatmap.labelled_matrix import MatrixCell
+from augenmerk.viz_app.extensions.widgets.labelled_matrix import MatrixCell
 from augenmerk.viz_app.state.experiment_editor import (
     edit_text,
     intervene,

@@ -14,8 +14,8 @@ from augenmerk.core.counting import display_text
 from augenmerk.core.extensions.analyses.decoder_lens import decoder_lens
 from augenmerk.core.extensions.analyses.logit_attribution import word_parts
 from augenmerk.core.extensions.analyses.logit_lens import Depth, LogitLens, logit_lens
+from augenmerk.core.extensions.analyses.parts import Origin
 from augenmerk.core.extensions.analyses.parts_of_words import WordParts
-from augenmerk.core.maps.parts import Origin
 from augenmerk.core.model.heads import Head, Network
 from augenmerk.core.model.sites import SUBLAYERS
 from augenmerk.core.quantities import number
@@ -24,10 +24,10 @@ from augenmerk.core.translation.result import Alternative
 from augenmerk.core.translation.translator import Translator
 from augenmerk.viz_app.extensions.presentation.presentation import scale_for
 from augenmerk.viz_app.extensions.tabs.word.view import NEXT_BEST, WordTab
+from augenmerk.viz_app.extensions.widgets.labelled_matrix import MatrixCell
 from augenmerk.viz_app.extensions.words.jobs import WordPartsJob
 from augenmerk.viz_app.extensions.words.lens_table import LensTable
 from augenmerk.viz_app.extensions.words.word_parts import NUM_SHOWN, PartBars, lead_text
-from augenmerk.viz_app.heatmap.labelled_matrix import MatrixCell
 from augenmerk.viz_app.state.experiment_editor import edit_text, force, set_output, toggle, undo
 from augenmerk.viz_app.theme import Theme
 from augenmerk.viz_app.translate.analysis_panel import MIN_WIDTH

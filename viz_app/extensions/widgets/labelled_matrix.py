@@ -25,11 +25,11 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip
 
 from augenmerk.core.translation.result import FloatArray
 
-from ..state.color_scale import color_table
-from ..theme import Theme, current_theme, scaled
-from ..widgets.canvas import Canvas
-from ..widgets.commands import Command, run_by_key
-from .heatmap import ink_height, label_step, row_height, thinned
+from ...heatmap.heatmap import ink_height, label_step, row_height, thinned
+from ...state.color_scale import color_table
+from ...theme import Theme, current_theme, scaled
+from ...widgets.canvas import Canvas
+from ...widgets.commands import Command, run_by_key
 
 COLUMN_ANGLE = -55
 COLUMN_SINE, COLUMN_COSINE = 0.8192, 0.5736

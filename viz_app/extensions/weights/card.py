@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QObject, QPoint, QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import (
     QFocusEvent,
     QKeyEvent,
@@ -13,18 +13,32 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import (
     QFrame,
-    QMenu,
     QSizePolicy,
     QToolTip,
-    QWidget,
 )
 
 from augenmerk.core.counting import display_text
-from augenmerk.core.maps.parts import OTHERS, Baseline, ComponentGroup, RowParts
+from augenmerk.core.extensions.analyses.parts import OTHERS, Baseline, ComponentGroup, RowParts
 from augenmerk.core.maps.trace import Trace
 from augenmerk.core.quantities import number
 
-from ..heatmap.labelled_matrix import (
+from ...state.experiment_state import ExperimentState
+from ...state.map_view import Pair
+from ...theme import current_theme, scaled
+from ...views.cell_menu import CellMenu
+from ...views.large_map_panel import HeadPanel
+from ...widgets.buttons import ChoiceMenu, choice_buttons, flat_button
+from ...widgets.canvas import Canvas
+from ...widgets.commands import Command, run_by_key
+from ...widgets.labels import label
+from ...widgets.layouts import (
+    column_of,
+    row_of,
+    set_visible,
+)
+from ...worker.inference import ExperimentController
+from ...worker.jobs import TraceJob
+from ..widgets.labelled_matrix import (
     IN_TABLES,
     WALK,
     LabelledMatrix,
@@ -32,9 +46,7 @@ from ..heatmap.labelled_matrix import (
     MatrixCell,
     MatrixStyle,
 )
-from ..state.experiment_state import ExperimentState
-from ..state.map_view import Pair
-from ..state.weight_explanation import (
+from .explanation import (
     ComponentsView,
     QueryKeyView,
     WeightExplanation,
@@ -42,21 +54,11 @@ from ..state.weight_explanation import (
     explained_pair,
     query_key_view,
 )
-from ..theme import current_theme, scaled
-from ..widgets.buttons import ChoiceMenu, choice_buttons, flat_button
-from ..widgets.canvas import Canvas
-from ..widgets.commands import Command, run_by_key
-from ..widgets.labels import label
-from ..widgets.layouts import (
-    column_of,
-    row_of,
-    set_visible,
-)
-from ..worker.explaining import RowPartsJob
-from ..worker.inference import ExperimentController
-from ..worker.jobs import TraceJob
+from .jobs import RowPartsJob
 
 MAX_WIDTH, HEIGHT, MIN_HEIGHT = 600, 178, 90
+HEATMAP_NAME = "heatmap"
+"""Of the drawing that has cells to pin."""
 
 
 VIEWS = {
@@ -91,22 +93,26 @@ class QueryKeyCard(QFrame):
         text: their meaning, or the missing part.
         view_buttons: one for each of `VIEWS`.
         baseline_menu: the subtrahend of the score; only for components.
+        open_button: opens and closes the card, below the map.
 
-    Signals:
-        rebuilt(): it shows something else, and may need another height.
+    Args:
+        state: has the pinned pair.
+        controller: asks for queries and keys.
+        panel: of the large map, on which the card stands.
     """
 
-    rebuilt = Signal()
-
     def __init__(
-        self,
-        state: ExperimentState,
-        controller: ExperimentController,
-        parent: QWidget | None = None,
+        self, state: ExperimentState, controller: ExperimentController, panel: HeadPanel
     ) -> None:
-        super().__init__(parent)
-        self._state, self._controller = state, controller
+        super().__init__(panel)
+        self._state, self._controller, self._panel = state, controller, panel
         self.explanation = WeightExplanation()
+        self.open_button = flat_button(
+            "Explain this weight",
+            "The origin of the pinned weight: query times key, by dimension or by component",
+        )
+        self.open_button.setCheckable(True)
+        self.open_button.toggled.connect(partial(setattr, self.explanation, "is_open"))
         self._asked: TraceJob | RowPartsJob | None = None
         self._components: ComponentsView | None = None
         self.setProperty("role", "card")
@@ -141,7 +147,12 @@ class QueryKeyCard(QFrame):
             within=self,
         )
         self.hide()
+        line = panel.pick_line.row
+        line.insertWidget(line.indexOf(panel.pick_line.clear_button) + 1, self.open_button)
+        panel.cell_offers.append(self.offer_baseline)
+        panel.map.installEventFilter(self)
         self._follow()
+        self._show_button()
 
     def _follow(self) -> None:
         state = self._state
@@ -158,6 +169,9 @@ class QueryKeyCard(QFrame):
         ):
             changed.connect(self.rebuild, max_args=0)
         explanation.request.changed.connect(self.rebuild)
+        for changed in (explanation.events.is_open, settings.picture):
+            changed.connect(self._show_button, max_args=0)
+        settings.zoom.connect(self._place, max_args=0)
         self.baseline_menu.chosen.connect(self._choose_baseline)
         for clicked in (self.table.clicked, self.table.label_clicked):
             clicked.connect(self._open_groups)
@@ -165,8 +179,7 @@ class QueryKeyCard(QFrame):
     def rebuild(self) -> None:
         """Updates the card to the pinned pair, and to its queries and keys."""
         explanation = self.explanation
-        parent = self.parentWidget()
-        set_visible(self, explanation.is_open, focus_to=parent if parent is not None else self)
+        set_visible(self, explanation.is_open, focus_to=self._panel)
         if not explanation.is_open:
             return
         self._ask()
@@ -190,7 +203,7 @@ class QueryKeyCard(QFrame):
         self.bars.setVisible(isinstance(view, QueryKeyView))
         for widget in (self.table, self.baseline_menu):
             widget.setVisible(self._components is not None)
-        self.rebuilt.emit()
+        self._place()
 
     def _show_components(self, view: ComponentsView) -> None:
         rows, columns = (
@@ -205,8 +218,19 @@ class QueryKeyCard(QFrame):
         self.baseline_menu.set_entries(view.baselines)
         self.baseline_menu.show_choice(str(view.cell.baseline))
 
-    def offer_baseline(self, menu: QMenu, pair: Pair | None) -> None:
+    def ask_why(self) -> None:
+        """Opens the card with components; without a pinned cell, it asks for one."""
+        self._state.settings.picture = HEATMAP_NAME
+        self.explanation.view = "components"
+        self.explanation.is_open = True
+
+    def _show_button(self) -> None:
+        self.open_button.setVisible(self._state.settings.known_picture == HEATMAP_NAME)
+        self.open_button.setChecked(self.explanation.is_open)
+
+    def offer_baseline(self, menu: CellMenu) -> None:
         """Adds to the menu of a cell in the pinned row: subtract the score of its key."""
+        pair = menu.pair
         pinned = self._state.selection.pinned
         if self._components is None or pair is None or pinned is None or pair.query != pinned.query:
             return
@@ -232,8 +256,19 @@ class QueryKeyCard(QFrame):
     def _tip_of(self, cell: MatrixCell) -> str:
         return self._components.tip(cell.row, cell.column) if self._components is not None else ""
 
-    def stand_over(self, area: QRect, pinned_y: float | None) -> None:
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """The map has another place."""
+        if event.type() in (QEvent.Type.Resize, QEvent.Type.Move):
+            self._place()
+        return False
+
+    def _place(self) -> None:
         """Moves over the half of the map without the pinned cell."""
+        if not self.explanation.is_open:
+            return
+        pinned = self._state.selection.pinned
+        cell = self._panel.heatmap.cell_rect(pinned) if pinned is not None else None
+        area = self._panel.map.geometry()
         width = min(scaled(MAX_WIDTH), area.width() - 8)
         self.resize(width, self.height())
         if (layout := self.layout()) is not None:
@@ -244,7 +279,7 @@ class QueryKeyCard(QFrame):
             else scaled(HEIGHT)
         )
         height = min(height, area.height())
-        is_below = pinned_y is None or pinned_y < area.height() / 2
+        is_below = cell is None or cell.center().y() < area.height() / 2
         top = area.bottom() - height if is_below else area.top()
         self.setGeometry(area.left() + (area.width() - width) // 2, top, width, height)
         self.raise_()

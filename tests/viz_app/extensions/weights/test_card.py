@@ -13,14 +13,15 @@ from PySide6.QtWidgets import QToolTip
 from pytestqt.qtbot import QtBot
 
 from augenmerk.core.model.heads import Head
-from augenmerk.viz_app.heatmap.labelled_matrix import MatrixCell
+from augenmerk.viz_app.extensions.weights.card import HEIGHT
+from augenmerk.viz_app.extensions.widgets.labelled_matrix import MatrixCell
 from augenmerk.viz_app.state.experiment_editor import edit_text, toggle, undo
 from augenmerk.viz_app.state.map_view import Pair
 from augenmerk.viz_app.translate.page import TranslatePage
-from augenmerk.viz_app.views.weight_card import HEIGHT
 from tests.conftest import open_once
 from tests.viz_app.builders import click
 from tests.viz_app.conftest import MakeWindow
+from tests.viz_app.parts import weight_card_of
 
 
 @pytest.fixture
@@ -43,7 +44,8 @@ def _click(qtbot: QtBot, page: TranslatePage, pair: Pair) -> None:
 
 
 def test_the_card_opens_over_the_map_and_follows_the_pin(page: TranslatePage, qtbot: QtBot) -> None:
-    card, button = page.head.query_key, page.head.pick_line.explain_button
+    card = weight_card_of(page.head)
+    button = card.open_button
     qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
     assert card.isVisible()
     assert "Pin a cell" in card.text.text()
@@ -71,8 +73,8 @@ def test_the_card_opens_over_the_map_and_follows_the_pin(page: TranslatePage, qt
 
 @pytest.mark.heavy
 def test_the_card_explains_the_next_experiment_too(page: TranslatePage, qtbot: QtBot) -> None:
-    card = page.head.query_key
-    qtbot.mouseClick(page.head.pick_line.explain_button, Qt.MouseButton.LeftButton)
+    card = weight_card_of(page.head)
+    qtbot.mouseClick(weight_card_of(page.head).open_button, Qt.MouseButton.LeftButton)
     page.state.selection.pin(Pair(2, 1))
     qtbot.waitUntil(card.bars.isVisible)
     page.state.submit(toggle(Head("encoder", 0, 1)))
@@ -115,7 +117,8 @@ def _look_at_another_kind(page: TranslatePage, qtbot: QtBot) -> None:
 
 @pytest.mark.heavy
 def test_the_card_leaves_the_map_when_its_cell_is_let_go(page: TranslatePage, qtbot: QtBot) -> None:
-    card, button = page.head.query_key, page.head.pick_line.explain_button
+    card = weight_card_of(page.head)
+    button = card.open_button
     ways: tuple[Callable[[TranslatePage, QtBot], None], ...] = (
         _escape,
         _click_it_again,
@@ -142,8 +145,8 @@ def test_the_card_shows_components_and_opens_their_groups(
     page: TranslatePage, qtbot: QtBot
 ) -> None:
     page.state.intents.choose_head(Head("cross", 1, 1))
-    card = page.head.query_key
-    qtbot.mouseClick(page.head.pick_line.explain_button, Qt.MouseButton.LeftButton)
+    card = weight_card_of(page.head)
+    qtbot.mouseClick(weight_card_of(page.head).open_button, Qt.MouseButton.LeftButton)
     page.state.selection.pin(Pair(2, 1))
     qtbot.waitUntil(card.bars.isVisible)
     qtbot.mouseClick(card.view_buttons["components"], Qt.MouseButton.LeftButton)
@@ -222,8 +225,8 @@ def test_components_follow_the_experiment_and_the_translation_that_is_shown(
     page: TranslatePage, qtbot: QtBot
 ) -> None:
     page.state.intents.choose_head(Head("encoder", 1, 0))
-    card = page.head.query_key
-    qtbot.mouseClick(page.head.pick_line.explain_button, Qt.MouseButton.LeftButton)
+    card = weight_card_of(page.head)
+    qtbot.mouseClick(weight_card_of(page.head).open_button, Qt.MouseButton.LeftButton)
     qtbot.mouseClick(card.view_buttons["components"], Qt.MouseButton.LeftButton)
     page.state.selection.pin(Pair(2, 1))
     qtbot.waitUntil(card.table.isVisible)
@@ -252,15 +255,15 @@ def test_the_palette_asks_why_a_head_looks_there(
     head = window.translate_page.head
     window.state.settings.picture = "lines"
     command.run()
-    assert head.query_key.isVisible()
+    assert weight_card_of(head).isVisible()
     assert head.map.currentIndex() == 0, "the heatmap has cells to pin"
-    assert head.query_key.view_buttons["components"].isChecked()
-    assert "Pin a cell" in head.query_key.text.text()
+    assert weight_card_of(head).view_buttons["components"].isChecked()
+    assert "Pin a cell" in weight_card_of(head).text.text()
 
 
 def test_bars_and_baseline_are_reached_by_keys(page: TranslatePage, qtbot: QtBot) -> None:
-    card = page.head.query_key
-    qtbot.mouseClick(page.head.pick_line.explain_button, Qt.MouseButton.LeftButton)
+    card = weight_card_of(page.head)
+    qtbot.mouseClick(weight_card_of(page.head).open_button, Qt.MouseButton.LeftButton)
     page.state.selection.pin(Pair(2, 1))
     qtbot.waitUntil(card.bars.isVisible)
     card.bars.setFocus()

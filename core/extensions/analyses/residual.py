@@ -14,10 +14,10 @@ from functools import cached_property
 import torch
 from torch import Tensor, nn
 
-from ..model.heads import Head, Network, Side
-from ..model.layers import TokenAndPosition
-from ..model.sites import PairPass
-from .capture import AttentionPass, SublayerPass, bias_of, trace_sublayers, transposed_norm
+from ...maps.capture import AttentionPass, SublayerPass, bias_of, trace_sublayers, transposed_norm
+from ...model.heads import Head, Network, Side
+from ...model.layers import TokenAndPosition
+from ...model.sites import PairPass
 from .parts import Component, Origin
 
 ALL = slice(None)

@@ -5,7 +5,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from augenmerk.core.maps.residual import ResidualStream, residual_streams
+from augenmerk.core.extensions.analyses.residual import ResidualStream, residual_streams
 from augenmerk.core.model.heads import Head, Network, SentenceChanges
 from augenmerk.core.model.intervention_tensors import compile_interventions
 from augenmerk.core.model.sites import PairPass

@@ -9,8 +9,7 @@ import torch
 from torch import Tensor
 
 from augenmerk.core.errors import AnalysisError, ArgumentError
-from augenmerk.core.maps.capture import trace_translation
-from augenmerk.core.maps.parts import (
+from augenmerk.core.extensions.analyses.parts import (
     MAX_GROUPS,
     OTHERS,
     Component,
@@ -18,7 +17,8 @@ from augenmerk.core.maps.parts import (
     RowParts,
     group_components,
 )
-from augenmerk.core.maps.query_key import CHUNK, query_key_parts
+from augenmerk.core.extensions.analyses.query_key import CHUNK, query_key_parts
+from augenmerk.core.maps.capture import trace_translation
 from augenmerk.core.maps.trace import query_key_detail
 from augenmerk.core.model.heads import ATTENTION_KINDS, Head, Network, Side
 from augenmerk.core.model.sites import attentions_of

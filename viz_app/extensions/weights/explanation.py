@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from psygnal import SignalGroupDescriptor
 
 from augenmerk.core.counting import display_text
-from augenmerk.core.maps.parts import (
+from augenmerk.core.extensions.analyses.parts import (
     Baseline,
     CellParts,
     Component,
@@ -26,8 +26,8 @@ from augenmerk.core.model.heads import Head
 from augenmerk.core.quantities import number
 from augenmerk.core.translation.result import Translation
 
-from .experiment_state import ExperimentState, RequestState
-from .map_view import Pair
+from ...state.experiment_state import ExperimentState, RequestState
+from ...state.map_view import Pair
 
 SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 SCORE_DECIMALS = 4

@@ -2,7 +2,7 @@
 
 The vector of a position is a sum: the vectors of its token and of its position, the output of every
 head and of every feed-forward network, and biases (Elhage et al. 2021, "A Mathematical Framework
-for Transformer Circuits"). `core.maps.query_key` computes the parts. Shape legend: `core.maps`.
+for Transformer Circuits"). `query_key_parts` computes the parts. Shape legend: `core.maps`.
 """
 
 from collections.abc import Sequence
@@ -13,12 +13,12 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arguments import checks_arguments
-from ..counting import CountedText, Index
-from ..errors import AnalysisError
-from ..model.heads import Head, Network
-from ..short_repr import ShortRepr
-from ..translation.result import ReadOnlyArrays
+from ...arguments import checks_arguments
+from ...counting import CountedText, Index
+from ...errors import AnalysisError
+from ...model.heads import Head, Network
+from ...short_repr import ShortRepr
+from ...translation.result import ReadOnlyArrays
 
 
 class Origin(Enum):

@@ -9,8 +9,8 @@ import pytest
 
 from augenmerk.core.counting import display_text
 from augenmerk.core.device import DeviceChoice
+from augenmerk.core.extensions.analyses.parts import Baseline
 from augenmerk.core.extensions.run_settings.presets import preset
-from augenmerk.core.maps.parts import Baseline
 from augenmerk.core.maps.trace import QueryKeyDetail
 from augenmerk.core.model.heads import Head
 from augenmerk.core.quantities import number
@@ -22,17 +22,17 @@ from augenmerk.core.translation.experiment import (
     SoftmaxTemperature,
 )
 from augenmerk.core.translation.translator import Translator
-from augenmerk.viz_app.state.experiment_state import ExperimentState
-from augenmerk.viz_app.state.map_view import Pair
-from augenmerk.viz_app.state.model_info import ModelInfo
-from augenmerk.viz_app.state.weight_explanation import (
+from augenmerk.viz_app.extensions.weights.explanation import (
     ComponentsView,
     QueryKeyView,
     WeightExplanation,
     components_view,
     query_key_view,
 )
-from augenmerk.viz_app.worker.explaining import RowPartsJob
+from augenmerk.viz_app.extensions.weights.jobs import RowPartsJob
+from augenmerk.viz_app.state.experiment_state import ExperimentState
+from augenmerk.viz_app.state.map_view import Pair
+from augenmerk.viz_app.state.model_info import ModelInfo
 from augenmerk.viz_app.worker.jobs import TraceJob
 
 SENTENCE, GIVEN = "Ein Mann schläft.", GivenTarget("A man sleeps.")

@@ -10,7 +10,7 @@ from PySide6.QtGui import QFontMetrics, QHelpEvent, QImage
 from PySide6.QtWidgets import QApplication, QFrame, QToolTip
 from pytestqt.qtbot import QtBot
 
-from augenmerk.viz_app.heatmap.labelled_matrix import (
+from augenmerk.viz_app.extensions.widgets.labelled_matrix import (
     LabelledMatrix,
     Matrix,
     MatrixCell,
