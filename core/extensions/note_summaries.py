@@ -9,6 +9,7 @@ NOTE_KINDS: Mapping[NoteKind, str] = {
     "refused": "not translated",
     "cut": "cut to fit into the model",
     "no_target_language": "read without a target language",
+    "no_word": "without a word that the model can read",
     "other_language": "written in another language",
     "no_first_symbol": "begun with another symbol",
     "unreadable": "read without unknown symbols",

@@ -18,6 +18,7 @@ PHRASES: Mapping[str, str] = {
     "partly_unknown": f"Unknown to the model in part, pieces read as {UNKNOWN}: {{words}}.",
     "copy_start": "Every list in the training data begins with {start}. Begin with {start}, or "
     "expect mistakes.",
+    "no_readable_word": "This text has no word that the model can read. {expectation}",
     "other_language": "This looks like {typed}. {expectation}",
     "more": "{words} and {count} more",
     "cut_word": "Only the beginning of the first word was translated: the model has room for "

@@ -13,6 +13,7 @@ NoteKind = Literal[
     "refused",
     "cut",
     "no_target_language",
+    "no_word",
     "other_language",
     "no_first_symbol",
     "unreadable",
@@ -24,7 +25,9 @@ NoteKind = Literal[
     "empty",
     "left_out",
 ]
-HINTS: frozenset[NoteKind] = frozenset({"no_target_language", "other_language", "no_first_symbol"})
+HINTS: frozenset[NoteKind] = frozenset(
+    {"no_target_language", "no_word", "other_language", "no_first_symbol"}
+)
 """Notes that advise to type something else."""
 
 

@@ -94,12 +94,13 @@ class Coverage(ShortRepr):
     Attributes:
         rare_words: in the order of the sentence.
         is_unlike_training: whether most of its words are rare, or they are rarer together than
-            those of nearly all training sentences, as in another language.
+            those of nearly all training sentences, as in another language; or it has none.
         kind: the kind of text in the training data, see `WordCounts`; empty if unknown.
         respelled_words: in the order of the sentence; one of them is rare if the spelling that was
             read is.
         is_foreign: whether it is surely not what the model reads: it is unlike the training data,
-            and looks like another language or has several words, all of them rare.
+            and looks like another language or has several words, all of them rare; or the model
+            can read none, as in pictures, marks and other scripts.
     """
 
     rare_words: tuple[RareWord, ...]

@@ -138,7 +138,7 @@ def _notes_on_form(
 
 
 def _hints(words: Sequence[EncodedWord], codec: TextCodec) -> list[Note]:
-    """At most one advice for typing: a target language, a first symbol, or the source language.
+    """At most one advice for typing: a target language, a first symbol, words, or their language.
 
     The model can read at least one of the words.
     """
@@ -154,10 +154,20 @@ def _hints(words: Sequence[EncodedWord], codec: TextCodec) -> list[Note]:
             )
         ]
     other = likely_language((word.text for word in words), codec.language)
-    if not other:
-        return []
-    values = {"typed": language_name(other), "expectation": expectation(codec)}
-    return [Note("other_language", phrase("other_language", **values))]
+    if other:
+        values = {"typed": language_name(other), "expectation": expectation(codec)}
+        return [Note("other_language", phrase("other_language", **values))]
+    if not any(_is_read_as_word(word, codec) for word in words):
+        return [Note("no_word", phrase("no_readable_word", expectation=expectation(codec)))]
+    return []
+
+
+def _is_read_as_word(word: EncodedWord, codec: TextCodec) -> bool:
+    """Whether the model reads a letter or digit of it; not if it is the code of a language."""
+    pieces = zip(word.labels, word.unknown, strict=True)
+    return word.text not in codec.target_codes and any(
+        not is_unknown and any(map(str.isalnum, piece)) for piece, is_unknown in pieces
+    )
 
 
 def _note_on_target_language(words: Sequence[EncodedWord], codec: TextCodec) -> list[Note]:
@@ -374,14 +384,15 @@ def cover(source: EncodedSource, counts: WordCounts | None) -> Coverage | None:
     different = {word.spelling for word in source.encoded if has_letters(word.spelling)}
     num_rare = len(different.intersection(word.text for word in rare))
     is_unlike_training = _is_unlike_training(different, num_rare, counts)
-    is_other_language = any(note.kind == "other_language" for note in source.notes)
-    is_foreign = is_other_language or FEWEST_FOREIGN_WORDS <= len(different) == num_rare
+    kinds = {note.kind for note in source.notes}
+    is_foreign = "other_language" in kinds or FEWEST_FOREIGN_WORDS <= len(different) == num_rare
+    has_no_word = "no_word" in kinds
     return Coverage(
         tuple(rare),
-        is_unlike_training,
+        is_unlike_training or has_no_word,
         counts.kind,
         tuple(respelled),
-        is_unlike_training and is_foreign,
+        (is_unlike_training and is_foreign) or has_no_word,
     )
 
 

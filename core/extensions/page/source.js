@@ -90,7 +90,8 @@ export class SourceReader {
     const best = counts.indexOf(Math.max(...counts));
     const own = languages.findIndex(({ code }) => code === language);
     const isOther = counts[best] > (own < 0 ? typed.size : counts[own]);
-    return isOther ? this.say("other_language", { typed: languages[best].name }) : "";
+    if (isOther) return this.say("other_language", { typed: languages[best].name });
+    return found.some(isReadAsWord) ? "" : this.say("no_readable_word");
   }
 
   checkAmount(text) {
@@ -219,7 +220,7 @@ export class SourceReader {
    *
    * @param {Source} source
    * @returns {{rareWords: Object[], respelledWords: Object[], isUnlikeTraining: boolean, isForeign: boolean,
-   *   hint: string} | null} null without counts; `hint` names another language
+   *   hint: string} | null} null without counts; `hint` advises to type something else
    */
   cover(source) {
     const { counts, settings } = this;
@@ -244,9 +245,10 @@ export class SourceReader {
     const different = [...new Set(spellings)];
     const rare = new Set(rareWords.map((word) => word.text));
     const numRare = different.filter((word) => rare.has(word)).length;
-    const isUnlikeTraining = this.isUnlikeTraining(different, numRare);
     const hints = settings.languages.map(({ name }) => this.say("other_language", { typed: name }));
-    const hint = hints.find((each) => source.notes.includes(each)) ?? "";
+    const hint = [this.say("no_readable_word"), ...hints].find((each) => source.notes.includes(each)) ?? "";
+    const hasNoWord = hint === this.say("no_readable_word");
+    const isUnlikeTraining = hasNoWord || this.isUnlikeTraining(different, numRare);
     const isAllRare = numRare === different.length && numRare >= settings.limits.fewest_foreign_words;
     const isForeign = isUnlikeTraining && (Boolean(hint) || isAllRare);
     return { rareWords, respelledWords, isUnlikeTraining, isForeign, hint };
@@ -286,6 +288,11 @@ export function quoted(text) {
 /** A number with commas between thousands. */
 export function grouped(number) {
   return number.toLocaleString("en-US");
+}
+
+/** Whether the model reads a letter or digit of a word. */
+function isReadAsWord({ labels, unknown }) {
+  return labels.some((label, index) => !unknown[index] && /[\p{L}\p{N}]/u.test(label));
 }
 
 /** As many whole words as fit into `room` ids; of a first word that is too long, as many pieces. */

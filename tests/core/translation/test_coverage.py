@@ -227,7 +227,7 @@ def test_a_sentence_mostly_of_rare_words_is_told_once_there_are_two(
         ("Ein Elefant trompetet dort.", True),
         ("Elefant", False),
         ("Elefant Elefant", False),
-        ("1 2 3 4 5", False),
+        ("1 2 3 4 5", True),  # the model reads no digit
         ("Ein Mann. 1 2 3 4 5", False),
     ):
         coverage = pieces.coverage(text)
@@ -261,7 +261,6 @@ def test_a_sentence_rarer_than_nearly_all_training_sentences_is_told(
         ("Le chien court dans la neige.", "French"),
         ("Een man op een fiets in de straat", ""),
         ("Elefant", ""),
-        ("1 2 3 4 5", ""),
     ],
 )
 def test_another_language_typed_instead_of_german_has_its_own_hint(

@@ -7,6 +7,7 @@ import pytest
 
 from augenmerk.core.extensions.training.corpora.parallel import read_lines
 from augenmerk.core.resources import example_sentences, resource_path
+from augenmerk.core.text.phrases import phrase
 from augenmerk.core.translation.translator import Translator
 
 GERMAN = (
@@ -41,6 +42,20 @@ OTHERS = (
     "Berlin, Hamburg, München, Köln",
     "xkcd lkjs dfpq wmzn",
 )
+WITHOUT_A_WORD = (
+    "😀😀",
+    "🙂 ☃ 🎉",
+    "...",
+    "?! –",
+    "+++ === ###",
+    "你好",
+    "今天天气很好",
+    "مرحبا",
+    "привет",
+    "Καλημέρα κόσμε",
+    "สวัสดี",
+)
+WITH_A_WORD = "Hallo 😀", "Mann 你好", "x", "123", "100 €", "Äß", "☃ Mann"
 LEAST_FOUND = 0.99
 
 
@@ -60,6 +75,23 @@ def test_other_languages_names_and_random_letters_are_foreign(
     bundled_translator: Translator, text: str
 ) -> None:
     assert is_foreign(bundled_translator, text)
+
+
+@pytest.mark.parametrize("text", WITHOUT_A_WORD)
+def test_text_without_a_word_that_the_model_reads_is_foreign(
+    bundled_translator: Translator, text: str
+) -> None:
+    translation = bundled_translator.translate(text)
+    assert translation.coverage is not None
+    assert translation.coverage.is_foreign
+    assert translation.coverage.is_unlike_training
+    assert translation.hint == phrase("no_readable_word", expectation="Enter a German sentence.")
+
+
+@pytest.mark.parametrize("text", WITH_A_WORD)
+def test_one_word_or_number_is_enough(bundled_translator: Translator, text: str) -> None:
+    assert not is_foreign(bundled_translator, text)
+    assert bundled_translator.translate(text).hint == ""
 
 
 def test_sentences_that_the_app_offers_are_not_foreign(bundled_translator: Translator) -> None:
