@@ -24,7 +24,7 @@ from ..widgets.buttons import flat_button
 from ..widgets.commands import BoundCommand, Command, run_by_key
 from ..widgets.dialogs import show_failure
 from ..widgets.labels import EmptyState
-from ..widgets.layouts import column_of, row_of, set_visible
+from ..widgets.layouts import column_of, set_visible
 from ..worker.explaining import LeftOutWordsJob
 from ..worker.inference import ExperimentController, Failure
 
@@ -41,8 +41,7 @@ class TranslatePage(QWidget):
         sentence: the sentence and its translation.
         heads: all heads.
         head: the chosen head.
-        analysis: the tabs next to them; `analysis_button` opens and closes them,
-            `thumbnails_button` restores the heads that they replaced.
+        analysis: the tabs next to them; `analysis_button` opens and closes them.
         arrangement: the maps and the tabs; opens and closes the tabs.
         message: replaces the maps while there are none; `model_buttons` offer a model there, the
             first by opening one, and `cancel_button` cancels the first translation.
@@ -71,7 +70,6 @@ class TranslatePage(QWidget):
         self.head = HeadPanel(self.state)
         self.arrangement = Arrangement(self.heads, self.head, self.analysis, preferences)
         self.analysis_button = self.arrangement.analysis_button
-        self.thumbnails_button = self.arrangement.thumbnails_button
         self.message = EmptyState()
         self.message.setProperty("role", "panel")
         self.open_button = self.message.add_button("Open model…", is_primary=True)
@@ -170,7 +168,7 @@ class TranslatePage(QWidget):
         return ExportSource(self, self.state, self.head.map, name, table=self.analysis_numbers())
 
     def _lay_out(self) -> None:
-        self.sentence.rows.add_button(self.arrangement.buttons)
+        self.sentence.rows.add_button(self.analysis_button)
         self._column = column_of(
             self.sentence, (self.arrangement, 1), (self.message, 1), spacing=GAP, within=self
         )
@@ -296,8 +294,8 @@ STACKED = 880
 """Pixels below which all parts are in one column: the large map, then all heads or the tabs."""
 HEIGHTS_STACKED = 340, 240, 420
 """The least of the large map, all heads, and the tabs."""
-THUMBNAILS_TIP = TOGGLE_ANALYSIS.tip_with_keys(
-    "All heads as thumbnails. A narrow window shows either them or the analysis tabs"
+ANALYSIS_TIP = TOGGLE_ANALYSIS.tip_with_keys(
+    "Analysis tabs next to the maps. A narrow window shows either them or all heads as thumbnails"
 )
 
 
@@ -308,8 +306,6 @@ class Arrangement(QSplitter):
         maps: all heads, and one head large.
         analysis: the tabs.
         analysis_button: opens and closes them.
-        thumbnails_button: restores all heads that the tabs have replaced.
-        buttons: both, one of them shown: closing tabs that replaced the heads restores the heads.
     """
 
     def __init__(
@@ -321,13 +317,7 @@ class Arrangement(QSplitter):
         self._sizes_beside: tuple[list[int], list[int]] = ([], [])
         self._has_analysis = True
         self.analysis = analysis
-        self.analysis_button = flat_button(
-            "", TOGGLE_ANALYSIS.tip_with_keys("Analysis tabs next to the maps")
-        )
-        self.thumbnails_button = flat_button("Thumbnails ▸", THUMBNAILS_TIP)
-        self.thumbnails_button.setVisible(False)
-        self.buttons = QWidget()
-        row_of(self.thumbnails_button, self.analysis_button, spacing=2, within=self.buttons)
+        self.analysis_button = flat_button("", ANALYSIS_TIP)
         self.maps = QSplitter(Qt.Orientation.Horizontal)
         self.maps.addWidget(heads)
         self.maps.addWidget(head)
@@ -347,13 +337,12 @@ class Arrangement(QSplitter):
         self.splitterMoved.connect(self._on_moved)
         self.show_analysis(preferences.is_analysis_open)
         self.analysis_button.clicked.connect(self.toggle_analysis)
-        self.thumbnails_button.clicked.connect(lambda: self.show_analysis(False))
 
     def withdraw_analysis(self) -> None:
         """Hides the tabs and their buttons for good; what the user chose stays remembered."""
         self._has_analysis = False
         self.analysis.setVisible(False)
-        self.buttons.setVisible(False)
+        self.analysis_button.setVisible(False)
         self._fit()
 
     def show_analysis(self, is_shown: bool) -> None:
@@ -417,11 +406,6 @@ class Arrangement(QSplitter):
         """
         has_room = self.analysis.isHidden() or self.width() >= scaled(NARROW)
         set_visible(self._heads, has_room, focus_to=self._head)
-        shown, hidden = self.analysis_button, self.thumbnails_button
-        if not has_room:
-            shown, hidden = hidden, shown
-        shown.setVisible(True)
-        set_visible(hidden, False, focus_to=shown)
         if not (self._has_own_width or self.is_stacked or self.analysis.isHidden()):
             width = max(self.analysis.sizeHint().width(), round(self.width() * ANALYSIS_SHARE))
             self.setSizes([self.width() - width - self.handleWidth(), width])

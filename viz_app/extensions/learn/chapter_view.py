@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 from functools import partial
+from math import ceil
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
-from PySide6.QtGui import QHideEvent, QKeyEvent, QResizeEvent, QShowEvent
+from PySide6.QtGui import QFontMetricsF, QHideEvent, QKeyEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
     QBoxLayout,
     QButtonGroup,
@@ -51,6 +52,8 @@ NO_SUCH_HEAD = "the head that you click on"
 NO_SUCH_WORD = "This sentence has no word for this question. Type a longer one."
 NO_OTHER_ORDER = "One word has no other order. Type a sentence of several words."
 COMPUTING = "Computing…"
+NUM_VERDICT_LINES = 4
+"""Most verdicts have as many lines at the narrowest, so that nothing moves at *Look*."""
 
 
 class PredictView(QFrame):
@@ -60,7 +63,7 @@ class PredictView(QFrame):
         question: the text.
         choices: one button for each, by its name.
         look: computes the answer; enabled once there is a choice and a result.
-        verdict: compares the choice with the result; empty before *Look*.
+        verdict: compares the choice with the result; empty before *Look*, with room for it.
         request: the pending answer, of this question or another one of the chapter.
 
     Signals:
@@ -88,7 +91,7 @@ class PredictView(QFrame):
         self.look = QPushButton("Look")
         self.look.clicked.connect(self._look)
         self.verdict = label("accent", wraps=True)
-        self.verdict.setVisible(False)
+        self.verdict.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
         choices = FlowLayout(scaled(CHOICE_SPACING))
         for name, text in predict.choices.items():
             button = QRadioButton(text)
@@ -153,6 +156,11 @@ class PredictView(QFrame):
             self._show_verdict(NO_OTHER_ORDER if is_same else NO_SUCH_WORD)
         self.question.setText(text.filled(values))
         self._allow()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        line_px = ceil(QFontMetricsF(self.verdict.font()).lineSpacing())
+        self.verdict.setMinimumHeight(NUM_VERDICT_LINES * line_px)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Return looks, as Space does on *Look*."""
@@ -270,7 +278,6 @@ class PredictView(QFrame):
 
     def _show_verdict(self, text: str) -> None:
         self.verdict.setText(text)
-        self.verdict.setVisible(bool(text))
 
     def _on_request(self) -> None:
         if self.request.problem and self._is_wanted:
@@ -309,7 +316,7 @@ class TextbookView(QFrame):
         self.setVisible(is_open)
         self.button.setText(f"{UNFOLDED if is_open else FOLDED} Textbook")
         if is_open:
-            keep_in_sight(self, self.button.height() + 2 * scaled(GAP))
+            keep_in_sight(self, scaled(GAP))
 
 
 class ChapterText(QWidget):
@@ -322,7 +329,8 @@ class ChapterText(QWidget):
         back_button: restores the reader's own sentence; hidden while that is shown.
         predictions: the questions.
         textbooks: the folded texts.
-        end: a row for the button to the next chapter, before those of the folded texts.
+        end: a row for the button to the next chapter, before those of the folded texts; the
+            chapter shows it below the text.
     """
 
     def __init__(self, chapter: Chapter, context: LearnContext, actions: ChapterActions) -> None:
@@ -364,7 +372,6 @@ class ChapterText(QWidget):
             )
         if last_buttons is not None:
             last_buttons.addWidget(self.back_button)
-        content.addLayout(self.end)
         for textbook in self.textbooks:
             content.addWidget(textbook)
         content.addStretch(1)
@@ -614,8 +621,11 @@ class ChapterView(QWidget):
         column_of(*parts, *([] if takes_height else [1]), spacing=GAP, within=figures)
         self._text_area = VerticalScrollArea(self.text, self, takes_keys=True)
         self._figure_area = VerticalScrollArea(figures, self)
-        areas = (self._text_area, TEXT_SHARE), (self._figure_area, FIGURE_SHARE)
-        self._row = row_of(*areas, spacing=GAP, within=self)
+        # in sight however far the text is scrolled
+        text = column_of((self._text_area, 1), self.text.end, spacing=6)
+        self._row = row_of(
+            (text, TEXT_SHARE), (self._figure_area, FIGURE_SHARE), spacing=GAP, within=self
+        )
         for content in (self.text, figures):
             content.installEventFilter(self)
 

@@ -3,10 +3,11 @@ commands.
 """
 
 from collections.abc import Callable, Mapping
+from math import ceil
 from textwrap import shorten
 
 from PySide6.QtCore import QMimeData, Qt, QTimer, Signal
-from PySide6.QtGui import QResizeEvent, QShortcut
+from PySide6.QtGui import QFontMetricsF, QResizeEvent, QShortcut
 from PySide6.QtWidgets import (
     QComboBox,
     QDialog,
@@ -37,6 +38,8 @@ from .scene_commands import SCENE_COMMANDS
 
 MAX_LINES, MAX_LINES_IF_LOW, MAX_LINES_IF_EDITED, LOW_WINDOW = 3, 2, 1, 740
 """Lines of a text; fewer in a window below this height, in pixels at 100%."""
+NUM_ANSWER_LINES = 2
+"""Lines that an answer has room for before it is shown."""
 BUSY_DELAY_MS = 250
 CHANGED, AWAITED, COMPUTING = "changed", "translating…", "computing the answer…"
 NO_SCENE = (
@@ -236,6 +239,15 @@ class LessonBar(QFrame):
             most = MAX_LINES_IF_EDITED if self.is_editing else MAX_LINES_IF_LOW
         for part in (self.text, self.question, self.answer):
             part.set_max_lines(most)
+        # the maps below stay in their place when the answer is in that of the button
+        scene = self._lesson.scene
+        room = 0
+        if scene is not None and scene.has_answer:
+            lines_px = min(most, NUM_ANSWER_LINES) * ceil(
+                QFontMetricsF(self.answer.label.font()).lineSpacing()
+            )
+            room = max(self.reveal_button.sizeHint().height(), lines_px)
+        self._answered_row.setMinimumHeight(room)
 
     def offer_editing(self, commands: Mapping[str, BoundCommand], *others: QWidget) -> None:
         """Fills the row of the edit mode with a button for each command, by its text, and other
@@ -272,9 +284,10 @@ class LessonBar(QFrame):
         )
         header = row_of(*before, (self.title, 1), *after, spacing=6)
         asked = row_of((self.question, 1), self.reveal_button, spacing=6)
-        self._answered = row_of(asked, self.answer, spacing=10)
+        self._answered_row = QWidget()
+        self._answered = row_of(asked, self.answer, spacing=10, within=self._answered_row)
         words = column_of(
-            self.text, self._answered, self.other_model, spacing=2, margins=(8, 0, 8, 0)
+            self.text, self._answered_row, self.other_model, spacing=2, margins=(8, 0, 8, 0)
         )
         margins = PANEL_MARGIN - 8, 3, PANEL_MARGIN - 8, 6
         column_of(header, words, self.edit_row, spacing=2, margins=margins, within=self)

@@ -10,6 +10,7 @@ from ...widgets.buttons import flat_button
 from ...widgets.commands import Command, add_shortcut
 from ...widgets.labels import label
 from ...widgets.layouts import row_of
+from ..widgets.max_lines_label import MaxLinesLabel
 from .steps import (
     SENTENCE,
     MovedRow,
@@ -20,6 +21,7 @@ from .steps import (
     Typing,
 )
 
+NUM_LINES = 3
 SELECTING = ("label_mode", "hides_wrapping", "hides_punctuation", "merges_words")
 """Settings that make other cells of the same weights."""
 
@@ -56,8 +58,9 @@ class QuickTour(QFrame):
         self._own_text: str | None = None  # the reader's sentence, until a change is undone
         first = StrongestCell(state), PositionalHead(state), SwitchedOffHeads(state)
         self._all_steps: tuple[TourStep, ...] = *first, self._row, Typing(state)
-        self.text = label("reading", wraps=True)
-        self.text.setTextFormat(Qt.TextFormat.MarkdownText)
+        self.text = MaxLinesLabel("reading", NUM_LINES)
+        self.text.keeps_height = True  # the page below stays in its place
+        self.text.label.setTextFormat(Qt.TextFormat.MarkdownText)
         self.next_button = QPushButton()
         set_role(self.next_button, "primary")
         self.skip_button = flat_button("Skip", "Close the tour. The menu ☰ offers it again.")
@@ -161,9 +164,12 @@ class QuickTour(QFrame):
         steps, is_last = self._steps, self._is_last
         place = min(self.place, len(steps) - 1)
         self.next_button.setText("Learn more" if is_last else steps[place + 1].button)
-        self.skip_button.setText("Done" if is_last else "Skip")  # nothing is left to skip
+        self.skip_button.setText("Done")
+        self.skip_button.setMinimumWidth(self.skip_button.sizeHint().width())  # “Skip” is narrower
+        if not is_last:
+            self.skip_button.setText("Skip")
         self._count.setText(f"{place + 1} of {len(steps)}{'' if is_last else ' · key: Enter'}")
-        self.text.setText(self._step.text())
+        self.text.set_text(self._step.text())
 
 
 QUICK_TOUR_COMMANDS = (

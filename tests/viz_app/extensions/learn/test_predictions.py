@@ -311,7 +311,7 @@ def test_another_sentence_clears_an_answer_that_was_judged(
     rest(qtbot, window)
     assert prediction.chosen is None
     assert not prediction.look.isEnabled()
-    assert not prediction.verdict.isVisible()
+    assert not prediction.verdict.text()
 
 
 @pytest.mark.slow
@@ -375,7 +375,6 @@ def test_a_verdict_goes_when_another_answer_is_chosen(qtbot: QtBot, window: Main
     qtbot.waitUntil(lambda: has_verdict(prediction))
     second.click()
     assert not prediction.verdict.text()
-    assert not prediction.verdict.isVisible()
     prediction.look.click()
     qtbot.waitUntil(lambda: has_verdict(prediction))
 
@@ -387,15 +386,14 @@ def test_return_looks_and_presses_buttons(qtbot: QtBot, window: MainWindow) -> N
     choice = next(iter(prediction.choices.values()))
     choice.setFocus(Qt.FocusReason.TabFocusReason)
     qtbot.keyClick(choice, Qt.Key.Key_Return)
-    assert not prediction.verdict.isVisible(), "nothing is chosen"
+    assert not prediction.verdict.text(), "nothing is chosen"
     choice.click()
     for focused in (choice, prediction.look):
         prediction.refresh()
-        prediction.verdict.hide()
+        prediction.verdict.setText("")
         focused.setFocus(Qt.FocusReason.TabFocusReason)
         qtbot.keyClick(focused, Qt.Key.Key_Return)
         assert has_verdict(prediction)
-        assert prediction.verdict.isVisible()
         assert focused.hasFocus()
     textbook = view.text.textbooks[0]
     textbook.button.setFocus(Qt.FocusReason.TabFocusReason)
