@@ -124,10 +124,16 @@ THEME_COMMANDS: dict[ThemeChoice, Command[Appearance]] = {
 }
 SCALE_COMMANDS = (
     Command[Appearance](
-        "Larger interface", partial(Appearance.step_scale, num_steps=1), keys=("Ctrl++", "Ctrl+=")
-    ),  # with Shift or without, as keyboards differ
+        "Larger interface",
+        partial(Appearance.step_scale, num_steps=1),
+        keys=("Ctrl++",),
+        unlisted_keys=("Ctrl+=",),  # with Shift or without, as keyboards differ
+    ),
     Command[Appearance](
-        "Smaller interface", partial(Appearance.step_scale, num_steps=-1), keys=("Ctrl+-", "Ctrl+_")
+        "Smaller interface",
+        partial(Appearance.step_scale, num_steps=-1),
+        keys=("Ctrl+-",),
+        unlisted_keys=("Ctrl+_",),
     ),
     Command[Appearance](
         "Reset zoom (100%)", partial(Appearance.set_scale, percent=100), keys=("Ctrl+0",)

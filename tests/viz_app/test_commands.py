@@ -42,7 +42,7 @@ def test_the_keys_of_every_command_do_it_from_anywhere_in_the_window(
     with_keys = [entry for entry in window.commands.commands if entry.command.keys]
     assert len(with_keys) > 25
     for entry in with_keys:
-        for key in entry.command.keys:
+        for key in (*entry.command.keys, *entry.command.unlisted_keys):
             done.clear()
             QTest.keySequence(window, QKeySequence(key))
             assert done == [entry.title], key
@@ -62,6 +62,7 @@ def test_both_usual_keys_redo_also_in_the_field_of_the_sentence(
     assert window.state.experiment.heads_off == {head}
     # the standard key for redo has both off screen, but only one of them on most desktops
     assert key in REDO.keys
+    assert key in REDO.shown_keys, "palette and sheet of keys name it"
 
 
 @pytest.mark.heavy

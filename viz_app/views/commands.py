@@ -102,7 +102,8 @@ UNDO = Command[Pages](
 REDO = Command[Pages](
     "Redo",
     lambda pages: pages.sentence.redo() if pages.sentence is not None else None,
-    keys=("Ctrl+Shift+Z", "Ctrl+Y", QKeySequence.StandardKey.Redo),
+    keys=("Ctrl+Shift+Z", "Ctrl+Y"),
+    unlisted_keys=(QKeySequence.StandardKey.Redo,),
     group=SENTENCE,
 )
 RESET = Command[ExperimentState](

@@ -23,8 +23,8 @@ class Command(Generic[PartT_contra]):
     Attributes:
         title: its name in menus and the palette.
         act: performs it. False: there is nothing to do, and a local key tries the next command.
-        keys: work wherever the keyboard focus is, while the part is on the screen. Other ways to
-            type the first key follow it.
+        keys: work wherever the keyboard focus is, while the part is on the screen.
+        unlisted_keys: other ways to type them.
         local_keys: work while the part has the keyboard focus.
         group: heading on the sheet of keys.
         line: text on the sheet, for commands that share a line; empty for the title.
@@ -37,6 +37,7 @@ class Command(Generic[PartT_contra]):
     act: Callable[[PartT_contra], object]
     _: KW_ONLY
     keys: tuple[Key, ...] = ()
+    unlisted_keys: tuple[Key, ...] = ()
     local_keys: tuple[str, ...] = ()
     group: str = "Window"
     line: str = ""
@@ -46,8 +47,8 @@ class Command(Generic[PartT_contra]):
 
     @property
     def shown_keys(self) -> str:
-        """The first key, and the local ones, named as in `keys_text`; empty if there is none."""
-        return keys_text((*self.keys[:1], *self.local_keys))
+        """The keys, named as in `keys_text`; empty if there is none."""
+        return keys_text((*self.keys, *self.local_keys))
 
     def tip_with_keys(self, text: str = "") -> str:
         """A tool tip: this text, or the title, and the keys."""
@@ -125,8 +126,9 @@ class CommandRegistry:
         index = listed.index(after) + 1 if after in listed else len(listed)
         self.commands[index:index] = bound
         for bound_command in bound:
-            if bound_command.command.keys:
-                add_shortcut(widget or self._window, bound_command, bound_command.command.keys)
+            command = bound_command.command
+            if keys := (*command.keys, *command.unlisted_keys):
+                add_shortcut(widget or self._window, bound_command, keys)
         return bound
 
     def run(self, title: str) -> None:

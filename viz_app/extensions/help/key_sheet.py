@@ -19,7 +19,7 @@ def key_lines(commands: Iterable[Command[Any]]) -> list[tuple[str, list[tuple[st
     """The sheet of keys: keys and actions by group; commands with the same text share a line."""
     groups: dict[str, dict[str, list[Key]]] = {}
     for command in commands:
-        if keys := (*command.keys[:1], *command.local_keys):
+        if keys := (*command.keys, *command.local_keys):
             line = command.line or command.title.removesuffix("…").partition(" (")[0]
             groups.setdefault(command.group, {}).setdefault(line, []).extend(keys)
     return [

@@ -227,7 +227,7 @@ class LearnPage(QWidget):
             )
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """A small page cuts the names of chapters."""
+        """A small page has its chapters' names in several lines."""
         super().resizeEvent(event)
         # Folded: the chapters need the height, unless a narrow page scrolls as a whole.
         self.sentence.fit(0, self.height() if self.width() < scaled(STACKED + NARROW_WIDTH) else 0)
@@ -275,13 +275,13 @@ class LearnPage(QWidget):
             self.open_chapter(self._place)
 
 
-WIDTH, NARROW_WIDTH = 238, 140
+WIDTH, NARROW_WIDTH = 238, 168
 AROUND_NAME = 42
 """Width of margins and the scroll bar beside the names of chapters."""
 
 
 class ChapterList(QFrame):
-    """A button for each chapter and, below them, each lesson; a narrow list cuts their names.
+    """A button for each chapter and, below them, each lesson; a narrow list wraps their names.
 
     Attributes:
         buttons: in the order of the chapters.
@@ -374,7 +374,7 @@ class ChapterList(QFrame):
         return super().eventFilter(watched, event)
 
     def set_narrow(self, is_narrow: bool) -> None:
-        """Cuts long names, or shows them in full."""
+        """Shows long names in several lines, or in one."""
         self.setFixedWidth(scaled(NARROW_WIDTH if is_narrow else WIDTH))
         self._name_buttons()
 
@@ -391,7 +391,7 @@ class ChapterList(QFrame):
         for number, (button, chapter) in enumerate(
             zip(self.buttons, self._chapters, strict=True), start=1
         ):
-            self._name(button, f"{number}  {chapter.title}")
+            self._name(button, chapter.title, f"{number}  ")
             button.setToolTip(chapter.title)
             button.setAccessibleName(f"Chapter {number}: {chapter.title}")
         for button in self.lesson_buttons:
@@ -401,11 +401,24 @@ class ChapterList(QFrame):
             button.setAccessibleName(f"Lesson: {title}")
         self._lessons_heading.setVisible(bool(self.lesson_buttons))
 
-    def _name(self, button: QPushButton, name: str) -> None:
-        """Shows as much of a name as has room, also in the bold letters of an open chapter."""
+    def _name(self, button: QPushButton, name: str, number: str = "") -> None:
+        """Shows a name in as many lines as it needs, also in the bold letters of an open chapter.
+
+        The lines begin below each other, after the number; a button does not wrap by itself.
+        """
         button.ensurePolished()
         font = button.font()
         font.setBold(button.isCheckable())
+        metrics = QFontMetrics(font)
+        indent = " " * round(metrics.horizontalAdvance(number) / metrics.horizontalAdvance(" "))
         room = self.maximumWidth() - scaled(AROUND_NAME)
-        elide = Qt.TextElideMode.ElideRight
-        button.setText(QFontMetrics(font).elidedText(name, elide, room))
+        lines = [number]
+        for word in name.split():
+            longer = lines[-1] + word
+            if lines[-1] != number:
+                longer = f"{lines[-1]} {word}"
+                if metrics.horizontalAdvance(longer) > room:
+                    longer = indent + word
+                    lines.append("")
+            lines[-1] = metrics.elidedText(longer, Qt.TextElideMode.ElideRight, room)
+        button.setText("\n".join(lines))
