@@ -13,6 +13,8 @@ ROWS = Part("augenmerk.viz_app.extensions.rows.part:RowsPart", order=12)
 WEIGHTS = Part("augenmerk.viz_app.extensions.weights.part:WeightsPart", order=13)
 EFFECT_OF_CHANGES = Part("augenmerk.viz_app.extensions.words.effect_part:EffectPart", order=15)
 CORRECTIONS = Part("augenmerk.viz_app.extensions.words.corrections_part:CorrectionsPart", order=16)
+OVERLONG = Part("augenmerk.viz_app.extensions.words.overlong_part:OverlongPart", order=17)
+LEFT_OUT = Part("augenmerk.viz_app.extensions.words.left_out_part:LeftOutPart", order=18)
 PRESENTATION = Part(
     "augenmerk.viz_app.extensions.presentation.presentation:PresentationPart", order=20
 )

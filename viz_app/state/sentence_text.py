@@ -5,7 +5,7 @@ No Qt.
 
 import difflib
 import unicodedata
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TypeVar
@@ -115,20 +115,6 @@ def respelled_spans(translation: Translation) -> dict[Span, RespelledWord]:
     return (
         _spans_of(translation.coverage.respelled_words, translation) if translation.coverage else {}
     )
-
-
-def left_out_spans(result: ExperimentResult, words: Collection[Word]) -> dict[Span, Word]:
-    """Spans in the typed text of some changed source words; replacements are left out."""
-    spans = word_spans(result.original)
-    original = result.original
-    changed = result.changed
-    typed = dict(zip(original.source_places, original.source_words, strict=True))
-    left_out = {}
-    for position, word in zip(changed.source_places, changed.source_words, strict=True):
-        old = typed.get(position)
-        if word in words and old in spans and old.text == word.text:
-            left_out[spans[old]] = word
-    return left_out
 
 
 def word_spans(translation: Translation) -> dict[Word, Span]:

@@ -3,7 +3,6 @@ tabs.
 """
 
 from collections.abc import Callable
-from functools import partial
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QHideEvent, QKeyEvent, QPainter, QPaintEvent, QResizeEvent, QShowEvent
@@ -11,7 +10,6 @@ from PySide6.QtWidgets import QPushButton, QSplitter, QWidget
 
 from ..preferences import Preferences
 from ..state.experiment_editor import edit_text, open_experiment
-from ..state.experiment_state import RequestState
 from ..state.map_view_settings import MapViewSettings
 from ..state.number_table import NumberTable
 from ..theme import GAP, current_theme, scaled
@@ -25,7 +23,6 @@ from ..widgets.commands import BoundCommand, Command, run_by_key
 from ..widgets.dialogs import show_failure
 from ..widgets.labels import EmptyState
 from ..widgets.layouts import column_of, set_visible
-from ..worker.explaining import LeftOutWordsJob
 from ..worker.inference import ExperimentController, Failure
 
 OVERLAY_OPACITY = 0.6
@@ -65,7 +62,7 @@ class TranslatePage(QWidget):
         self.controller, self.analysis = controller, analysis
         self.state = controller.state
         self.sentence = SentencePanel(self.state)
-        self.sentence.read_with(controller)
+        self.sentence.controller = controller
         self.heads = AllHeadsPanel(self.state)
         self.head = HeadPanel(self.state)
         self.arrangement = Arrangement(self.heads, self.head, self.analysis, preferences)
@@ -85,7 +82,6 @@ class TranslatePage(QWidget):
         self._overlays = [
             DimmingOverlay(part) for part in (*of_the_result, self.heads, self.head, self.analysis)
         ]
-        self._left_out = RequestState()
         self._connect()
         self.show_message("")
 
@@ -182,7 +178,6 @@ class TranslatePage(QWidget):
         state.request.changed.connect(self._say_translating)
         state.experiment_cancelled.connect(self._on_cancelled)
         state.result_changed.connect(self._show_result)
-        state.result_changed.connect(self._mark_left_out)
         state.model_changed.connect(self._show_whether_outdated)
         self.controller.failed.connect(self._on_failed)
 
@@ -199,13 +194,6 @@ class TranslatePage(QWidget):
             self.state.ask_again()
         else:
             self.state.submit(edit_text(text))
-
-    def _mark_left_out(self) -> None:
-        """Asks which source words the translation left out, and marks them."""
-        result = self.state.current
-        if result is not None and not self.sentence.marks.knows_left_out(result):
-            mark = partial(self.sentence.mark_left_out, result)
-            self.controller.ask(LeftOutWordsJob(result.changed), self._left_out, mark)
 
     def _show_result(self) -> None:
         self._show_whether_outdated()

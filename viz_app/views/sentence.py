@@ -1,32 +1,29 @@
 """The sentence, its translation, the changes, and notes about them."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Mapping
 from functools import partial
 
 from PySide6.QtCore import QEvent, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QGuiApplication, QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QSizePolicy, QWidget
 
-from augenmerk.core.maps.left_out import left_out_note
 from augenmerk.core.quantities import duration, number
 from augenmerk.core.text.languages import a_sentence_in, with_code
-from augenmerk.core.text.phrases import PHRASES, phrase
+from augenmerk.core.text.phrases import PHRASES
 from augenmerk.core.translation.experiment import GivenTarget
-from augenmerk.core.translation.result import OTHER_TEXT, ExperimentResult, Translation, Word
-from augenmerk.core.translation.typed_text import room_for_source
+from augenmerk.core.translation.result import OTHER_TEXT, ExperimentResult, Translation
 
 from ..state.experiment_editor import redo, set_output, undo
-from ..state.experiment_state import ExperimentState, RequestState
+from ..state.experiment_state import ExperimentState
 from ..state.languages import language_names, language_of, target_code
 from ..state.map_view import MARKS
 from ..state.marks import key_shares
 from ..state.sentence_text import (
     MAX_CHARACTERS,
+    Span,
     edited_spans,
-    end_span,
     ignored_span,
     left_out,
-    left_out_spans,
     new_spans,
     not_shown,
     rare_spans,
@@ -39,7 +36,6 @@ from ..widgets.buttons import ChoiceMenu, MenuButton, flat_button
 from ..widgets.labels import ElidingLabel, label, show_text
 from ..widgets.layouts import LinesScrollArea, column_of, row_of, set_visible
 from ..worker.inference import ExperimentController
-from ..worker.jobs import ReadingJob
 from .chips import InterventionChips, ShownMapsSwitch, WordChips
 from .sentence_input import NUM_LINES, SentenceInput, SentenceMarks, TargetLine
 
@@ -54,8 +50,6 @@ EDIT_TIP = (
 )
 BUSY = "translating…"
 WIDEST_FACTS = "of the original: −00.00 → −00.00"
-MANY_LEFT_OUT = 3
-"""Left out words that are reported, as most of a long sentence may be missing."""
 LEAST_CHIPS_WIDTH = 200
 
 
@@ -115,44 +109,12 @@ class SentencePanel(QFrame):
         messages = self.note, self.coverage_notice, self.original_line
         self.interventions = InterventionChips(state, *messages, undo=self.undo)
         self.controller: ExperimentController | None = None
-        self._reading = RequestState()
         self.requested_text = self.offered_text = ""
         self.undo_before: Callable[[], object] = lambda: None
         self.other_way: Callable[[], str] = lambda: ""
         self.rows = SentenceRows(self)  # places all of the above
         self._connect()
         self._show_result()
-
-    def read_with(self, controller: ExperimentController) -> None:
-        """Marks, as the text is typed, what the model has no room for."""
-        self.controller = controller
-        self.input.textChanged.connect(self._read)
-
-    def _read(self) -> None:
-        text, model = self.input.text, self.state.model
-        self.notes.say_ignored("")
-        # a character has two tokens at most, one of them the mark of a word
-        if (
-            self.controller is not None
-            and model is not None
-            and 2 * len(text) > room_for_source(model.run)
-        ):
-            self.controller.ask(ReadingJob(text), self._reading, partial(self._show_ignored, text))
-
-    def _show_ignored(self, text: str, ignored: str) -> None:
-        """Strikes the end that the model will not read, until the result does that."""
-        latest = self.state.latest
-        is_answered = latest is not None and latest.experiment.source_text == text
-        if text == self.input.text and ignored and self.state.model and not is_answered:
-            self.input.marker.mark(SentenceMarks(ignored=end_span(text, ignored)))
-            room = room_for_source(self.state.model.run)
-            self.notes.say_ignored(phrase("reads_up_to", room=room))
-
-    def mark_left_out(self, result: ExperimentResult, words: Collection[Word]) -> None:
-        """Marks source words that this result's translation left out, and says so if many are."""
-        self.marks.mark_left_out(result, words)
-        if len(words) >= MANY_LEFT_OUT:
-            self.notes.say_left_out(result, len(words))
 
     def start_editing(self) -> None:
         """Makes the translation editable."""
@@ -311,12 +273,12 @@ class SourceMarks:
 
     def __init__(self, state: ExperimentState, field: SentenceInput) -> None:
         self._state, self._field = state, field
-        self._left_out: tuple[ExperimentResult | None, Collection[Word]] = None, ()
+        self._pale: tuple[ExperimentResult | None, Mapping[Span, str]] = None, {}
         for name in MARKS:
             getattr(state.selection.events, name).connect(self.shade, max_args=0)
 
     def mark(self) -> None:
-        """Marks unknown, rare, respelled, edited and left out words, and an ignored end."""
+        """Marks unknown, rare, respelled, edited and pale words, and an ignored end."""
         result = self._of_text(self._state.latest)
         if result is not None:
             rare = {
@@ -328,21 +290,18 @@ class SourceMarks:
             }
             unknown = unknown_spans(result.original)
             ignored = ignored_span(result.changed)
-            left_out_words = left_out_spans(
-                result, self._left_out[1] if self.knows_left_out(result) else ()
-            )
-            pale = {span: left_out_note(word.text) for span, word in left_out_words.items()}
+            pale = self._pale[1] if self.has_pale_words(result) else {}
             self._field.marker.mark(
                 SentenceMarks(unknown, ignored, rare, respelled, edited_spans(result), pale)
             )
 
-    def knows_left_out(self, result: ExperimentResult) -> bool:
-        """Whether the words that this result's translation left out are known."""
-        return self._left_out[0] is result
+    def has_pale_words(self, result: ExperimentResult) -> bool:
+        """Whether `show_pale` was called for this result."""
+        return self._pale[0] is result
 
-    def mark_left_out(self, result: ExperimentResult, words: Collection[Word]) -> None:
-        """Marks source words that this result's translation left out."""
-        self._left_out = result, words
+    def show_pale(self, result: ExperimentResult, words: Mapping[Span, str]) -> None:
+        """Shows words of this result's text pale, with these tool tips."""
+        self._pale = result, words
         self.mark()
 
     def shade(self) -> None:
@@ -481,8 +440,8 @@ class SentenceNotes:
         self.label = ElidingLabel("warm")
         self._state, self._source, self._target = state, source, target
         self._left_out: dict[SentenceInput, str] = {}
-        self._plain = self._ignored = ""
-        self._left_out_words: tuple[ExperimentResult | None, str] = None, ""
+        self._plain = self._of_typed_text = ""
+        self._of_result: tuple[ExperimentResult | None, str] = None, ""
         for field in (source, target):
             field.shortened.connect(partial(self._on_shortened, field))
             field.textChanged.connect(partial(self._on_text_changed, field))
@@ -493,16 +452,15 @@ class SentenceNotes:
         """A notice that is not a warning: it is shown in quiet colours."""
         self._plain = notice
 
-    def say_ignored(self, note: str) -> None:
-        """A note on the end of the typed text, until its result has a better one; empty: none."""
-        if note != self._ignored:
-            self._ignored = note
+    def say_of_typed_text(self, note: str) -> None:
+        """A note on the typed text, until its result has a better one; empty: none."""
+        if note != self._of_typed_text:
+            self._of_typed_text = note
             self._say()
 
-    def say_left_out(self, result: ExperimentResult, num_words: int) -> None:
-        """Says how many words this result's translation left out."""
-        note = f"The translation probably left out {num_words} words, which are pale."
-        self._left_out_words = result, note
+    def say_of_result(self, result: ExperimentResult, note: str) -> None:
+        """A note on this result, after its own."""
+        self._of_result = result, note
         self._say()
 
     def _on_shortened(self, field: SentenceInput, num_characters: int) -> None:
@@ -528,14 +486,14 @@ class SentenceNotes:
         problem = state.request.problem if state.result is not None else ""
         # `CoverageNotice` or `WithheldNotice` shows the hint
         notes = () if latest is None else (note for note in latest.notes if note != latest.hint)
-        result, left_out_words = self._left_out_words
+        result, note_of_result = self._of_result
         if latest is not None and state.current is result:
-            notes = (*notes, left_out_words)
+            notes = (*notes, note_of_result)
         said = (problem,) if problem else notes
         if state.latest is not None and state.latest.experiment.source_text == self._source.text:
-            self._ignored = ""
-        elif self._ignored:
-            said = (self._ignored,)
+            self._of_typed_text = ""
+        elif self._of_typed_text:
+            said = (self._of_typed_text,)
         text = " ".join(filter(None, [*self._left_out.values(), *said, state.notice]))
         role = "muted" if text and text == self._plain else "warm"
         if self.label.property("role") != role:

@@ -12,7 +12,6 @@ from augenmerk.core.maps.model_pass import Pass
 from augenmerk.core.maps.roles import read_sample_roles
 from augenmerk.core.maps.trace import Trace
 from augenmerk.core.translation.result import ExperimentResult, Translation
-from augenmerk.core.translation.typed_text import encode_source
 
 from ..state.experiment_state import ExperimentRequest, Progress
 from ..state.model_info import ModelInfo
@@ -149,19 +148,6 @@ class MeasureJob(TranslationJob):
             model_pass.check_stop()
             maps[kind] = measure_maps(model_pass, self.measure, kind)
         return MeasuredMaps(self.translation, self.measure, maps)
-
-
-@dataclass(frozen=True)
-class ReadingJob(Job):
-    """Reads a typed text without translating it."""
-
-    text: str
-    scope: ClassVar[JobScope] = "model"
-
-    def run(self, translator: OpenTranslator, progress: Tell, should_stop: ShouldStop) -> str:
-        """See `Job.run`. The end of the text that the model has no room for."""
-        codec = translator.checkpoint.codecs.source
-        return encode_source(self.text, codec, translator.run_config).ignored_text
 
 
 class TraceJob(TranslationJob):

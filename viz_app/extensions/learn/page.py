@@ -87,7 +87,7 @@ class LearnPage(QWidget):
         self.chapters: tuple[Chapter, ...] = read_chapters(self._language)
         self.own = OwnSentence(self.state, window_state)
         self.sentence = SentencePanel(self.state)
-        self.sentence.read_with(self.controller)
+        self.sentence.controller = self.controller
         self.sentence.interventions.hint.setText(HINT_WITHOUT_HEADS)
         self.sentence.input.show_text(self.own.text)
         self.use_button = flat_button(USE, "")

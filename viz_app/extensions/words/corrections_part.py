@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from functools import partial
-from typing import Any
 
 from augenmerk.core.translation.result import Translation
 
@@ -12,28 +11,10 @@ from ...theme import set_role
 from ...views.sentence import SentencePanel
 from ...widgets.buttons import flat_button
 from ...widgets.layouts import set_visible
-from ...window_part import WindowPart
 from .corrections import CorrectionsJob, with_case_of
+from .sentence_part import SentencePart
 
 TIP = "Replace words that the training data lacks by known ones"
-
-
-class CorrectionsPart(WindowPart):
-    """Offers corrections on each page that has a sentence.
-
-    Attributes:
-        offers: by page.
-    """
-
-    def __init__(self, window: Any) -> None:
-        super().__init__(window)
-        self.offers = {window.translate_page.sentence: Offer(window.translate_page.sentence)}
-        window.pages.shown.connect(self._offer)
-
-    def _offer(self) -> None:
-        panel = self.window.pages.sentence
-        if panel is not None and panel not in self.offers:
-            self.offers[panel] = Offer(panel)
 
 
 class Offer:
@@ -86,3 +67,9 @@ class Offer:
 
     def _correct(self) -> None:
         self._panel.input.set_text(self._corrected)
+
+
+class CorrectionsPart(SentencePart[Offer]):
+    """Offers corrections on each page that has a sentence."""
+
+    make = Offer

@@ -100,7 +100,7 @@ def test_hardly_any_word_of_the_corpus_that_training_lacked_has_a_correction(
 
 def offer_of(window: MainWindow) -> Offer:
     part = next(part for part in window.parts if isinstance(part, CorrectionsPart))
-    return part.offers[window.translate_page.sentence]
+    return part.added[window.translate_page.sentence]
 
 
 @pytest.mark.heavy

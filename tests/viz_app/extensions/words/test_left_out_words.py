@@ -8,11 +8,11 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from augenmerk.core.translation.experiment import SourceWordRemoved, SourceWordReplaced
+from augenmerk.viz_app.extensions.words.left_out_part import LeftOutWordsJob
 from augenmerk.viz_app.main_window import MainWindow
 from augenmerk.viz_app.state.experiment_editor import intervene, undo
 from augenmerk.viz_app.state.sentence_text import Span
 from augenmerk.viz_app.theme import current_theme
-from augenmerk.viz_app.worker.explaining import LeftOutWordsJob
 from augenmerk.viz_app.worker.jobs import OpenTranslator
 from tests.conftest import open_once
 from tests.viz_app.conftest import MakeWindow
@@ -35,7 +35,7 @@ def wait_until_checked(qtbot: QtBot, window: MainWindow) -> None:
         lambda: (
             page.state.current is not None
             and page.state.current.experiment == page.state.experiment
-            and page.sentence.marks.knows_left_out(page.state.current)
+            and page.sentence.marks.has_pale_words(page.state.current)
         )
     )
 
