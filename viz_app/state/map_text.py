@@ -17,7 +17,7 @@ from augenmerk.core.translation.experiment import Experiment, factors_of
 from .experiment_state import ExperimentState
 from .head_roles import role_in_words
 from .map_drawings import DRAWINGS, DrawingName
-from .map_source import hides_nothing, top_value
+from .map_source import FAINT_SHARE, hides_nothing, top_value, usual_largest
 from .map_view import NO_MARKS, SHORTENED, Band, MapView, Pair, scaling_text
 from .map_view_settings import ShownMaps
 from .marks import experiment_of_marks, marks_of_large_map, query_sum
@@ -135,16 +135,13 @@ def drawing_note(state: ExperimentState) -> str:
     )
 
 
-PALE_SHARE = 0.2
-
-
 def scale_note(state: ExperimentState) -> str:
-    """One sentence if the scale leaves all of the large map near its first colour; else empty."""
+    """One sentence if the scale leaves most of the large map near its first colour; else empty."""
     view, head = state.maps.view(), state.selection.head
     if view is None or state.settings.scale == "own" or not view.weights.size:
         return ""
-    largest = np.nan_to_num(np.abs(view.weights)).max(initial=0)
-    if not 0 < largest < PALE_SHARE * top_value(state.maps, head, view.weights):
+    usual = usual_largest(view.weights).item()
+    if not 0 < usual < FAINT_SHARE * top_value(state.maps, head, view.weights):
         return ""
     return "This map is faint on the present scale."
 
