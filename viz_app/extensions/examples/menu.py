@@ -105,6 +105,9 @@ class ExamplesMenu(MenuButton):
         self._sentences: tuple[str, ...] = ()
         self._is_bundled: bool | None = None
         self._shown: Example | None = None
+        self._kind: tuple[bool, str] | None = None
+        self._own_texts: dict[tuple[bool, str] | None, str] = {}
+        self._offered_texts: set[str] = set()
         panel.rows.add_beside_field(self)
         panel.other_way = lambda: "choose an example" if self.isEnabled() else ""
         if self._state.model is None:
@@ -158,12 +161,28 @@ class ExamplesMenu(MenuButton):
         self._state.selection.pinned = cell_of(translation, example)
 
     def _on_model(self, model: ModelInfo) -> None:
+        self._restore_own_text((model.run.is_copy_task, language_names(model.run)[0]))
         if model.run.is_copy_task:
             self._offer(copy_examples(model.run.data.copy_symbols))
         else:
             self._offer(
                 example_sentences() if language_names(model.run)[0] == EXAMPLES_LANGUAGE else ()
             )
+
+    def _restore_own_text(self, kind: tuple[bool, str]) -> None:
+        """Shows the last sentence for models of this kind again after those of another kind.
+
+        It also replaces a sentence that came with the model before.
+        """
+        text, panel = self._state.experiment.source_text, self._panel
+        is_offered = text in self._offered_texts
+        if self._kind is not None and not is_offered:
+            self._own_texts[self._kind] = text
+        self._offered_texts.add(panel.offered_text)
+        own = self._own_texts.get(kind, text)
+        if (is_offered or kind != self._kind) and own != text and self._field.is_committed:
+            self._state.prepare_text(own)
+        self._kind = kind
 
     def _offer(self, sentences: tuple[str, ...]) -> None:
         """Offers other examples.

@@ -14,7 +14,7 @@ from augenmerk.core.resources import bundled_model_path, example_sentences
 from augenmerk.core.translation.experiment import Experiment, ForcedToken, HeadScaled
 from augenmerk.viz_app.extensions.examples.gallery import gallery
 from augenmerk.viz_app.extensions.examples.menu import ExamplesMenu
-from augenmerk.viz_app.state.experiment_editor import intervene, open_experiment, undo
+from augenmerk.viz_app.state.experiment_editor import edit_text, intervene, open_experiment, undo
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.model_info import ModelInfo
 from augenmerk.viz_app.theme import Theme
@@ -50,8 +50,47 @@ def test_an_untouched_example_gives_way_to_one_of_the_next_model(
     assert state.experiment.source_text.split()[0] == "1"
     assert panel.input.placeholderText() == "Type numbers separated by spaces"
     state.submit(open_experiment(Experiment("1 2 2 2")), asks=False)
-    state.begin_model(MODEL)
+    state.begin_model(replace(COPY, path=Path("other.safetensors")))
     assert state.experiment.source_text == "1 2 2 2", "what somebody typed stays"
+
+
+@pytest.mark.parametrize("typed", ["", "1 2 2 2"])
+def test_the_own_sentence_returns_after_models_of_another_task_were_tried(
+    qtbot: QtBot, theme: Theme, state: ExperimentState, typed: str
+) -> None:
+    own, probes = "Ein eigener Satz.", ("7 7 7 1 2", "3 3 3 1 2")
+    panel = SentencePanel(state)
+    qtbot.addWidget(panel)
+    ExamplesMenu(panel)
+    state.begin_model(MODEL)
+    state.submit(edit_text(own), asks=False)
+    for probe in probes:  # as `MainWindow.try_model` does
+        panel.offered_text = probe
+        state.begin_model(COPY)
+        state.submit(open_experiment(Experiment(probe)), asks=False)
+    if typed:
+        state.submit(edit_text(typed), asks=False)
+    state.begin_model(MODEL)
+    assert state.experiment.source_text == own
+    state.begin_model(COPY)
+    assert state.experiment.source_text == (typed or own)
+    state.submit(undo, asks=False)
+    assert state.experiment.source_text in (own, *probes), "nothing is lost"
+
+
+def test_the_own_sentence_returns_after_a_sentence_came_with_a_model_of_its_language(
+    qtbot: QtBot, theme: Theme, state: ExperimentState
+) -> None:
+    panel = SentencePanel(state)
+    qtbot.addWidget(panel)
+    ExamplesMenu(panel)
+    state.begin_model(MODEL)
+    state.submit(edit_text("Ein eigener Satz."), asks=False)
+    panel.offered_text = "Zwei Hunde."
+    state.begin_model(replace(MODEL, path=Path("trained.safetensors")))
+    state.submit(open_experiment(Experiment("Zwei Hunde.")), asks=False)
+    state.begin_model(MODEL)
+    assert state.experiment.source_text == "Ein eigener Satz."
 
 
 def test_a_sentence_that_came_with_a_model_gives_way_to_one_of_the_next(
