@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QTextDocument, QTextLayout
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QLabel
 from pytestqt.qtbot import QtBot
@@ -22,7 +23,7 @@ from augenmerk.viz_app.extensions.presentation.presentation import (
     Presentation,
     scale_for,
 )
-from augenmerk.viz_app.extensions.presentation.texts import scene_text
+from augenmerk.viz_app.extensions.presentation.texts import scene_text, sentence_pair
 from augenmerk.viz_app.extensions.tabs.compare.view import CompareTab
 from augenmerk.viz_app.extensions.tabs.heads.state import SampleChoice, read_sample
 from augenmerk.viz_app.extensions.tabs.heads.view import HeadsTab
@@ -34,6 +35,7 @@ from augenmerk.viz_app.state import map_text
 from augenmerk.viz_app.state.experiment_editor import edit_text, intervene
 from augenmerk.viz_app.state.map_view import Pair, Pointer, PointerStyle
 from augenmerk.viz_app.state.marks import marks_of_heads
+from augenmerk.viz_app.state.sentence_text import is_right_to_left
 from augenmerk.viz_app.theme import Theme, current_theme
 from augenmerk.viz_app.views.sentence import BUSY
 from augenmerk.viz_app.widgets.layouts import ContentHeightScrollArea, VerticalScrollArea
@@ -398,7 +400,7 @@ def test_a_presented_chapter_shows_its_sentence_its_translation_and_changes(
     shown, learn = presentation_of(window), learn_page_of(window)
     assert learn is not None
     qtbot.waitUntil(
-        lambda: learn.view is not None and "Ein Hund schläft. → " in shown.target.text()
+        lambda: learn.view is not None and "Ein Hund schläft.\u2069 → " in shown.target.text()
     )
     before = shown.target.text()
     assert not shown.changes.isVisible()
@@ -864,6 +866,32 @@ def test_twenty_rows_are_all_in_sight_in_presented_tabs(
     qtbot.waitUntil(lambda: all(area.verticalScrollBar().maximum() == 0 for area in areas))
     assert not tab.explanation.isVisible()
     presentation_of(window).end()
+
+
+@pytest.mark.parametrize(
+    ("source", "target"),
+    [("אדם עומד", "a man stands"), ("ein mann steht", "رجل يقف"), ("אדם עומד", "رجل يقف")],
+)
+def test_a_sentence_is_left_of_its_translation_whatever_their_directions(
+    theme: Theme, source: str, target: str
+) -> None:
+    document = QTextDocument()
+    document.setHtml(sentence_pair(source, target))
+    text = document.toPlainText()
+    layout = QTextLayout(text)
+    layout.beginLayout()
+    line = layout.createLine()
+    layout.endLayout()
+
+    def places(part: str) -> list[float]:
+        start = text.index(part)
+        return [float(line.cursorToX(start + index)[0]) for index in range(1, len(part))]  # type: ignore[index]
+
+    arrow = float(line.cursorToX(text.index("→"))[0])  # type: ignore[index]
+    assert max(places(source)) <= arrow <= min(places(target))
+    for part in (source, target):
+        is_falling = places(part) == sorted(places(part), reverse=True)
+        assert is_falling == is_right_to_left(part)
 
 
 def test_the_choices_of_a_computed_question_stand_below_it(theme: Theme) -> None:

@@ -98,8 +98,8 @@ def _(result: ExperimentResult) -> str:
         changed,
         lambda limits: [
             _source(changed),
-            f'<p><span class="s">original</span> {_word_list(result.original, limits.words)}</p>',
-            f'<p><span class="s">changed</span> {_word_list(changed, limits.words, added)}</p>',
+            f'<p><span class="s">original</span> <bdi>{_word_list(result.original, limits.words)}</bdi></p>',
+            f'<p><span class="s">changed</span> <bdi>{_word_list(changed, limits.words, added)}</bdi></p>',
             f'<p class="s">{escaped(interventions)}</p>',
             *_notes(changed),
         ],
@@ -107,12 +107,12 @@ def _(result: ExperimentResult) -> str:
 
 
 def _source(translation: Translation) -> str:
-    return f"<p>{escaped(translation.source_text)}</p>"
+    return f'<p dir="auto">{escaped(translation.source_text)}</p>'
 
 
 def _words(translation: Translation, num_words: int) -> str:
     return (
-        f'<p>{_word_list(translation, num_words)}<span class="s">log-probability '
+        f'<p><bdi>{_word_list(translation, num_words)}</bdi><span class="s">log-probability '
         f"{_signed(translation.log_probability, '.2f')}</span></p>"
     )
 

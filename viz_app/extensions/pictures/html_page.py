@@ -44,6 +44,7 @@ from ...state.sentence_text import visible
 from .legend import MARK_MEANINGS, marks_note, meaning_of_colors
 from .map_svg import map_svg
 from .page_parts import (
+    DIRECTION_STYLE,
     SCRIPTS,
     cell_colors,
     changes_in_words,
@@ -148,7 +149,7 @@ def _page(title: str, body: str) -> str:
     parts = {
         "POLICY": page_policy(SCRIPTS),
         "TITLE": html.escape(one_line(title)),
-        "STYLE": palette_style() + part("page.css") + part("scene.css"),
+        "STYLE": palette_style() + DIRECTION_STYLE + part("page.css") + part("scene.css"),
         "SCRIPTLESS": SCRIPTLESS,
         "BODY": body,
         "COLORS": json_in_page(cell_colors()),

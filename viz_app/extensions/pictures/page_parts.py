@@ -97,6 +97,12 @@ def cell_colors() -> dict[str, Any]:
     return colors_by_theme
 
 
+DIRECTION_STYLE = (
+    "p, li, h1, h2, h3, blockquote, dd, td, th, figcaption { unicode-bidi: plaintext; }\n"
+)
+"""Each text runs in the direction of its first letter: Arabic and Hebrew from right to left."""
+
+
 def palette_style() -> str:
     """The colours of both themes as variables; light without the attribute `data-theme` of the
     root.

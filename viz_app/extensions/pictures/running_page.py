@@ -52,6 +52,7 @@ from ..help.glossary import glossary
 from .legend import MARK_MEANINGS
 from .page_lesson import PageLesson, lesson_style
 from .page_parts import (
+    DIRECTION_STYLE,
     PARTS,
     SCRIPTS,
     WORKERS,
@@ -141,6 +142,7 @@ def running_page_html(
             one_line(f"Augenmerk · {lesson.title if lesson is not None else name}")
         ),
         "STYLE": palette_style()
+        + DIRECTION_STYLE
         + part("running.css")
         + (lesson_style() if lesson is not None else ""),
         "MODEL": html.escape(f"{one_line(name)} · {packed.num_parameters:,} parameters"),

@@ -20,7 +20,7 @@ from augenmerk.core.storage import write_text
 from ...heatmap.drawing import Drawing
 from ...state.map_view import Band
 from .map_svg import escaped, map_svg, svg_height
-from .page_parts import page_policy
+from .page_parts import DIRECTION_STYLE, page_policy
 from .printed_maps import PRINT_COLORS
 from .scene_notes import NO_WORDS, OutlinedText
 
@@ -177,7 +177,7 @@ def sheet_html(title: str, scenes: Sequence[SheetScene], sheet: Sheet) -> str:
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"{page_policy()}\n<title>{heading}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<h1>{heading}</h1>\n{name}"
+        f"{page_policy()}\n<title>{heading}</title>\n<style>{DIRECTION_STYLE}{STYLE}</style>\n</head>\n<body>\n<h1>{heading}</h1>\n{name}"
         f'<input type="checkbox" id="numbers"{checked}> <label for="numbers">Numbers in the maps</label>\n'
         f"{parts}</body>\n</html>\n"
     )

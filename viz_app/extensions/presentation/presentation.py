@@ -4,7 +4,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from html import escape
 from math import ceil
 from typing import Any
 
@@ -34,7 +33,7 @@ from ...window_part import WindowPart
 from .borrowed import Borrowed
 from .change_labels import ChangeLabels
 from .pointer import POINTER_COMMANDS
-from .texts import caption_with_pointer, marked_translation, scene_text
+from .texts import caption_with_pointer, marked_translation, scene_text, sentence_pair
 from .window_before import WindowBefore
 
 LINES_PER_SCREEN, LETTERS_PER_SCREEN = 40, 53
@@ -316,8 +315,7 @@ class Presentation(QWidget):
         )
         # above the view, in one line with the sentence
         if shown is not None and not view.is_about_sentence:
-            color = current_theme().palette.muted
-            marked = f'<span style="color: {color}">{escape(shown.experiment.source_text)} → </span>{marked}'
+            marked = sentence_pair(shown.experiment.source_text, marked)
         busy = (
             f' <span style="color: {current_theme().palette.accent}">{BUSY}</span>'
             if self._is_busy

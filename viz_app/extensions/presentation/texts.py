@@ -9,6 +9,8 @@ from ...state.marks import pointed_word
 from ...theme import current_theme
 from ..widgets.changed_words import changed_pieces
 
+FIRST_STRONG_ISOLATE, POP_ISOLATE = "\u2068", "\u2069"
+
 
 def scene_text(heading: str, text: str, question: str, answer: str) -> str:
     """The words of a scene as rich text."""
@@ -40,6 +42,18 @@ def caption_with_pointer(state: ExperimentState, caption: str) -> str | None:
     colors = current_theme().palette
     style = f"background: {colors.pointer}; color: {colors.panel};"
     return "<br>".join((f'<span style="{style}">{escape(title)}</span>', *map(escape, rest)))
+
+
+def sentence_pair(source_text: str, marked: str) -> str:
+    """A sentence and its translation in one line, as rich text.
+
+    Each is isolated: one that is written from right to left leaves the other and the arrow in their
+    places.
+    """
+    color = current_theme().palette.muted
+    source = f"{FIRST_STRONG_ISOLATE}{escape(source_text)}{POP_ISOLATE}"
+    target = f"{FIRST_STRONG_ISOLATE}{marked}{POP_ISOLATE}"
+    return f'<span style="color: {color}">{source} → </span>{target}'
 
 
 def marked_translation(state: ExperimentState, shown: Translation) -> str:

@@ -27,6 +27,7 @@ from augenmerk.viz_app.extensions.pictures.html_page import (
 from augenmerk.viz_app.extensions.pictures.legend import MARK_MEANINGS, marks_note
 from augenmerk.viz_app.extensions.pictures.page_parts import page_script
 from augenmerk.viz_app.extensions.pictures.scene_notes import OutlinedText
+from augenmerk.viz_app.extensions.pictures.worksheet import SheetScene, sheet_html
 from augenmerk.viz_app.palette import DARK, LIGHT
 from augenmerk.viz_app.state.color_scale import EMBER, PAPER, color_table
 from augenmerk.viz_app.state.map_source import LEAST_DIFFERENCE, spread
@@ -277,6 +278,14 @@ def test_nothing_is_fetched() -> None:
     own = page.replace(SVG_NAME, "").replace(Parts(page).scripts[0].strip(), "")
     assert not re.search(r"https?:|[\"'(]//|@import|url\(|fetch\(|XMLHttpRequest|import\(", own)
     assert "default-src 'none'" in page
+
+
+def test_each_text_of_a_page_runs_in_its_own_direction() -> None:
+    sheet = sheet_html("Lesson", (SheetScene("Scene", "אדם עומד"),), "worksheet")
+    for page in (page_html(content()), sheet):
+        rule = re.search(r"([\w, ]+) { unicode-bidi: plaintext; }", page)
+        assert rule is not None
+        assert {"p", "blockquote", "td"} <= set(rule[1].split(", "))
 
 
 def test_a_sentence_cannot_break_out_of_the_page() -> None:

@@ -168,6 +168,25 @@ def check_same(
         assert browser.text("#original").startswith(f"Original: {original.text} · "), experiment
 
 
+def test_words_of_a_right_to_left_language_run_from_right_to_left(browser: Browser) -> None:
+    """Words are buttons, in which style alone does not see letters."""
+    for place in ("#translation", "#source"):
+        lefts = browser.script(
+            f"""
+            const line = document.querySelector("{place}");
+            line.closest("details")?.setAttribute("open", "");
+            line.replaceChildren(...["אדם", "עומד"].map((text) => {{
+              const word = document.createElement("button");
+              word.className = "word";
+              word.append(text);
+              return word;
+            }}));
+            return [...line.children].map((word) => word.getBoundingClientRect().left);
+            """
+        )
+        assert lefts[0] > lefts[1]
+
+
 # --- the tasks of a student -----------------------------------------------------------------------
 
 

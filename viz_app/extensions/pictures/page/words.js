@@ -79,7 +79,7 @@ export class WordsView {
     const words =
       original.text === changed.text
         ? [this.laboratory.data.phrases.same_words]
-        : ["Original: ", make("span", { lang: "en" }, ...pieces)];
+        : ["Original: ", make("bdi", { lang: "en" }, ...pieces)];
     line.replaceChildren(...words, ` · log-probability of the original: ${decimal(before)} → ${decimal(after)}`);
   }
 
