@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 from augenmerk.core.translation.result import FloatArray
 
 NUM_COLORS = 256
+MIDDLE_LUMINANCE = 0.179
+"""Black and white have the same contrast to it: (0.179 + 0.05)² = 1.05 · 0.05."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,6 +63,16 @@ def color_table(*, is_dark: bool, is_signed: bool = False) -> ColorTable:
     if is_signed:
         return SIGNED_EMBER if is_dark else SIGNED_PAPER
     return EMBER if is_dark else PAPER
+
+
+def ink_on(red: int, green: int, blue: int) -> str:
+    """Black or white: the one with the larger contrast (WCAG 2) to a colour, at least 4.5:1."""
+    shares = (channel / 255 for channel in (red, green, blue))
+    linear = [
+        share / 12.92 if share < 0.04 else ((share + 0.055) / 1.055) ** 2.4 for share in shares
+    ]
+    luminance = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+    return "#000" if luminance > MIDDLE_LUMINANCE else "#fff"
 
 
 def _ramp(

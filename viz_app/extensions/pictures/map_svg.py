@@ -7,6 +7,7 @@ from typing import NamedTuple
 from augenmerk.core.plain_text import one_line
 
 from ...heatmap.drawing import DIMMED_OPACITY, Box, Drawing, Shape, mark_shapes, marked_labels
+from ...state.color_scale import ink_on
 from .printed_maps import PRINT_COLORS, cell_text, scale_ends
 
 WIDTH, HEIGHT = 680, 255
@@ -22,8 +23,6 @@ NUMBER_ROOM = 24, 11
 BOLD_AT_END = ' text-anchor="end" font-weight="bold"'
 BAR_GAP, BAR_WIDTH, BAR_STEPS, BAR_ROOM = 24, 10, 32, 94
 INK, SOFT, GRID_COLOR, HATCH_COLOR = "#1d2126", "#5a626b", "#d8dbe0", "#9aa0a8"
-MIDDLE_LUMINANCE = 0.179
-"""Black and white have the same contrast to it: (0.179 + 0.05)² = 1.05 · 0.05."""
 
 
 class _Layout(NamedTuple):
@@ -149,16 +148,6 @@ def _cells(drawing: Drawing, cells: Box, cell: tuple[int, int]) -> Iterator[str]
             )
             if (row, column) in missing:
                 yield f'<path d="M{x:g} {y + high:g}l{wide} {-high}" stroke="{HATCH_COLOR}" fill="none"/>'
-
-
-def ink_on(red: int, green: int, blue: int) -> str:
-    """Black or white: the one with the larger contrast (WCAG 2) to a colour, at least 4.5:1."""
-    shares = (channel / 255 for channel in (red, green, blue))
-    linear = [
-        share / 12.92 if share < 0.04 else ((share + 0.055) / 1.055) ** 2.4 for share in shares
-    ]
-    luminance = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-    return "#000" if luminance > MIDDLE_LUMINANCE else "#fff"
 
 
 def _numbers(drawing: Drawing, cells: Box, cell: tuple[int, int]) -> Iterator[str]:

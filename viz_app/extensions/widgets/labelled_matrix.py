@@ -26,7 +26,7 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip
 from augenmerk.core.translation.result import FloatArray
 
 from ...heatmap.heatmap import ink_height, label_step, row_height, thinned
-from ...state.color_scale import color_table
+from ...state.color_scale import color_table, ink_on
 from ...theme import Theme, current_theme, scaled
 from ...widgets.canvas import Canvas
 from ...widgets.commands import Command, run_by_key
@@ -380,9 +380,7 @@ class MatrixPainter:
             color = table[int(indices[row, column])]
             self.painter.fillRect(rect, color)
             if text := texts.get((row, column)):
-                self.painter.setPen(
-                    QColor("#111111") if color.lightnessF() > 0.5 else QColor("#ffffff")
-                )
+                self.painter.setPen(QColor(ink_on(color.red(), color.green(), color.blue())))
                 self.painter.drawText(rect, Qt.AlignmentFlag.AlignCenter, text)
         self.painter.setBrush(Qt.BrushStyle.NoBrush)
         self.painter.setPen(self.theme.color("border"))

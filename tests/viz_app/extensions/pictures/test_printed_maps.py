@@ -5,9 +5,8 @@ import json
 import numpy as np
 import pytest
 
-from augenmerk.viz_app.extensions.pictures.map_svg import ink_on
 from augenmerk.viz_app.extensions.pictures.printed_maps import cell_text, scale_ends
-from augenmerk.viz_app.state.color_scale import ColorScale, color_table
+from augenmerk.viz_app.state.color_scale import ColorScale, color_table, ink_on
 from tests.viz_app.extensions.pictures.test_html_page import content, page_html, read_by_the_script
 
 

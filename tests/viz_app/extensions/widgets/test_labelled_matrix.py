@@ -1,12 +1,14 @@
 """Labelled matrices: where cells stand, what colours they have, what the mouse tells."""
 
 import itertools
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Literal
 
 import numpy as np
 import pytest
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, Qt
-from PySide6.QtGui import QFontMetrics, QHelpEvent, QImage
+from PySide6.QtGui import QColor, QFontMetrics, QHelpEvent, QImage
 from PySide6.QtWidgets import QApplication, QFrame, QToolTip
 from pytestqt.qtbot import QtBot
 
@@ -51,6 +53,48 @@ def _color(image: QImage, widget: LabelledMatrix, cell: MatrixCell) -> tuple[int
     rect = widget.cell_rect(cell)
     color = image.pixelColor(rect.topLeft().toPoint() + QPoint(4, 4))
     return color.red(), color.green(), color.blue()
+
+
+@pytest.mark.slow
+@pytest.mark.heavy
+@pytest.mark.parametrize("colors", ["signed", "sequential"])
+@pytest.mark.parametrize("theme_of", [Theme.light, Theme.dark])
+def test_numbers_can_be_read_in_cells_of_every_colour(
+    qtbot: QtBot,
+    qapp: QApplication,
+    theme_of: Callable[[], Theme],
+    colors: Literal["signed", "sequential"],
+) -> None:
+    """Their contrast is at least 4.5:1 (WCAG 2)."""
+    theme_of().apply(qapp)
+    try:
+        style = replace(SIGNED, colors=colors, cell_text=lambda _value: "888")
+        values = np.linspace(-1.0 if colors == "signed" else 0.0, 1.0, 24, dtype=np.float32)
+        rows = tuple(f"r{n}" for n in range(24))
+        widget = _shown(qtbot, style, Matrix(values[:, None], rows, ("c",)))
+        widget.resize(300, widget.heightForWidth(300))
+        image = widget.grab().toImage()
+        for row in range(24):
+            cell = widget.cell_rect(MatrixCell(0, row, 0)).toRect().adjusted(2, 2, -2, -2)
+            ground = _luminance(image.pixelColor(cell.topLeft()))
+            letters = [
+                _luminance(image.pixelColor(x, y))
+                for x in range(cell.left(), cell.right())
+                for y in range(cell.top(), cell.bottom())
+            ]
+            farthest = max(letters, key=lambda luminance: abs(luminance - ground))
+            ink = float(farthest > ground)  # the edges of letters are blurred
+            lighter, darker = max(ink, ground), min(ink, ground)
+            assert farthest != ground
+            assert (lighter + 0.05) / (darker + 0.05) >= 4.5, row
+    finally:
+        Theme.light().apply(qapp)
+
+
+def _luminance(color: QColor) -> float:
+    shares = np.array(color.getRgbF()[:3])
+    linear = np.where(shares < 0.04, shares / 12.92, ((shares + 0.055) / 1.055) ** 2.4)
+    return float(linear @ (0.2126, 0.7152, 0.0722))
 
 
 @pytest.mark.parametrize("style", [SIGNED, WEIGHTS])
