@@ -59,7 +59,7 @@ def _in_terminal(run_config: RunConfig) -> float:
 
 def _in_app(run_config: RunConfig) -> float:
     """Wall time through `TrainingRun`, with the Train page drawing it."""
-    from PySide6.QtCore import QSettings, QTimer
+    from PySide6.QtCore import QEventLoop, QSettings, QTimer
     from PySide6.QtWidgets import QApplication
 
     from augenmerk.core.extensions.training.events import TrainingRequest
@@ -83,9 +83,12 @@ def _in_app(run_config: RunConfig) -> float:
         page.show()
         page.run_actions.begin(TrainingRequest(run_config, COPY, Path(folder) / "run", "cpu"))
         look = QTimer(page, interval=200)
-        look.timeout.connect(lambda: None if page.is_running() else app.quit())
+        # not the application's own loop: once that was quit, no loop of a later benchmark runs
+        loop = QEventLoop()
+        look.timeout.connect(lambda: None if page.is_running() else loop.quit())
         look.start()
-        app.exec()
+        loop.exec()
+        look.stop()
         page.shutdown()
         page.deleteLater()
         app.processEvents()
