@@ -178,7 +178,7 @@ def test_npz_has_the_same_numbers_with_slashes(untrained_checkpoint, tmp_path, c
     assert main(["analyze", SENTENCE, *common, *options, "--out", str(path)]) == 0
     with np.load(path, allow_pickle=False) as arrays:
         nested = [name for name in arrays if "/" in name]
-        objects = {"lens", "decoder_lens", "parts", "query_key_parts", "model"}
+        objects = {"lens", "decoder_lens", "parts", "query_key_parts", "model", "output"}
         assert {name.partition("/")[0] for name in nested} == objects
         for name in nested:
             group, _, member = name.partition("/")
