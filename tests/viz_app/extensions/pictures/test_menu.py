@@ -186,7 +186,8 @@ def test_a_disk_that_is_full_is_told_and_the_older_file_stays(
     assert "Cannot write" in box.informativeText()
     box.accept()
     assert (tmp_path / name).read_text() == "older"
-    assert {path.name for path in tmp_path.iterdir()} <= {name, "settings.ini"}
+    left = {name, f"{name}-metadata.json", "settings.ini"}
+    assert {path.name for path in tmp_path.iterdir()} <= left
     save_by_dialog(menu, entry, tmp_path / name)  # there is room again
     assert (tmp_path / name).stat().st_size > 50
 
