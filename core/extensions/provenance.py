@@ -146,7 +146,8 @@ def save_beside_table(facts: Mapping[str, Any], target: Path) -> None:
     """Writes the facts of a CSV or text file, with its provenance, as JSON next to it.
 
     The name is that of CSV on the Web (W3C), `NAME.csv-metadata.json`. In the table, such lines
-    would be rows or columns for pandas, R and spreadsheets.
+    would be rows or columns for pandas, R and spreadsheets. Call this before the new table replaces
+    an older one, which stays if this fails.
 
     Raises:
         StorageError: the file cannot be written.

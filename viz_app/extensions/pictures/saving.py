@@ -207,6 +207,7 @@ def save_numbers(snapshot: Snapshot, state: ExperimentState, target: Path) -> No
     with atomic_path(target) as temporary:
         if kind == "csv":
             temporary.write_text(as_table(view), encoding="utf-8")
+            save_beside_table(facts, target)
         elif kind == "json":
             described = {
                 **facts,
@@ -226,8 +227,6 @@ def save_numbers(snapshot: Snapshot, state: ExperimentState, target: Path) -> No
             content = io.BytesIO()
             np.savez_compressed(content, **_arrays(snapshot, state))
             temporary.write_bytes(content.getbuffer())
-    if kind == "csv":
-        save_beside_table(facts, target)
 
 
 def _facts_of_numbers(snapshot: Snapshot) -> dict[str, str]:
@@ -271,7 +270,7 @@ def save_rows(table: NumberTable, facts: Mapping[str, Any], target: Path) -> Non
                 writer.writerow(
                     [one_line(value) if isinstance(value, str) else value for value in texts]
                 )
-    save_beside_table(facts, target)
+        save_beside_table(facts, target)
 
 
 def _arrays(snapshot: Snapshot, state: ExperimentState) -> dict[str, Any]:

@@ -116,13 +116,12 @@ class RunExport:
         rows = list(metric_rows(metrics, self.curves))
         if not rows:
             raise StorageError("This run has no steps yet. Try again after the first one.")
-        with (
-            atomic_path(target) as temporary,
-            temporary.open("w", encoding="utf-8", newline="") as file,
-        ):
-            csv.writer(file, lineterminator="\n").writerows([(*OF_STEPS, *OF_VALIDATIONS), *rows])
-        if self.has_provenance:
-            save_beside_table(self.origin, target)
+        rows = [(*OF_STEPS, *OF_VALIDATIONS), *rows]
+        with atomic_path(target) as temporary:
+            with temporary.open("w", encoding="utf-8", newline="") as file:
+                csv.writer(file, lineterminator="\n").writerows(rows)
+            if self.has_provenance:
+                save_beside_table(self.origin, target)
 
     def film(self, heads: FilmHeads, *, has_caption: bool) -> Film | None:
         """The film of the shown head, or of all in its layer or kind; None if there is none."""

@@ -132,8 +132,8 @@ def run(options: argparse.Namespace) -> int:
         else:
             print(f"note: {display_text(text)}")  # part of the report
     if options.hypotheses:  # last, so that a failure does not cost the scores
-        write_text(options.hypotheses, "".join(f"{hypothesis.text}\n" for hypothesis in hypotheses))
         save_beside_table(origin, options.hypotheses)
+        write_text(options.hypotheses, "".join(f"{hypothesis.text}\n" for hypothesis in hypotheses))
     return 0
 
 
