@@ -170,7 +170,7 @@ class TestSpelling:
         restoring = corpus.codecs.source.restoring_spelling(corpus.word_counts)
         words = split_lines(typed.source, restoring.tokenizer, restoring.case)
         assert [restoring.encode_words(word) for word in words] == [
-            ids[1:-1] for ids in corpus.train.source
+            list(ids[1:-1]) for ids in corpus.train.source
         ]
 
     def test_models_of_whole_words_read_what_was_typed(self, words: Translator) -> None:

@@ -193,23 +193,19 @@ class TrainState:
     Attributes:
         run: the current value; replaced at each change.
         playback: translations and attention maps at each validation.
-        late_drawing_s: seconds in which changes were drawn after `run_changed`.
 
     Signals (psygnal):
         run_changed(Run): something about the run changed, or its curves grew; once for all events
             of one `apply`.
+        drawn(float): after `run_changed`, a part of the change took so many seconds to draw.
     """
 
     run_changed = Signal(Run)
+    drawn = Signal(float)
 
     def __init__(self) -> None:
         self.run = Run()
         self.playback = Playback()
-        self.late_drawing_s = 0.0
-
-    def add_drawing(self, seconds: float) -> None:
-        """Records that drawing took so long in an event of its own."""
-        self.late_drawing_s += seconds
 
     def show_run(self, run: Run, frames: Iterable[FilmFrame] = ()) -> None:
         """Shows a run from the disk, or none, instead of the present one."""

@@ -934,7 +934,8 @@ class TestRefusals:
     ) -> None:
         run = text_run({"max_positions": 12})
         corpus = text_corpus(run)
-        getattr(corpus, {"training": "train"}.get(split, split)).target[3][1:-1] = [5] * 11
+        targets = getattr(corpus, {"training": "train"}.get(split, split)).target
+        targets[3] = (targets[3][0], *[5] * 11, targets[3][-1])
         with pytest.raises(ConfigError) as caught:
             record(run, tmp_path / "run", corpus=corpus)
         message = str(caught.value)

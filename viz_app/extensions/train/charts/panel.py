@@ -331,7 +331,7 @@ class ChartPair(QFrame):
             "Export ▾", "The charts, every step's metrics, or the film, as files"
         )
         turns = Turns(self)
-        turns.drawn.connect(state.add_drawing)
+        turns.drawn.connect(state.drawn.emit)
         self.main = ChartPanel("loss", turns)
         self.second = ChartPanel("learning_rate", turns, is_main=False)
         self.main.legend.removed.connect(comparison.remove)

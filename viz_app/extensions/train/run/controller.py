@@ -71,6 +71,7 @@ class RunController(QObject):
         self._pending: list[TrainingEvent] = []
         self._late = QTimer(self, singleShot=True, interval=DRAIN_INTERVAL_MS)
         self._late.timeout.connect(lambda: self._on_events([]))
+        state.drawn.connect(self._leave_time_for_training)
 
     @property
     def is_running(self) -> bool:
@@ -264,12 +265,14 @@ class RunController(QObject):
         self._pending = []
         began = perf_counter()
         self._state.apply(*pending)
-        ended = perf_counter()
-        drawing_s = ended - began + self._state.late_drawing_s
-        self._state.late_drawing_s = 0.0
-        self._next_drawing_s = ended + drawing_s * (1 / DRAWING_SHARE - 1)
+        self._next_drawing_s = perf_counter()
+        self._leave_time_for_training(self._next_drawing_s - began)
         if any(isinstance(event, CheckpointSaved) and event.kind == "last" for event in pending):
             self._save_unfinished()
+
+    def _leave_time_for_training(self, drawing_s: float) -> None:
+        """Delays the next drawing after one that took so long."""
+        self._next_drawing_s += drawing_s * (1 / DRAWING_SHARE - 1)
 
     def _on_finished(self, result: TrainingFinished | TrainingFailure | None) -> None:
         state = self._state
