@@ -101,7 +101,8 @@ def test_later_batches_keep_no_more_objects_than_earlier_ones(
         assert outcome.translation is not None
         translations.append(weakref.ref(outcome.translation))
     assert set(num_alive) == {1}, "the last one of each batch, which the loop still has"
-    assert num_objects[-1] <= num_objects[2], num_objects
+    # a lazy import or cache may add one at any time; each sentence of five batches would add more
+    assert num_objects[-1] < num_objects[2] + 5, num_objects
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "latin-1"])

@@ -47,6 +47,8 @@ def test_text_unlike_the_training_data_is_noted(
     file: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["translate", "Kredite verfallen.", "--checkpoint", str(file)]) == 0
+    assert "This text has no word that the model can read." in capsys.readouterr().err
+    assert main(["translate", "Kredite verfallen ein.", "--checkpoint", str(file)]) == 0
     notice = (
         "augenmerk: note: This model knows picture captions. For other text, import a bigger "
         "model.\n"
