@@ -6,7 +6,8 @@ made of its colours rebuild it in `changeEvent` if `is_theme_change` is true. Al
 `set_role`):
 
 - QLabel: "title", "heading", "claim" and "reading" (of a chapter), "sentence", "dense" (a long
-  sentence), "muted", "small", "warm", "accent", "number", "step", "chip"
+  sentence), "muted", "explained" (by a tool tip), "small", "warm", "accent", "number", "step",
+  "chip"
 - QPushButton, QToolButton: "primary" (one per page), "flat" (a word that opens a menu), "value" (a
   chosen value that opens a menu), "value-heading", "legend", "legend-run", "chip" (something that a
   click removes), "tab", "subtab", "chapter"
@@ -215,6 +216,7 @@ class Theme:
         QLabel[role="claim"] {{ font-size: {self.pixel_size("large")}px; color: {colors.accent}; }}
         QLabel[role="reading"] {{ font-size: {self.base_px + self.scaled(2)}px; }}
         QLabel[role="muted"] {{ color: {colors.muted}; }}
+        QLabel[role="explained"] {{ color: {colors.muted}; border-bottom: 1px dotted {colors.muted}; }}
         QLabel[role="small"] {{ color: {colors.muted}; font-size: {self.pixel_size("small")}px; }}
         QLabel[role="warm"] {{ color: {colors.warm}; }}
         QLabel[role="accent"] {{ color: {colors.accent}; }}

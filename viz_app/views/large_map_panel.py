@@ -58,7 +58,8 @@ LOW_PANEL = 560
 controls, and the meaning of a row is one paragraph."""
 LEAST_WITH_CELL_MENU = 500
 """Pixels of width below which the menu of a cell is reached by a right click or keys only."""
-LEAST_NAME, ROLE_WIDTH, LEAST_NAME_AND_ROLE, QUESTION_WIDTH = 385, 110, 570, 130
+ROLE = "role: "
+LEAST_NAME, ROLE_WIDTH, LEAST_NAME_AND_ROLE, QUESTION_WIDTH = 385, 140, 570, 130
 """Pixels that the name of a head needs with the buttons at the right end; with its role; and the
 question in full.
 """
@@ -97,7 +98,7 @@ class HeadPanel(QFrame):
         explanation: the explanation of the map.
         explanation_text: its words.
         title: the name of the head.
-        role: its role here.
+        role: its role here; its tool tip says what that means.
         meaning: the meaning of a row.
         cell_menu: the context menu that was opened last, or None.
         cell_offers: what extensions add to it, each called with a new one.
@@ -120,7 +121,8 @@ class HeadPanel(QFrame):
         self.controls = MapOptionControls(state)
         self.sizes = SizeControls(state, self.drawings)
         self.title = ElidingLabel("heading")
-        self.role = label("muted")
+        self.role = label("explained")
+        self.role.setCursor(Qt.CursorShape.WhatsThisCursor)
         self.meaning = label("muted", wraps=True)
         self._meaning_room = StableHeightLabel(self.meaning)
         self.explanation_text = label("", wraps=True)
@@ -223,10 +225,11 @@ class HeadPanel(QFrame):
         row_of(*tools, self.overflow_button, 1, spacing=4, within=self._tools)
         row_of(*ends, spacing=4, within=self._ends)
         self._tools.setMinimumWidth(1)  # without room, tools are in a menu
+        role = self.role, 0, Qt.AlignmentFlag.AlignVCenter
         self._header = QGridLayout()
         scales(self._header.setSpacing, 4)
         self._header.setColumnStretch(0, 1)
-        self._header.addLayout(row_of(self.title, self.role, 1, spacing=8), 0, 0)
+        self._header.addLayout(row_of(self.title, role, 1, spacing=8), 0, 0)
         self._header.addWidget(self._tools, 0, 1)
         self._header.addWidget(self._ends, 0, 2)
         # after the stretch and the label
@@ -311,7 +314,8 @@ class HeadPanel(QFrame):
         self._name = " · ".join((*parts, shown) if is_marked else parts)
         self.switch_button.setText(switch_text(state.experiment, head))
         has_role = state.result is not None and is_one_head and state.roles.sample is not None
-        self.role.setText(role_name(state.roles, head) if has_role else "")
+        name = role_name(state.roles, head) if has_role else ""
+        self.role.setText(f"{ROLE}{name}" if name else "")
         self.role.setToolTip(role_in_words(state.roles, head) if has_role else "")
 
     def _zoom(self, num_steps: int, _checked: bool = False) -> None:
@@ -454,7 +458,7 @@ class HeadPanel(QFrame):
         layout.invalidate()
         beside_tools = width - self._tools.sizeHint().width()
         is_split = beside_tools < scaled(LEAST_NAME if is_low else LEAST_NAME_AND_ROLE)
-        role = self.role.text()
+        role = self.role.text().removeprefix(ROLE)
         role_width = max(scaled(ROLE_WIDTH), self.role.sizeHint().width())
         has_room_for_role = is_split or beside_tools >= scaled(LEAST_NAME) + role_width
         self.role.setVisible(bool(role) and has_room_for_role)

@@ -179,7 +179,9 @@ def test_a_role_stands_beside_the_title_once_a_sample_was_measured_and_the_grid_
     }
     page.state.take_roles(SampleRoles(roles, "9 pairs"))
     assert page.head.role.isVisible()
-    assert page.head.role.text() == "self"
+    assert page.head.role.text() == "role: self"
+    assert "Its role is “self”" in page.head.role.toolTip()
+    assert page.head.role.cursor().shape() == Qt.CursorShape.WhatsThisCursor
 
 
 @pytest.mark.heavy

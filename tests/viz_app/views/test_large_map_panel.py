@@ -272,9 +272,10 @@ def test_a_role_that_does_not_show_in_this_sentence_is_named_as_usual_only(
         rows = fitting_rows(role, state.translation, head)
         usually = f"usually {role}, not here"
         expected = "" if role == "mixed" else role if 2 * rows.sum() >= len(rows) else usually
-        assert panel.role.text() == expected
+        assert panel.role.text() == (f"role: {expected}" if expected else "")
+        assert bool(panel.role.toolTip())
         assert expected in caption(state)
-        names.add(panel.role.text().partition(" ")[0])
+        names.add(expected.partition(" ")[0])
     assert {"usually", ""} < names
 
 
