@@ -28,7 +28,15 @@ from .state.experiment_editor import open_experiment
 from .state.experiment_state import ExperimentState
 from .state.map_view_settings import MapViewSettings
 from .state.model_info import ModelInfo
-from .theme import GAP, PAGE_MARGIN, SCALES, Theme, ThemeChoice, style_sheet_set_aside
+from .theme import (
+    GAP,
+    PAGE_MARGIN,
+    SCALES,
+    Theme,
+    ThemeChoice,
+    current_theme,
+    style_sheet_set_aside,
+)
 from .top_bar import TopBar
 from .translate.analysis_panel import AnalysisPanel, tab_commands
 from .translate.analysis_tab import AnalysisContext
@@ -53,7 +61,7 @@ NARROW_CONTENT_SIZE = 465, 440
 
 The smallest window has this width at 200%, next to its scroll bar.
 """
-CLOSE_POLL_MS = 100
+CLOSE_POLL_MS, SCALE_DELAY_MS = 100, 150
 logger = logging.getLogger(__name__)
 
 
@@ -66,6 +74,8 @@ class Appearance(QObject):
         self._preferences = window.preferences
         self._presented_scale: float | None = None
         self._presented_zoom = 100
+        self._timer = QTimer(self, singleShot=True, interval=SCALE_DELAY_MS)
+        self._timer.timeout.connect(self._apply)
         QGuiApplication.styleHints().colorSchemeChanged.connect(self._on_system_colors_changed)
 
     def set_theme(self, choice: ThemeChoice) -> None:
@@ -75,20 +85,25 @@ class Appearance(QObject):
 
     def set_scale(self, percent: int) -> None:
         """Changes the size of the interface to one of `SCALES`, or that of a presentation."""
+        self._choose_scale(percent)
+        self._apply()
+
+    def _choose_scale(self, percent: int) -> None:
         if self._presented_scale is not None:
             self._presented_zoom = percent
-            self._apply()
-            return
-        if percent != self._preferences.scale:
+        else:
             self._preferences.scale = percent
-            self._apply()
-        self._window.top_bar.show_notice(f"Size of the interface: {percent}%")
+            self._window.top_bar.show_notice(f"Size of the interface: {percent}%")
 
     def step_scale(self, num_steps: int) -> None:
-        """Enlarges the interface by this number of steps of `SCALES`; negative: shrinks it."""
+        """Enlarges the interface by this number of steps of `SCALES`; negative: shrinks it.
+
+        Several steps in a row are drawn once: each visits all widgets.
+        """
         now = self._preferences.scale if self._presented_scale is None else self._presented_zoom
         index = SCALES.index(now) + num_steps
-        self.set_scale(SCALES[min(max(index, 0), len(SCALES) - 1)])
+        self._choose_scale(SCALES[min(max(index, 0), len(SCALES) - 1)])
+        self._timer.start()
 
     def present_at(self, scale: float | None, percent: int | None = None) -> None:
         """Changes the scale without remembering it.
@@ -103,12 +118,15 @@ class Appearance(QObject):
             self._apply()
 
     def _apply(self) -> None:
+        self._timer.stop()
         app = QApplication.instance()
         assert isinstance(app, QApplication)
         is_presented = self._presented_scale is not None
         percent = self._presented_zoom if is_presented else self._preferences.scale
         scale = (self._presented_scale or 1.0) * (percent / 100)
-        Theme.of_choice(self._preferences.theme, scale, is_presented=is_presented).apply(app)
+        theme = Theme.of_choice(self._preferences.theme, scale, is_presented=is_presented)
+        if theme != current_theme():
+            theme.apply(app)
 
     def _on_system_colors_changed(self) -> None:
         if self._preferences.theme == "system":

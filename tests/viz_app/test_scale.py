@@ -17,7 +17,7 @@ from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.experiment_editor import intervene
 from augenmerk.viz_app.theme import SCALES, Theme, current_theme, scales
 from augenmerk.viz_app.widgets.layouts import PageStack, VerticalScrollArea, WindowScrollArea
-from tests.viz_app.builders import cut_off
+from tests.viz_app.builders import cut_off, settle_layout
 from tests.viz_app.conftest import MakeWindow
 from tests.viz_app.parts import (
     LEARN,
@@ -244,7 +244,9 @@ def test_start_of_a_training_is_above_the_fold_at_a_large_scale(
 
 
 def press(qtbot: QtBot, window: MainWindow, key: Qt.Key) -> int:
+    """Presses a key with Ctrl, and waits for the scale that it chooses."""
     qtbot.keyClick(window, key, Qt.KeyboardModifier.ControlModifier)
+    qtbot.waitUntil(lambda: round(100 * current_theme().scale) == window.preferences.scale)
     return round(100 * current_theme().scale)
 
 
@@ -277,9 +279,33 @@ def test_keys_change_the_scale_and_it_is_remembered(
     assert press(qtbot, window, Qt.Key.Key_0) == 100
     window.commands.run("Larger interface")
     assert preferences.scale == 110
+    qtbot.waitUntil(lambda: current_theme().scale == 1.1)
     window.appearance.set_theme("dark")
     assert current_theme().is_dark
     assert current_theme().scale == 1.1
+
+
+@pytest.mark.heavy
+def test_quick_steps_restyle_all_widgets_once(
+    make_window: MakeWindow, qtbot: QtBot, preferences: Preferences
+) -> None:
+    window = make_window()
+    styled = Counting(window)
+    styled.show()
+    settle_layout()
+    styled.num_styles = 0
+    window.appearance.set_scale(SCALES[0])
+    num_of_one = styled.num_styles
+    assert num_of_one > 0
+    styled.num_styles = 0
+    for _ in range(5):
+        qtbot.keyClick(window, Qt.Key.Key_Plus, Qt.KeyboardModifier.ControlModifier)
+    assert preferences.scale == SCALES[5]
+    qtbot.waitUntil(lambda: current_theme().scale == SCALES[5] / 100)
+    assert styled.num_styles <= 2 * num_of_one
+    styled.num_styles = 0
+    window.appearance.set_scale(SCALES[5])
+    assert styled.num_styles == 0, "nothing has changed"
 
 
 def test_a_scale_that_makes_no_sense_is_the_usual_one(preferences: Preferences) -> None:
