@@ -66,6 +66,10 @@ STYLES: dict[Role, Style] = {
     "question": Style(is_bold=True),
     "answer": Style(),
 }
+INTRODUCING: frozenset[Role] = frozenset({"title", "sentence", "question"})
+"""They stay on a page with what follows them, of a text with its first lines."""
+FIRST_LINES = 40
+"""Height of the first two lines of a text."""
 
 
 def save_sheet_pdf(
@@ -156,7 +160,10 @@ class _SheetPainter:
 
     def _paint_scene(self, number: int, scene: SheetScene, room: int) -> None:
         self._top += SCENE_GAP
-        for role, line in scene.parts(number, self._sheet):
+        parts = scene.parts(number, self._sheet)
+        for index, (role, line) in enumerate(parts):
+            if index or number > 1:  # the heading of the sheet would be alone otherwise
+                self._make_room(min(self._height, self._height_together(parts[index:], room)))
             if role == "map" and scene.drawing is not None:
                 self._paint_map(scene.drawing, room)
             elif role == "line":
@@ -224,6 +231,18 @@ class _SheetPainter:
         return (
             self._laid_out(STYLES[role], line).boundingRect().height() + 1 if role != "map" else 0.0
         )
+
+    def _height_together(self, parts: Sequence[tuple[Role, OutlinedText]], room: int) -> float:
+        """The height of a part with the beginning of what it introduces: a heading ends no page."""
+        height = 0.0
+        for role, line in parts:
+            if role in INTRODUCING:
+                height += self._height_of(role, line)
+                continue
+            return height + (
+                room if role == "map" else min(FIRST_LINES, self._height_of(role, line))
+            )
+        return height
 
     def _rule(self, left: float, right: float) -> None:
         """A line to write on, above the present place."""

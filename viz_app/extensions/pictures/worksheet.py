@@ -77,6 +77,7 @@ svg text { font-family: system-ui, sans-serif; }
   figure { position: relative; flex: 100 1 var(--least); min-height: var(--least); max-height: var(--most); }
   svg { position: absolute; height: 100%; min-width: 0; }
   .line { flex: 1 0 1.7rem; max-height: 2.6rem; }
+  blockquote, .question { break-after: avoid; }
 }
 """.replace("@POINTER@", PRINT_COLORS["pointer"])  # noqa: E501
 

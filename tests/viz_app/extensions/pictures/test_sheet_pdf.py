@@ -143,6 +143,17 @@ def test_a_scene_that_is_longer_than_a_page_goes_on_on_the_next_one(qapp, tmp_pa
     assert "Scene2" in pages[2]
 
 
+@pytest.mark.parametrize("num_words", range(1325, 1450, 25))
+def test_no_heading_and_no_question_ends_a_page(qapp, tmp_path: Path, num_words: int) -> None:
+    """However far the scene before them goes on its page."""
+    pdf = saved(tmp_path, 2, "solutions", notes=(OutlinedText("word " * num_words),))
+    for page in pdf.pages:
+        text = "".join(pdf.text(page).split())
+        assert not text.endswith(("Scene1", "Scene2", "Hund*.", "?"))
+        if "2.Scene2" in text:
+            assert "word" in text.partition("2.Scene2")[2]
+
+
 def test_a_ring_is_drawn_around_the_word_that_is_pointed_at(qapp, tmp_path: Path) -> None:
     def num_ringed(*notes: OutlinedText) -> int:
         pdf = saved(tmp_path, 1, notes=notes, drawing=None)
