@@ -418,16 +418,11 @@ class FilmPanel(QFrame):
         super().resizeEvent(event)
         self._fit()
 
-    def set_presented(self, is_presented: bool) -> None:
-        """Shows the map below strip and translation, as large as possible, without thumbnails of
-        other heads.
+    def arrange(self, *, is_presented: bool, is_narrow: bool) -> None:
+        """Shows the map below strip and translation: a presented one as large as possible, without
+        thumbnails of other heads, or with them where they do not fit next to the strip.
         """
-        self._is_presented = is_presented
-        self._fit()
-
-    def set_narrow(self, is_narrow: bool) -> None:
-        """Shows thumbnails and map below the strip, where they do not fit next to it."""
-        self._is_narrow = is_narrow
+        self._is_presented, self._is_narrow = is_presented, is_narrow
         self._fit()
 
     def _fit(self) -> None:

@@ -75,7 +75,6 @@ class RunView(QWidget):
         )
         self._fit_film()
         self.charts.set_presented(is_presented)
-        self.film.set_presented(is_presented)
         self._splitter.setOrientation(
             Qt.Orientation.Horizontal if is_presented else Qt.Orientation.Vertical
         )
@@ -98,7 +97,7 @@ class RunView(QWidget):
         is_narrow = not self._is_presented and self.width() < scaled(NARROW_PX)
         beside = NARROW_FILM_SIZE if is_narrow else FILM_SIZE
         scales(self.film.setMinimumSize, *(PRESENTED_FILM_SIZE if self._is_presented else beside))
-        self.film.set_narrow(is_narrow)
+        self.film.arrange(is_presented=self._is_presented, is_narrow=is_narrow)
 
     def show_lower(self, lower: LowerPanel) -> None:
         """Shows film or translations."""
