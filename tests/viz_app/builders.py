@@ -89,9 +89,9 @@ def cut_off(window: QWidget) -> list[str]:
             continue
         if isinstance(widget, QAbstractButton) and widget.text():
             metrics = QFontMetrics(widget.font())
-            lacks = metrics.horizontalAdvance(
-                widget.text().strip()
-            ) > widget.width() or metrics.height() > (widget.height())
+            lines = widget.text().strip().split("\n")
+            needed_width = max(map(metrics.horizontalAdvance, lines))
+            lacks = needed_width > widget.width() or len(lines) * metrics.height() > widget.height()
         elif isinstance(widget, QLabel) and widget.text() and not isinstance(widget, ElidingLabel):
             needed = (
                 widget.heightForWidth(widget.width())

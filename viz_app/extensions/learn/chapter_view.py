@@ -129,6 +129,8 @@ class PredictView(QFrame):
         """Fills in the values of the question, unless the sentence is the one that *Look* has
         typed.
         """
+        line_px = ceil(QFontMetricsF(self.verdict.font()).lineSpacing())
+        self.verdict.setMinimumHeight(NUM_VERDICT_LINES * line_px)
         if self._shows_looked_text:
             return
         before = self._asked
@@ -156,11 +158,6 @@ class PredictView(QFrame):
             self._show_verdict(NO_OTHER_ORDER if is_same else NO_SUCH_WORD)
         self.question.setText(text.filled(values))
         self._allow()
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        line_px = ceil(QFontMetricsF(self.verdict.font()).lineSpacing())
-        self.verdict.setMinimumHeight(NUM_VERDICT_LINES * line_px)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Return looks, as Space does on *Look*."""
