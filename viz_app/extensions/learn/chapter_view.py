@@ -383,18 +383,6 @@ class ChapterText(QWidget):
         for prediction in self.predictions:
             prediction.refresh()
 
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Return presses a button, as Space does."""
-        focused = self.focusWidget()
-        if (
-            event.key() in RETURN_KEYS
-            and isinstance(focused, QPushButton | QToolButton)
-            and focused.hasFocus()
-        ):
-            focused.click()
-        else:
-            super().keyPressEvent(event)
-
     def _offer_way_back(self) -> None:
         if self.tries:
             set_visible(self.back_button, not self._context.own.is_shown, focus_to=self.tries[-1])
@@ -492,6 +480,18 @@ class ChapterView(QWidget):
         """Ends the figures' work when the page closes."""
         for figure in self.figures:
             figure.shutdown()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Return presses a button, as Space does."""
+        focused = self.focusWidget()
+        if (
+            event.key() in RETURN_KEYS
+            and isinstance(focused, QPushButton | QToolButton)
+            and focused.hasFocus()
+        ):
+            focused.click()
+        else:
+            super().keyPressEvent(event)
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
