@@ -167,7 +167,7 @@ class SentencePanel(QFrame):
         if self.rows.fold(is_folded):
             self._show_result()
         # with the switch nothing moves
-        self.interventions.setMinimumHeight(self.shown_switch.sizeHint().height())
+        self.shown_switch.setMaximumHeight(self.interventions.undo_button.sizeHint().height())
 
     def event(self, event: QEvent) -> bool:
         """Its parts may have other places after a layout."""
@@ -377,9 +377,9 @@ class SentenceRows:
         self._target_name.setText(target)
 
     def _space(self) -> None:
-        margin = 6 if self.is_folded else 10
+        margin = 3 if self.is_folded else 10
         scales(self._grid.setContentsMargins, PANEL_MARGIN, margin, PANEL_MARGIN - 6, margin)
-        scales(self._grid.setVerticalSpacing, 4 if self.is_folded else 5)
+        scales(self._grid.setVerticalSpacing, 2 if self.is_folded else 5)
 
 
 class Facts(QLabel):

@@ -133,7 +133,6 @@ def test_a_caption_yields_to_the_rows_and_a_shortened_one_has_its_whole_text_as_
     meaning = window.translate_page.head.meaning
     window.resize(*SMALLEST)
     qtbot.waitUntil(lambda: is_in_sight(window, 1))
-    window.resize(SMALLEST[0] + 40, SMALLEST[1])
     qtbot.waitUntil(lambda: meaning.isVisible() and meaning.text().endswith("…"))
     assert meaning.toolTip().startswith(meaning.text()[:-1])
     assert meaning.height() < 2 * meaning.fontMetrics().lineSpacing()
