@@ -108,7 +108,7 @@ class PredictView(QFrame):
             choices,
             self.verdict,
             spacing=6,
-            margins=(14, 8, 14, 8),
+            margins=(14, 6, 14, 6),
             within=self,
         )
         self.request.changed.connect(self._on_request, max_args=0)
@@ -344,7 +344,7 @@ class ChapterText(QWidget):
         content = column_of(
             self.title,
             self._text(chapter.claim, "claim"),
-            spacing=7,
+            spacing=5,
             margins=(4, 0, 14, 6),
             within=self,
         )
