@@ -965,9 +965,9 @@ def test_what_follows_the_second_choice_of_any_sentence_is_asked_and_shown(
 def test_nothing_can_be_looked_at_that_the_sentence_does_not_have(
     qtbot: QtBot, page: LearnPage
 ) -> None:
-    page.sentence.input.set_text("!")
+    page.sentence.input.set_text("1")
     qtbot.waitUntil(
-        lambda: page.state.translation is not None and page.state.translation.source_text == "!"
+        lambda: page.state.translation is not None and page.state.translation.source_text == "1"
     )
     settle(qtbot, page)
     prediction = chapter(qtbot, page, "kinds").text.predictions[0]
