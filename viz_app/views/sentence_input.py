@@ -209,7 +209,8 @@ class SentenceInput(QPlainTextEdit):
         self.setAccessibleName("Sentence to translate")
         self.textChanged.connect(self.marker.clear)
         self.textChanged.connect(self._timer.start)
-        self.document().documentLayout().documentSizeChanged.connect(self._fit)
+        # not by the layout's documentSizeChanged: another font within a layout crashes Qt
+        self.textChanged.connect(self._fit)
         self._fit()
 
     @property

@@ -127,6 +127,19 @@ def test_a_pasted_million_characters_are_cut_before_they_are_laid_out(
     field.cancel()
 
 
+def test_a_marked_text_gives_way_to_pasted_text_of_several_lines(
+    qtbot: QtBot, field: SentenceInput
+) -> None:
+    """Smaller letters within a layout have crashed Qt."""
+    for text in ("Ein Schneemann.", "Zwei Hunde spielen im Schnee. " * 12, "Hund") * 4:
+        field.selectAll()
+        paste(field, text)
+        field.marker.mark(SentenceMarks(unknown=(Span(0, 3), Span(4, len(text) - 1))))
+        field.marker.shade({Span(0, 3): 0.5})
+        field.grab()
+        assert field.text == text
+
+
 def test_a_full_field_takes_no_key_but_what_is_selected_can_be_written_over(
     qtbot: QtBot, field: SentenceInput
 ) -> None:
