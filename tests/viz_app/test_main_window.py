@@ -244,6 +244,17 @@ def test_a_first_translation_that_takes_long_is_no_model_that_is_being_opened(
     assert window.translate_page.message.label.text().startswith("Translating…")
 
 
+@pytest.mark.heavy
+def test_the_hint_to_type_gives_way_to_what_is_typed(make_window: MakeWindow, qtbot: QtBot) -> None:
+    window = make_window()
+    field, message = window.translate_page.sentence.input, window.translate_page.message
+    field.clear()
+    qtbot.waitUntil(lambda: message.label.text().startswith("Type"))
+    qtbot.keyClick(field, "z")
+    assert message.label.text() == "The translation follows when you pause."
+    qtbot.waitUntil(lambda: not message.isVisible())
+
+
 def test_escape_cancels_a_translation_that_takes_long_from_the_top_bar_too(
     make_window: MakeWindow, qtbot: QtBot
 ) -> None:

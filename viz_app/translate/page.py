@@ -27,6 +27,7 @@ from ..worker.inference import ExperimentController, Failure
 
 OVERLAY_OPACITY = 0.6
 TRANSLATING = "Translating…\nYou can type another sentence meanwhile."
+TYPING = "The translation follows when you pause."
 
 
 class TranslatePage(QWidget):
@@ -176,6 +177,7 @@ class TranslatePage(QWidget):
         self.sentence.escape_pressed.connect(self.heads.grid.setFocus)
         self.cancel_button.clicked.connect(state.cancel)
         state.request.changed.connect(self._say_translating)
+        field.textChanged.connect(self._say_translating)
         state.experiment_cancelled.connect(self._on_cancelled)
         state.result_changed.connect(self._show_result)
         state.model_changed.connect(self._show_whether_outdated)
@@ -218,9 +220,14 @@ class TranslatePage(QWidget):
         self.failed.emit(failure)
 
     def _say_translating(self) -> None:
-        """Replaces the hint to type a sentence while one is translated."""
-        if self.state.result is None and self.state.request.is_running:
+        """Replaces the hint to type a sentence while one is typed or translated."""
+        if self.state.result is not None:
+            return
+        field = self.sentence.input
+        if self.state.request.is_running:
             self.show_message(TRANSLATING, offers_cancel=True)
+        elif self.state.model is not None and field.text.strip() and not field.is_committed:
+            self.show_message(TYPING)
 
     def _on_cancelled(self) -> None:
         if self.state.result is None:
