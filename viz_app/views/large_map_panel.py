@@ -459,16 +459,21 @@ class HeadPanel(QFrame):
         beside_tools = width - self._tools.sizeHint().width()
         is_split = beside_tools < scaled(LEAST_NAME if is_low else LEAST_NAME_AND_ROLE)
         role = self.role.text().removeprefix(ROLE)
+        beside_name = width if is_split else beside_tools
+        has_room = beside_name >= scaled(LEAST_NAME_AND_ROLE + QUESTION_WIDTH)
+        arrow = "▾" if self.explain_button.isChecked() else "▸"
+        self.explain_button.setText(f"{QUESTION if has_room else '?'} {arrow}")
+        name_and_ends = (
+            self.title.fontMetrics().horizontalAdvance(self._name)
+            + self._ends.sizeHint().width()
+            + 2 * layout.spacing()
+        )
+        name_width = max(scaled(LEAST_NAME), name_and_ends)
         role_width = max(scaled(ROLE_WIDTH), self.role.sizeHint().width())
-        has_room_for_role = is_split or beside_tools >= scaled(LEAST_NAME) + role_width
+        has_room_for_role = beside_name >= name_width + role_width
         self.role.setVisible(bool(role) and has_room_for_role)
         with_role = (f"{self._name} · {role}",) if role and not has_room_for_role else ()
         self.title.setText("\n".join((*with_role, self._name)))
-        has_room = (width if is_split else beside_tools) >= scaled(
-            LEAST_NAME_AND_ROLE + QUESTION_WIDTH
-        )
-        arrow = "▾" if self.explain_button.isChecked() else "▸"
-        self.explain_button.setText(f"{QUESTION if has_room else '?'} {arrow}")
         if is_split != self._is_split:
             self._is_split = is_split
             self._header.removeWidget(self._tools)

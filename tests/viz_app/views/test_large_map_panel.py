@@ -237,6 +237,22 @@ def test_the_title_ends_with_the_role_where_there_is_no_room_for_both(
     assert panel.title.shown_text() == "Cross-attention · layer 1 · head 1 · self"
 
 
+@pytest.mark.parametrize("width", [420, 476, 550, 660, 800, 1100])
+def test_the_name_of_the_head_is_whole_before_its_role_has_room(
+    panel: HeadPanel, state: ExperimentState, width: int
+) -> None:
+    shapes = {kind: state.maps.shape(kind) for kind in ATTENTION_KINDS}
+    roles = {
+        kind: (("end-token sink",) * heads,) * layers for kind, (layers, heads) in shapes.items()
+    }
+    state.take_roles(SampleRoles(roles, "9 pairs"))
+    panel.resize(width, 599)
+    settle_layout()
+    assert panel.title.shown_text().startswith("Cross-attention · layer 1 · head 1")
+    if panel.role.isVisible():
+        assert panel.role.width() >= panel.role.sizeHint().width()
+
+
 def test_the_menu_of_a_cell_is_reached_without_a_right_click(
     qtbot: QtBot, panel: HeadPanel, state: ExperimentState
 ) -> None:
