@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+from PySide6.QtCore import QTimer
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QWidget
 
 from augenmerk.core.translation.result import FloatArray, Word
@@ -42,12 +44,17 @@ class TokensFigure(ChapterFigure):
     ) -> None:
         super().__init__(context, options, parent)
         self.sides: list[QWidget] = []
-        self._fitted_to = (0, 0)
+        self._fitted_to = (0, 0, 0)
 
     def fit(self) -> None:
-        """Sizes the letters again if the height or the theme has changed."""
-        if (self.available_height, current_theme().base_px) != self._fitted_to:
+        """Sizes the letters again if the space or the theme has changed."""
+        if self._space != self._fitted_to:
             self._size_letters()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Follows the width, which settles only after the height was shared out."""
+        super().resizeEvent(event)
+        QTimer.singleShot(0, self, self.fit)
 
     def redraw(self) -> None:
         """Shows the sentence with the largest letters that fit."""
@@ -81,8 +88,13 @@ class TokensFigure(ChapterFigure):
             self.column.addWidget(side)
         self._size_letters()
 
+    @property
+    def _space(self) -> tuple[int, int, int]:
+        """What the size of the letters depends on, besides the sentences."""
+        return self.width(), self.available_height, current_theme().base_px
+
     def _size_letters(self) -> None:
-        self._fitted_to = self.available_height, current_theme().base_px
+        self._fitted_to = self._space
         width = self.width() - 2 * scaled(PANEL_MARGIN)
         for factor, gap in FACTORS if self.available_height else FACTORS[-2:-1]:
             for side in self.sides:
