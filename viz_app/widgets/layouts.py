@@ -5,6 +5,7 @@ Lengths in rows and columns are at 100% and follow the scale of the interface.
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import reduce
 from typing import TypeVar
 
 from PySide6.QtCore import QEvent, QObject, QPoint, QRect, QSize, Qt
@@ -138,7 +139,7 @@ def flow(
 class FlowLayout(QHBoxLayout):
     """Gives each widget its size hint in lines that wrap: more lines come before squeezing.
 
-    Each is in the middle of its line.
+    Each is in the middle of its line. A hidden one keeps its place if its size policy says so.
 
     A box layout whose widgets are placed in another way: its items are Qt's from beginning to end.
     Those of a layout written in Python are never freed, or, made by Python, freed twice.
@@ -190,21 +191,21 @@ class FlowLayout(QHBoxLayout):
     def sizeHint(self) -> QSize:
         sizes = self._sizes_shown()
         width = sum(size.width() for size in sizes) + self.spacing() * max(len(sizes) - 1, 0)
-        return QSize(width, max((size.height() for size in sizes), default=0))
+        return QSize(width, self.minimumSize().height())
 
     def minimumSize(self) -> QSize:
         """The widest widget alone on its line."""
-        sizes = self._sizes_shown()
-        return QSize(
-            max((size.width() for size in sizes), default=0),
-            max((s.height() for s in sizes), default=0),
-        )
+        return reduce(QSize.expandedTo, self._sizes_shown(), QSize(0, 0))
 
     def _shown(self) -> list[QWidget]:
         self._widgets = [
             widget for widget in self._widgets if isValid(widget) and self.indexOf(widget) >= 0
         ]
-        return [widget for widget in self._widgets if not widget.isHidden()]
+        return [
+            widget
+            for widget in self._widgets
+            if not widget.isHidden() or widget.sizePolicy().retainSizeWhenHidden()
+        ]
 
     def _flow(self, width: int) -> list[QRect]:
         spacing = self.spacing()

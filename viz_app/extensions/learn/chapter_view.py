@@ -339,12 +339,15 @@ class ChapterText(QWidget):
         self.textbooks: list[TextbookView] = []
         self.title = label("title", chapter.title, wraps=True)
         self.back_button = QPushButton("Back to your sentence", self)
+        policy = self.back_button.sizePolicy()
+        policy.setRetainSizeWhenHidden(True)  # nothing below moves under the pointer
+        self.back_button.setSizePolicy(policy)
         self.back_button.hide()
         self.back_button.clicked.connect(context.own.restore)
         content = column_of(
             self.title,
             self._text(chapter.claim, "claim"),
-            spacing=5,
+            spacing=4,
             margins=(4, 0, 14, 6),
             within=self,
         )
