@@ -95,15 +95,27 @@ def provenance(
 
 
 def provenance_values(saved: Provenance | None) -> dict[str, Any]:
-    """The same for exported numbers, as JSON values."""
+    """The same for exported numbers, as JSON values, with the versions that it names."""
     if saved is None:
         return {}
     if not isinstance(saved, SavedExperiment):
         return dict(saved)
-    return {
-        "version": __version__,
+    options = dict(saved.view)
+    values = {
+        **_versions_in(str(options.pop(VERSIONS, ""))),
+        "model": saved.model.name,
         "model_digest": saved.model.digest,
         "experiment_values": experiment_to_json(saved.experiment),
+        "options": options,
+    }
+    return {name: value for name, value in values.items() if value}
+
+
+def _versions_in(text: str) -> dict[str, str]:
+    """The versions that `versions` wrote; `version` is that of Augenmerk."""
+    pairs = [part.partition(" ") for part in text.split(", ") if part]
+    return {
+        "version" if name == "augenmerk" else f"{name}_version": number for name, _, number in pairs
     }
 
 

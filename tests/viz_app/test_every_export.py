@@ -353,7 +353,7 @@ def test_info_prints_the_origin_of_a_file(
     path = tmp_path / "film.gif"
     assert run_command(["charts", str(run_folder), "--out", str(path)]) == 0
     capsys.readouterr()
-    assert run_command(["info", str(path)]) == 0
+    assert run_command(["info", str(path), "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == read_provenance_values(path)
     (tmp_path / "other.gif").write_bytes(b"GIF89a" + bytes(20))
     assert run_command(["info", str(tmp_path / "other.gif")]) == 2

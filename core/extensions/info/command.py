@@ -19,6 +19,7 @@ from ...text.word_counts import RARE_BELOW
 from ...translation.typed_text import encode_source
 from ..provenance import EXPORTS, read_provenance_values
 from ..run_settings.presets import PRESETS, preset
+from .origin import origin_lines
 from .size import MODULES, Size, preset_vocabulary_sizes, size_rows, total
 
 NUM_TOKENS = 20
@@ -38,8 +39,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         nargs="?",
         type=Path,
         metavar="FILE",
-        help="the same as --checkpoint; or a picture, film or page by Augenmerk, to print as JSON "
-        "which model, experiment or training it shows",
+        help="the same as --checkpoint; or a picture, film or page by Augenmerk, to print which "
+        "model, experiment or training it shows",
+    )
+    parser.add_argument(
+        "--json", action="store_true", help="print the origin of a picture, film or page as JSON"
     )
     add_checkpoint(parser)
     parser.add_argument(
@@ -86,16 +90,27 @@ def run(options: argparse.Namespace) -> int:
                 "of them."
             )
         if options.file.suffix.lower() in EXPORTS:
-            values = read_provenance_values(options.file)
-            print(json.dumps(values, ensure_ascii=False, indent=2))
+            _print_origin(options.file, as_json=options.json)
             return 0
         options.checkpoint = options.file
+    if options.json:
+        raise ConfigError("--json prints the origin of a picture, film or page. Name one.")
     if options.size or options.preset is not None:
         return _print_size(options)
     translator = load_translator(options)
     if options.words is not None:
         return _print_words(translator, options.words)
     return _print_description(translator)
+
+
+def _print_origin(file: Path, *, as_json: bool) -> None:
+    values = read_provenance_values(file)
+    if as_json:
+        print(json.dumps(values, ensure_ascii=False, indent=2))
+        return
+    print(one_line(file))
+    for line in origin_lines(values):
+        print(line)
 
 
 def _print_description(translator: "Translator") -> int:
