@@ -68,7 +68,7 @@ def plot_map(  # noqa: PLR0913 - all but the first five are options by name
         layer, head: counted from 0; without one of them, the mean of all.
         ax: to draw on; None for a new figure of pyplot.
         measure: its name; or an aligner, which names measure, layer, head and labels itself.
-        translator: the model; needed for other measures than the weight.
+        translator: the model of the translation; needed for other measures than the weight.
         selection: labels, merged words and hidden tokens; None for tokens, named as predicted.
         provenance: whether PNG, SVG and PDF files of a new figure hold the experiment with its
             sentence, the digest of the model and the versions.
@@ -77,15 +77,23 @@ def plot_map(  # noqa: PLR0913 - all but the first five are options by name
         The axes.
 
     Raises:
-        AnalysisError: there is no such map, every token is hidden, or the translator is missing.
+        AnalysisError: there is no such map, every token is hidden, the translator is missing or has
+            not made the translation, or the aligner reads another map.
         NonFiniteError: a value is NaN or infinite.
     """
     chosen = Selection() if selection is None else selection
     name = measure
     if isinstance(measure, Aligner):
-        name, kind, layer, head = measure.measure, measure.kind, measure.layer, measure.head
+        _require_map_of(measure, kind, layer, head)
+        name, layer, head = measure.measure, measure.layer, measure.head
         chosen = replace(chosen, label_mode=measure.label_mode)
     assert isinstance(name, str)
+    if translator is not None and not translator.has_made(translation):
+        raise AnalysisError(
+            f"The model {translator.name} has not made this translation: its digest is "
+            f"{translator.digest[:12]}, not {translation.model_digest[:12]}. Translate the "
+            "sentence again, as a model that was changed since is another one."
+        )
     maps = _maps_of(translation, kind, name, translator)
     heads = [
         (layer_index, head_index)
@@ -116,6 +124,19 @@ def plot_map(  # noqa: PLR0913 - all but the first five are options by name
             text.set_usetex(False)  # words are no TeX, whatever the axes were made for
         choose_fonts(axes)
     return axes
+
+
+def _require_map_of(
+    aligner: Aligner, kind: AttentionKind, layer: int | None, head: int | None
+) -> None:
+    """Raises `AnalysisError` if a map is asked for that an aligner does not read."""
+    if kind == aligner.kind and layer in (None, aligner.layer) and head in (None, aligner.head):
+        return
+    raise AnalysisError(
+        f"The aligner reads {aligner.kind} maps, layer {aligner.layer}, head {aligner.head} (None "
+        f"for the mean), not {kind} maps, layer {layer}, head {head}. Leave out kind, layer and "
+        "head."
+    )
 
 
 def _maps_of(

@@ -9,6 +9,7 @@ from pathlib import Path
 import matplotlib
 import numpy as np
 import pytest
+import torch
 from matplotlib import pyplot
 from matplotlib.axes import Axes
 from matplotlib.collections import QuadMesh
@@ -119,6 +120,37 @@ def test_it_draws_what_an_aligner_reads(
     other = Figure().add_subplot()
     api.plot_map(translation, ax=other, measure=by_weight)
     np.testing.assert_array_equal(cells_of(other), translation.maps.cross[1, 2])
+
+
+@pytest.mark.parametrize(
+    ("kind", "layer", "head"), [("encoder", 1, 2), ("cross", 0, None), ("cross", 1, 0)]
+)
+def test_another_map_than_that_of_the_aligner_is_refused(
+    axes: Axes, kind: str, layer: int, head: int | None
+) -> None:
+    aligner = api.Aligner(1, 2, "read", "weight")
+    with pytest.raises(api.AnalysisError, match=r"reads cross maps, layer 1, head 2 \(None for"):
+        api.plot_map(make_translation(), kind, layer, head, axes, measure=aligner)
+    assert not axes.collections
+    api.plot_map(make_translation(), "cross", 1, 2, axes, measure=aligner)
+    assert axes.get_title() == "Cross-attention · layer 1 · head 2"
+
+
+@pytest.mark.parametrize("name", ["weight", "norm"])
+def test_a_model_that_was_changed_since_is_refused(
+    axes: Axes,
+    subword_translator: api.Translator,  # noqa: F811
+    name: str,
+) -> None:
+    translation = subword_translator.translate(GERMAN[0])
+    changed = api.Translator(subword_translator.checkpoint, subword_translator.device)
+    with torch.no_grad():
+        next(changed.model.parameters()).mul_(1.5)
+    with pytest.raises(api.AnalysisError, match="Translate the sentence again"):
+        api.plot_map(translation, "cross", 0, 0, axes, measure=name, translator=changed)
+    assert not axes.collections
+    again = changed.translate(GERMAN[0])
+    api.plot_map(again, "cross", 0, 0, axes, measure=name, translator=changed)
 
 
 def test_a_missing_model_is_asked_for(axes: Axes) -> None:
