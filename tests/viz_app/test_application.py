@@ -30,6 +30,7 @@ from augenmerk.viz_app.extensions.train.run.settings import (
 from augenmerk.viz_app.main_window import MainWindow
 from augenmerk.viz_app.preferences import Preferences
 from augenmerk.viz_app.state.map_view_settings import MapViewSettings
+from augenmerk.viz_app.translate.page import DimmingOverlay
 from tests.builders import first_quick, run_process
 from tests.core.translation.random_models import make_translator
 from tests.limits import files_limited
@@ -189,6 +190,26 @@ def test_far_too_much_text_is_refused_and_stays(qtbot: QtBot, window: MainWindow
     assert window.findChildren(QMessageBox) == []
     assert "more than 1,000 words" in window.translate_page.sentence.note.text()
     assert window.translate_page.sentence.input.text == text
+
+
+def test_the_maps_are_dimmed_until_a_refused_text_gives_way(
+    qtbot: QtBot, window: MainWindow
+) -> None:
+    page = window.translate_page
+
+    def is_dimmed(part: QWidget) -> bool:
+        directly = Qt.FindChildOption.FindDirectChildrenOnly
+        (overlay,) = part.findChildren(DimmingOverlay, options=directly)
+        return overlay.isVisible()
+
+    parts = page.heads, page.head, page.sentence.chips_area
+    assert not any(map(is_dimmed, parts))
+    with qtbot.waitSignal(window.failed, timeout=20_000):
+        page.sentence.input.set_text("w " * 2_000)
+    assert all(map(is_dimmed, parts))
+    page.sentence.undo()
+    qtbot.waitUntil(lambda: not window.state.request.is_running)
+    assert not any(map(is_dimmed, parts))
 
 
 @pytest.mark.heavy

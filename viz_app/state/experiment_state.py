@@ -436,9 +436,9 @@ class ExperimentState:
         if shown is not None:
             now = shown.experiment
             self.intents.view_next = None
-            self.request.finish(
-                problem if refused == now else f"{problem}\n{refused_notice(refused, now)}"
-            )
+            in_full = f"{problem} {refused_notice(refused, now)}"
+            # where both do not fit, the reason alone
+            self.request.finish(problem if refused == now else f"{in_full}\n{problem}")
             self.submit(lambda editor: Edit(editor.withdraw(now), None), asks=False)
         elif refused == plain:
             self.request.finish(problem)

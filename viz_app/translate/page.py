@@ -175,6 +175,7 @@ class TranslatePage(QWidget):
         field = self.sentence.input
         field.text_committed.connect(self._on_text)
         self.sentence.escape_pressed.connect(self.heads.grid.setFocus)
+        self.sentence.refusal_changed.connect(self._show_whether_outdated)
         self.cancel_button.clicked.connect(state.cancel)
         state.request.changed.connect(self._say_translating)
         field.textChanged.connect(self._say_translating)
@@ -207,7 +208,7 @@ class TranslatePage(QWidget):
 
     def _show_whether_outdated(self) -> None:
         for overlay in self._overlays:
-            overlay.cover(self.state.shown.is_outdated)
+            overlay.cover(self.state.shown.is_outdated or self.sentence.is_refused)
 
     def _on_failed(self, failure: Failure) -> None:
         """Reports a failure once: in place of the maps, or in the note next to maps that stay."""

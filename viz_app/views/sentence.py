@@ -78,13 +78,16 @@ class SentencePanel(QFrame):
         undo_before: called to undo if the experiment has nothing to undo.
         other_way: returns another way to a sentence than typing, as “choose an example”; empty if
             there is none.
+        is_refused: whether the typed text has no answer, so that the result is that of another one.
 
     Signals:
+        refusal_changed(bool): `is_refused` is another one.
         escape_pressed(): in the sentence, with nothing to cancel: the keys should go to the heads
             now.
     """
 
     escape_pressed = Signal()
+    refusal_changed = Signal(bool)
 
     def __init__(self, state: ExperimentState) -> None:
         super().__init__()
@@ -112,6 +115,7 @@ class SentencePanel(QFrame):
         self.requested_text = self.offered_text = ""
         self.undo_before: Callable[[], object] = lambda: None
         self.other_way: Callable[[], str] = lambda: ""
+        self.is_refused = False
         self.rows = SentenceRows(self)  # places all of the above
         self._connect()
         self._show_result()
@@ -194,6 +198,7 @@ class SentencePanel(QFrame):
             field.undo_requested.connect(self.undo)
             field.redo_requested.connect(self.redo)
         state.experiment_changed.connect(self._on_experiment)
+        state.request.changed.connect(self._check_refusal)
         state.result_changed.connect(self._show_result)
         state.model_changed.connect(self._show_languages)
 
@@ -207,14 +212,25 @@ class SentencePanel(QFrame):
         A typed sentence that was refused stays in the field, to be corrected.
         """
         self._show_languages()
-        state = self.state
-        text = state.experiment.source_text
+        text = self.state.experiment.source_text
+        is_elsewhere = self.input.is_committed and not self._has_refused_text()
+        if text != self.input.text and is_elsewhere:
+            self.input.show_text(text)
+            self.marks.mark()
+        self._check_refusal()
+
+    def _has_refused_text(self) -> bool:
         typed = self.input.text
-        is_refused = bool(state.request.problem) and typed == self.input.committed_text
-        if text == typed or not self.input.is_committed or is_refused:
-            return
-        self.input.show_text(text)
-        self.marks.mark()
+        is_other = typed != self.state.experiment.source_text
+        return bool(self.state.request.problem) and is_other and typed == self.input.committed_text
+
+    def _check_refusal(self) -> None:
+        """Follows the last answer: while the next one is awaited, nothing changes."""
+        is_refused = self._has_refused_text()
+        if is_refused != self.is_refused and not self.state.request.is_running:
+            self.is_refused = is_refused
+            self._show_notes()
+            self.refusal_changed.emit(is_refused)
 
     def _on_target_committed(self, text: str, _is_asked: bool) -> None:
         current = self.state.current
@@ -227,25 +243,28 @@ class SentencePanel(QFrame):
         self._show_languages()
         for widget in (self.copy_button, self.edit_button):
             set_visible(widget, has_result, focus_to=self.input)
-            widget.setEnabled(self.state.withheld is None)
-        latest, is_withheld = self.state.latest, self.state.withheld is not None
-        about = latest.original if latest is not None else None
-        self.coverage_notice.show_translation(about, is_withheld=is_withheld)
-        self.withheld_notice.show_translation(about if is_withheld else None)
+        self.original_line.setText(original_text(result) if result is not None else "")
+        self._show_notes()
         if translation is None or result is None:
             self.stop_editing()
             self.sentence.show_text("")
-            self.original_line.setVisible(False)
             self.marks.mark()
             return
         if not translation.is_given or not self.sentence.is_editable:
             self.stop_editing()
             self.sentence.emphasize(new_spans(result.original, translation))
-        before = original_text(result)
-        self.original_line.setText(before)
-        self.original_line.setVisible(bool(before))
         self.marks.mark()
         self.marks.shade()
+
+    def _show_notes(self) -> None:
+        """Shows the notes on the text; those on the previous one give way to a refusal."""
+        latest, is_withheld = self.state.latest, self.state.withheld is not None
+        about = latest.original if latest is not None and not self.is_refused else None
+        self.coverage_notice.show_translation(about, is_withheld=is_withheld)
+        self.withheld_notice.show_translation(about if is_withheld else None)
+        self.original_line.setVisible(bool(self.original_line.text()) and not self.is_refused)
+        for widget in (self.copy_button, self.edit_button):
+            widget.setEnabled(not is_withheld and not self.is_refused)
 
     def _show_sentence(self, is_shown: bool) -> None:
         """Shows or hides the sentence; its words replace it in a folded panel."""

@@ -357,7 +357,9 @@ def test_a_refused_change_is_taken_back_and_named_while_the_screen_stays(
     state.refuse("There is no such token.")
     assert state.result is shown
     assert state.experiment == Experiment("ein mann schläft .", Greedy(), (OFF,))
-    assert state.request.problem == "There is no such token.\nNot applied: step 3: unknown."
+    assert state.request.problem == (
+        "There is no such token. Not applied: step 3: unknown.\nThere is no such token."
+    )
     assert not state.editor.can_redo
     state.submit(undo)
     assert state.experiment == Experiment("ein mann schläft .")

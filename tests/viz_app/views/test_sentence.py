@@ -302,13 +302,43 @@ def test_a_typed_sentence_that_is_refused_stays_to_be_corrected_and_undo_takes_i
     state.request.begin()
     state.refuse("That is far too long.")
     assert panel.input.text == "far too long"
-    assert panel.note.text() == "That is far too long.\nThe previous sentence is still shown."
+    assert panel.note.whole == "That is far too long. The previous sentence is still shown."
     assert state.experiment == Experiment("ein mann .")
     qtbot.keyClick(panel.input, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
     state.request.begin()
     answer(state)
     assert panel.input.text == "ein mann ."
     assert not panel.note.isVisible()
+
+
+def test_the_reason_of_a_refusal_takes_the_place_of_notes_on_the_previous_sentence(
+    panel: SentencePanel, state: ExperimentState
+) -> None:
+    state.submit(toggle(Head("cross", 0, 0)))
+    hinted = FakeTranslator(None, "cpu").compare(state.experiment)
+    translation = replace(hinted.original, hint="This looks like English. Enter a German sentence.")
+    state.accept(replace(hinted, original=translation))
+    notes = panel.coverage_notice, panel.original_line
+    assert all(note.isVisible() for note in notes)
+    reason = "Nothing in it can be read. Enter at least two numbers from 1 to 10."
+    for text in ("Ein Hund", "Ein Hund bellt"):
+        panel.input.set_text(text)
+        state.request.begin()
+        state.refuse(reason)
+        settle_layout()
+        assert panel.is_refused
+        assert panel.note.shown_text().startswith(reason[:30])
+        assert not any(note.isVisible() for note in notes)
+        assert not panel.copy_button.isEnabled()
+    panel.resize(520, 260)
+    settle_layout()
+    assert panel.note.shown_text().startswith(reason[:12])
+    panel.undo()
+    state.request.begin()
+    state.accept(replace(hinted, original=translation))
+    assert not panel.is_refused
+    assert all(note.isVisible() for note in notes)
+    assert panel.copy_button.isEnabled()
 
 
 def test_a_sentence_from_elsewhere_that_is_refused_gives_way_to_the_one_shown(
