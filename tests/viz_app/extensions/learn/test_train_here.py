@@ -11,7 +11,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QFontMetrics
 from pytestqt.qtbot import QtBot
 
-from augenmerk.core.extensions.training.events import PhaseStarted
+from augenmerk.core.extensions.training.events import PhaseStarted, StepDone
 from augenmerk.core.translation.result import AttentionMaps
 from augenmerk.viz_app.extensions.learn.figures.figure import LearnContext
 from augenmerk.viz_app.extensions.learn.figures.training import TrainHereFigure, best_copier
@@ -19,7 +19,7 @@ from augenmerk.viz_app.extensions.learn.sentence import OwnSentence
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.theme import Theme, current_theme
 from augenmerk.viz_app.worker.inference import ExperimentController, InferenceWorker
-from tests.viz_app.builders import shown
+from tests.viz_app.builders import settle_layout, shown
 from tests.viz_app.synthetic import make_translation
 
 pytestmark = pytest.mark.training
@@ -86,6 +86,16 @@ def test_frames_and_what_is_written_below_them_fit(figure: TrainHereFigure, widt
     font = QFontMetrics(current_theme().font("small"))
     assert font.horizontalAdvance("epoch 10") <= places[0].width()
     assert places[0].height() >= places[0].width() + 2 * font.height()
+
+
+def test_the_progress_of_a_training_does_not_widen_the_figure(figure: TrainHereFigure) -> None:
+    width = figure.minimumSizeHint().width()
+    figure.resize(width, 600)
+    place = figure.button.geometry()
+    figure._on_events([StepDone(1234, 10, 0.55, 0.001, 1.0, 100, 1000.0, 1.0)])
+    settle_layout()
+    assert figure.minimumSizeHint().width() == width
+    assert figure.button.geometry() == place
 
 
 def test_nothing_is_said_to_go_on_once_the_training_has_ended(figure: TrainHereFigure) -> None:

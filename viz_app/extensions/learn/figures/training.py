@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QPushButton, QSpinBox, QWidget
+from PySide6.QtWidgets import QPushButton, QSizePolicy, QSpinBox, QWidget
 
 from augenmerk.core.extensions.run_settings.presets import preset
 from augenmerk.core.extensions.training.events import (
@@ -27,7 +27,7 @@ from augenmerk.core.translation.result import FloatArray, Translation
 from ....heatmap.map_image import map_image
 from ....state.color_scale import color_table
 from ....theme import current_theme, scaled, scales
-from ....widgets.labels import label
+from ....widgets.labels import ElidingLabel, label
 from ....widgets.layouts import add_parts, row_of, wrapping_row
 from ....worker.jobs import Job
 from ...train.worker import TrainingFailure, TrainingRun
@@ -182,7 +182,9 @@ class TrainHereFigure(ChapterFigure):
         self.button = QPushButton("Try: train it")
         self.button.setProperty("role", "primary")
         self.button.clicked.connect(self._start_or_stop)
-        self.progress = label("muted")
+        self.progress = ElidingLabel("muted")
+        # a long step must not widen the figure, and rewrap the text beside it
+        self.progress.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.verdict = label("accent", wraps=True)
         self.pictures = [
             EpochPicture(epoch) for epoch in range(self._settings.training.num_epochs + 1)
@@ -249,7 +251,10 @@ class TrainHereFigure(ChapterFigure):
                 case TrainingStarted(num_parameters=number):
                     self.progress.setText(f"{number:,} parameters")
                 case StepDone(step=step, epoch=epoch, loss=loss):
-                    self.progress.setText(f"epoch {epoch}, step {step}, loss {loss:.2f}")
+                    self.progress.setText(
+                        f"epoch {epoch}, step {step}, loss {loss:.2f}\n"
+                        f"epoch {epoch}, loss {loss:.2f}\nepoch {epoch}"
+                    )
         self._judge()
 
     def _judge(self) -> None:
