@@ -63,10 +63,14 @@ def controls(window: MainWindow) -> dict[QWidget, QRect]:
     """The place of each visible, enabled control, in pixels of the window."""
     kinds = (QAbstractButton, QComboBox, QLineEdit)
     return {
-        control: QRect(control.mapTo(window, QPoint(0, 0)), control.size())
+        control: _box_in(window, control)
         for control in window.findChildren(QWidget)
         if isinstance(control, kinds) and control.isVisible() and control.isEnabled()
     }
+
+
+def _box_in(window: MainWindow, part: QWidget) -> QRect:
+    return QRect(part.mapTo(window, QPoint(0, 0)), part.size())
 
 
 def moved(before: Mapping[QWidget, QRect], after: Mapping[QWidget, QRect]) -> list[str]:
@@ -225,11 +229,15 @@ def test_no_control_moves_when_an_answer_of_a_lesson_is_shown(
                 continue
             documents.lesson.go_to(index)
             _settle(qtbot, window.state)
-            before = controls(window)
+            question = documents.bar.question
+            before = controls(window) | {question: _box_in(window, question)}
             documents.bar.reveal_button.click()
             qtbot.waitUntil(lambda: COMPUTING not in documents.bar.answer.text())
             settle_layout()
-            movements[f"{path.name}, {scene.title}"] = moved(before, controls(window))
+            after = controls(window) | {question: _box_in(window, question)}
+            movements[f"{path.name}, {scene.title}"] = moved(before, after)
+            if after[question].size() != before[question].size():
+                movements[f"{path.name}, {scene.title}"].append("the question wraps again")
     assert movements
     assert not any(movements.values()), {name: lines for name, lines in movements.items() if lines}
 

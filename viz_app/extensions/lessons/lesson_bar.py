@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QMessageBox,
     QPlainTextEdit,
+    QSizePolicy,
     QToolButton,
     QWidget,
 )
@@ -201,11 +202,7 @@ class LessonBar(QFrame):
         if answer.is_computing:
             self.answer.set_text(COMPUTING)
             self.answer.setVisible(True)
-        # both wrap to about as many lines
-        for index, part in enumerate((self.question, self.answer)):
-            self._answered.setStretch(
-                index, part.label.fontMetrics().horizontalAdvance(part.text()) + 1
-            )
+        self._share_width(scene)
         set_visible(self.reveal_button, answer.can_show, focus_to=self.on_button)
         self.place.setToolTip(
             f"The lesson “{lesson.lesson.title}”{', not saved' if lesson.is_changed else ''}"
@@ -229,6 +226,23 @@ class LessonBar(QFrame):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._fit_texts()
+
+    def _share_width(self, scene: Scene | None) -> None:
+        """Gives question and answer their widths, shown or not: the question must not wrap again
+        when its answer appears.
+
+        Both wrap to about as many lines. A computed answer, not known yet, gets half of the width.
+        """
+        self._answer_side.setVisible(scene is not None and scene.has_answer)
+        self._answer_side.setMinimumWidth(self.reveal_button.sizeHint().width())
+        if scene is None:
+            return
+        answer = scene.question if scene.check else scene.answer
+        for index, (part, text) in enumerate(
+            ((self.question, scene.question), (self.answer, answer))
+        ):
+            width = part.label.fontMetrics().horizontalAdvance(text)
+            self._answered.setStretch(index, width + 1)
 
     def _fit_texts(self) -> None:
         """In a low window the texts leave the maps their room: one line each above the buttons of
@@ -283,9 +297,13 @@ class LessonBar(QFrame):
             self.close_button,
         )
         header = row_of(*before, (self.title, 1), *after, spacing=6)
-        asked = row_of((self.question, 1), self.reveal_button, spacing=6)
-        self._answered_row = QWidget()
-        self._answered = row_of(asked, self.answer, spacing=10, within=self._answered_row)
+        top, left = Qt.AlignmentFlag.AlignTop, Qt.AlignmentFlag.AlignLeft
+        self._answered_row, self._answer_side = QWidget(), QWidget()
+        row_of((self.answer, 1, top), (self.reveal_button, 0, left), within=self._answer_side)
+        parts = [(part, 1, top) for part in (self.question, self._answer_side)]
+        self._answered = row_of(*parts, spacing=10, within=self._answered_row)
+        for part, *_ in parts:  # the stretch alone shares the width
+            part.setSizePolicy(QSizePolicy.Policy.Ignored, part.sizePolicy().verticalPolicy())
         words = column_of(
             self.text, self._answered_row, self.other_model, spacing=2, margins=(8, 0, 8, 0)
         )
