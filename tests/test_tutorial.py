@@ -9,6 +9,9 @@ from typing import Any
 
 import pytest
 
+from augenmerk import Translator
+from augenmerk.core.extensions.provenance import read_provenance_values
+
 PATH = Path(__file__).parents[1] / "docs" / "tutorial.ipynb"
 NOTEBOOK: dict[str, Any] = json.loads(PATH.read_text(encoding="utf-8"))
 CELLS: list[dict[str, Any]] = NOTEBOOK["cells"]
@@ -45,7 +48,9 @@ def test_every_cell_runs_and_shows_something(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     shown = json.loads(done.stdout.splitlines()[-1])
     assert shown == [True] * len(shown)
-    assert (tmp_path / "head.pdf").stat().st_size > 1_000
+    origin = read_provenance_values(tmp_path / "head.pdf")
+    assert origin["model"] == Translator.load().name
+    assert origin["options"].items() >= {"kind": "cross", "layer": 3, "head": 5}.items()
 
 
 def test_it_has_fifteen_cells_and_the_outputs_of_one_run() -> None:

@@ -112,6 +112,8 @@ def calls(
         "import_model": {"source": folder / "nothing", "options": api.ImportOptions()},
         "left_out_words": about,
         "logit_lens": about,
+        "map_provenance": {"translation": translation, "measure": "norm", "translator": model},
+        "save_figure": {"figure": Figure(), "target": folder / "a.svg", "saved": saved},
         "measure": about | {"name": "norm", "kind": "cross", "label_mode": "read"},
         "logit_parts": about,
         "measure_parts": {"translator": model, "parts": parts, "components": [HEAD]},
@@ -273,6 +275,7 @@ def test_every_public_name_is_tried(word_translator: api.Translator, tmp_path: P
     assert untried == {"tune_process"}, "it takes no arguments"
 
 
+@pytest.mark.figures
 @pytest.mark.slow
 @pytest.mark.heavy
 def test_a_wrong_argument_is_explained(

@@ -22,6 +22,9 @@ from typing import Any
 from .. import __version__
 from ..config import RunConfig
 from ..errors import ExperimentFileError
+from ..maps.measure import MeasureName
+from ..maps.selection import Combination, HiddenKind, LabelMode
+from ..model.heads import AttentionKind
 from ..storage import open_file, write_text
 from ..strict_json import Field
 from ..translation.experiment import Experiment
@@ -51,6 +54,8 @@ EXPORTS = (".png", ".svg", ".pdf", ".html", ".htm", ".gif", ".mp4", ".md")
 """Endings of files that have their provenance in them."""
 VERSIONS = "versions"
 """Name of the versions in `SavedExperiment.view`; the other names are options of the figure."""
+DRAWN_BY = "drawn_by"
+"""Name of the function that drew a figure in Python, in `SavedExperiment.view`."""
 _MARK = "augenmerk:"
 _WORD = rb"(augenmerk:[A-Za-z0-9_=-]+)"
 _PNG = b"\x89PNG\r\n\x1a\n"
@@ -92,6 +97,38 @@ def provenance(
     return SavedExperiment(
         translation.experiment, reference, {VERSIONS: versions(), **(options or {})}
     )
+
+
+def figure_options(  # noqa: PLR0913 - one for each option of `augenmerk figure`
+    *,
+    kind: AttentionKind,
+    layer: int | None,
+    head: int | None,
+    measure: MeasureName,
+    label: LabelMode,
+    words: bool,
+    hide: Sequence[HiddenKind],
+    combine: Combination = "mean",
+    grid: bool = False,
+    own_scale: bool = False,
+    user_style: bool = False,
+) -> dict[str, ViewValue]:
+    """What a file of maps says about its drawing, under the names of the options of `augenmerk
+    figure`. Layer and head count from 1; None for all.
+    """
+    return {
+        "kind": kind,
+        "layer": layer,
+        "head": head,
+        "combine": combine,
+        "grid": grid,
+        "measure": measure,
+        "label": label,
+        "words": words,
+        "hide": tuple(hide),
+        "own_scale": own_scale,
+        "user_style": user_style,
+    }
 
 
 def provenance_values(saved: Provenance | None) -> dict[str, Any]:

@@ -151,7 +151,7 @@ if TYPE_CHECKING:
     )
     from augenmerk.core.translation.running import Hypothesis
     from augenmerk.core.translation.translator import Translator
-    from augenmerk.viz_app.extensions.notebook.plot import plot_map
+    from augenmerk.viz_app.extensions.notebook.plot import map_provenance, plot_map, save_figure
 
 __all__ = [
     "Aligner",
@@ -257,6 +257,7 @@ __all__ = [
     "left_out_words",
     "logit_lens",
     "logit_parts",
+    "map_provenance",
     "measure",
     "measure_parts",
     "model_digest",
@@ -268,6 +269,7 @@ __all__ = [
     "read_experiment_file",
     "read_gold",
     "read_pairs",
+    "save_figure",
     "train",
     "tune_process",
     "word_parts",
@@ -392,7 +394,7 @@ _NAMES_BY_MODULE = {
         "Word",
     ),
     "augenmerk.core.translation.translator": ("Translator",),
-    "augenmerk.viz_app.extensions.notebook.plot": ("plot_map",),
+    "augenmerk.viz_app.extensions.notebook.plot": ("map_provenance", "plot_map", "save_figure"),
 }
 _MODULES = {name: module for module, names in _NAMES_BY_MODULE.items() for name in names}
 

@@ -1,6 +1,6 @@
 """Maps in figures of one's own, with the labels, colours and marks of the window."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from io import BytesIO
 from os import PathLike, fspath
 from pathlib import Path
@@ -14,8 +14,8 @@ from matplotlib.text import Text
 from augenmerk.core.arguments import checks_arguments
 from augenmerk.core.errors import AnalysisError
 from augenmerk.core.extensions.analyses.alignment_ranking import Aligner
+from augenmerk.core.extensions.provenance import DRAWN_BY, figure_options, with_provenance
 from augenmerk.core.extensions.provenance import provenance as provenance_of
-from augenmerk.core.extensions.provenance import with_provenance
 from augenmerk.core.maps.measure import MeasureName
 from augenmerk.core.maps.measures import MEASURES, measure_maps
 from augenmerk.core.maps.model_pass import Pass
@@ -40,6 +40,7 @@ from ..pictures.figures import (
     own_style,
     style_of_user,
 )
+from ..pictures.figures import save_figure as write_figure
 
 LABELS_INCHES, MIN_INCHES = 1.2, 4.2
 """Room for labels on one side of a new figure, and its least width, for the title."""
@@ -70,8 +71,8 @@ def plot_map(  # noqa: PLR0913 - all but the first five are options by name
         measure: its name; or an aligner, which names measure, layer, head and labels itself.
         translator: the model of the translation; needed for other measures than the weight.
         selection: labels, merged words and hidden tokens; None for tokens, named as predicted.
-        provenance: whether PNG, SVG and PDF files of a new figure hold the experiment with its
-            sentence, the digest of the model and the versions.
+        provenance: whether PNG, SVG and PDF files of a new figure hold what `map_provenance` says.
+            For a figure of yours, see `save_figure`.
 
     Returns:
         The axes.
@@ -81,19 +82,8 @@ def plot_map(  # noqa: PLR0913 - all but the first five are options by name
             not made the translation, or the aligner reads another map.
         NonFiniteError: a value is NaN or infinite.
     """
-    chosen = Selection() if selection is None else selection
-    name = measure
-    if isinstance(measure, Aligner):
-        _require_map_of(measure, kind, layer, head)
-        name, layer, head = measure.measure, measure.layer, measure.head
-        chosen = replace(chosen, label_mode=measure.label_mode)
-    assert isinstance(name, str)
-    if translator is not None and not translator.has_made(translation):
-        raise AnalysisError(
-            f"The model {translator.name} has not made this translation: its digest is "
-            f"{translator.digest[:12]}, not {translation.model_digest[:12]}. Translate the "
-            "sentence again, as a model that was changed since is another one."
-        )
+    asked = _asked(translation, kind, layer, head, measure, translator, selection)
+    layer, head, name, chosen = asked.layer, asked.head, asked.measure, asked.selection
     maps = _maps_of(translation, kind, name, translator)
     heads = [
         (layer_index, head_index)
@@ -109,12 +99,11 @@ def plot_map(  # noqa: PLR0913 - all but the first five are options by name
         view.row_labels,
         view.column_labels,
         ColorScale(1.0 if is_share else float(view.values.max(initial=0.0)) or 1.0),
-        title=_title(kind, heads, layer, name),
+        title=_title(kind, heads, layer, head, name),
         marks=marks_of_experiment(view, translation, kind, heads, chosen.label_mode),
     )
     with style_of_user(), own_style():
-        model = "" if translator is None else translator.name
-        saved = provenance_of(translation, model) if provenance else None
+        saved = asked.provenance if provenance else None
         axes = _new_axes(view, saved) if ax is None else ax
         draw_map(axes, drawing)
         axes.set_aspect("equal")
@@ -124,6 +113,120 @@ def plot_map(  # noqa: PLR0913 - all but the first five are options by name
             text.set_usetex(False)  # words are no TeX, whatever the axes were made for
         choose_fonts(axes)
     return axes
+
+
+@checks_arguments
+def map_provenance(
+    translation: Translation,
+    kind: AttentionKind = "cross",
+    layer: int | None = None,
+    head: int | None = None,
+    *,
+    measure: MeasureName | Aligner = "weight",
+    translator: Translator | None = None,
+    selection: Selection | None = None,
+) -> SavedExperiment | None:
+    """What the file of a map says about its origin: see `save_figure`.
+
+    It is the experiment with its sentence, the digest of the model, its name if that is known, the
+    options of the map, and the versions.
+
+    Args:
+        translation, kind, layer, head, measure, selection: as for `plot_map`.
+        translator: the model of the translation, for its name.
+
+    Returns:
+        The origin; None for a translation of unknown origin.
+
+    Raises:
+        AnalysisError: the translator has not made the translation, or the aligner reads another
+            map.
+    """
+    return _asked(translation, kind, layer, head, measure, translator, selection).provenance
+
+
+@checks_arguments
+def save_figure(figure: Figure, target: Path | str, saved: SavedExperiment | None = None) -> None:
+    """Saves a figure of yours as PNG (200 dots per inch), SVG or PDF, by the name's ending.
+
+    The same figure gives the same bytes each time. Characters that the font lacks are drawn in an
+    installed font that has them.
+
+    Args:
+        figure: with maps by `plot_map` or anything else.
+        target: the file.
+        saved: its origin, which `augenmerk info` prints: see `map_provenance`.
+
+    Raises:
+        StorageError: the ending is another, or the file cannot be written.
+    """
+    with style_of_user():
+        write_figure(figure, Path(target), saved)
+
+
+@dataclass(frozen=True)
+class _AskedMap:
+    """A map that somebody asks for, with an aligner's choices in place of theirs.
+
+    Attributes:
+        translation: whose map it is.
+        kind: of the map.
+        layer: counted from 0; None for all.
+        head: counted from 0; None for all.
+        measure: the measure of the cells.
+        model: its name; empty if it is not known.
+        selection: labels, merged words and hidden tokens.
+    """
+
+    translation: Translation
+    kind: AttentionKind
+    layer: int | None
+    head: int | None
+    measure: MeasureName
+    model: str
+    selection: Selection
+
+    @property
+    def provenance(self) -> SavedExperiment | None:
+        """What a file says about its origin; None for a translation of unknown origin."""
+        options = figure_options(
+            kind=self.kind,
+            layer=None if self.layer is None else self.layer + 1,
+            head=None if self.head is None else self.head + 1,
+            measure=self.measure,
+            label=self.selection.label_mode,
+            words=self.selection.merge_words,
+            hide=sorted(self.selection.hide),
+            user_style=True,
+        )
+        return provenance_of(self.translation, self.model, {**options, DRAWN_BY: "plot_map"})
+
+
+def _asked(
+    translation: Translation,
+    kind: AttentionKind,
+    layer: int | None,
+    head: int | None,
+    measure: MeasureName | Aligner,
+    translator: Translator | None,
+    selection: Selection | None,
+) -> _AskedMap:
+    """The map. Raises `AnalysisError` if the arguments contradict each other."""
+    chosen = Selection() if selection is None else selection
+    name = measure
+    if isinstance(measure, Aligner):
+        _require_map_of(measure, kind, layer, head)
+        name, layer, head = measure.measure, measure.layer, measure.head
+        chosen = replace(chosen, label_mode=measure.label_mode)
+    assert isinstance(name, str)
+    if translator is not None and not translator.has_made(translation):
+        raise AnalysisError(
+            f"The model {translator.name} has not made this translation: its digest is "
+            f"{translator.digest[:12]}, not {translation.model_digest[:12]}. Translate the "
+            "sentence again, as a model that was changed since is another one."
+        )
+    model = "" if translator is None else translator.name
+    return _AskedMap(translation, kind, layer, head, name, model, chosen)
 
 
 def _require_map_of(
@@ -157,11 +260,17 @@ def _maps_of(
 
 
 def _title(
-    kind: AttentionKind, heads: list[tuple[int, int]], layer: int | None, name: MeasureName
+    kind: AttentionKind,
+    heads: list[tuple[int, int]],
+    layer: int | None,
+    head: int | None,
+    name: MeasureName,
 ) -> str:
     """A description, in which layers and heads count from 0."""
     if len(heads) == 1:
         title = str(Head(kind, *heads[0]).title)
+    elif head is not None:
+        title = f"{KIND_TITLES[kind]} · head {head} · mean of {len(heads)} layers"
     else:
         of_layer = "" if layer is None else f" · layer {layer}"
         title = f"{KIND_TITLES[kind]}{of_layer} · mean of {len(heads)} heads"

@@ -27,7 +27,14 @@ from augenmerk.core.counting import display_text, joined
 from augenmerk.core.errors import AnalysisError, ConfigError, ExperimentFileError
 from augenmerk.core.extensions.analyses.cli.analyze import read_sentence
 from augenmerk.core.extensions.analyses.cli.options import check_target
-from augenmerk.core.extensions.provenance import VERSIONS, provenance, read_provenance, versions
+from augenmerk.core.extensions.provenance import (
+    DRAWN_BY,
+    VERSIONS,
+    figure_options,
+    provenance,
+    read_provenance,
+    versions,
+)
 from augenmerk.core.maps.measure import MeasureName
 from augenmerk.core.maps.measures import MEASURES, measure_maps, measures_of
 from augenmerk.core.maps.model_pass import Pass
@@ -191,7 +198,7 @@ def run(options: argparse.Namespace) -> int:
         raise ConfigError(
             f"--out {options.out}: choose a file name that ends in one of {', '.join(SUFFIXES)}."
         )
-    if options.head is not None and options.layer is None:
+    if saved is None and options.head is not None and options.layer is None:
         raise ConfigError(f"--head {options.head} needs a layer. Add --layer.")
     require_picture(options)
     if options.out.suffix.lower() != ".html":
@@ -237,7 +244,9 @@ def take_again(options: argparse.Namespace) -> SavedExperiment:
             "omit --again."
         )
     saved = read_provenance(options.again)
-    drawing = {name: value for name, value in saved.view.items() if name != VERSIONS}
+    drawing = {
+        name: value for name, value in saved.view.items() if name not in (VERSIONS, DRAWN_BY)
+    }
     if not drawing:
         raise ExperimentFileError(
             f"{options.again} was not drawn by `augenmerk figure`, so it cannot be drawn again. "
@@ -252,6 +261,11 @@ def take_again(options: argparse.Namespace) -> SavedExperiment:
         )
     for name, value in drawing.items():
         setattr(options, name, value)
+    if DRAWN_BY in saved.view:
+        print_note(
+            f"{options.again} was drawn in Python by {saved.view[DRAWN_BY]}. The new file has the "
+            "same map in the layout of `augenmerk figure`."
+        )
     if saved.view.get(VERSIONS) != versions():
         print_note(
             f"{options.again} was drawn with {saved.view.get(VERSIONS)}. This is {versions()}, so "
@@ -414,10 +428,7 @@ def _provenance(measurement: Measured, options: argparse.Namespace) -> SavedExpe
     """What the file says about its origin; None if it should not."""
     if options.no_provenance:
         return None
-    values = {name: getattr(options, name) for name in _OPTIONS}
-    drawing = {
-        name: tuple(value) if isinstance(value, list) else value for name, value in values.items()
-    }
+    drawing = figure_options(**{name: getattr(options, name) for name in _OPTIONS})
     return provenance(measurement.translation, measurement.model, drawing)
 
 
@@ -428,6 +439,9 @@ def title_of(
     if len(heads) == 1:
         return f"{KIND_TITLES[kind]} · layer {heads[0][0] + 1} · head {heads[0][1] + 1}"
     layers = {layer for layer, _ in heads}
+    if len({head for _, head in heads}) == 1:
+        where = f"head {heads[0][1] + 1}"
+        return f"{KIND_TITLES[kind]} · {where} · {how} of {len(layers)} layers"
     where = f"layer {heads[0][0] + 1}" if len(layers) == 1 else f"{len(layers)} layers"
     return f"{KIND_TITLES[kind]} · {where} · {how} of {len(heads)} heads"
 

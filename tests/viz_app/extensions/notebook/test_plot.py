@@ -18,8 +18,9 @@ from matplotlib.patches import Rectangle
 
 import augenmerk as api
 from augenmerk.core.errors import ExperimentFileError
-from augenmerk.core.extensions.provenance import read_provenance
+from augenmerk.core.extensions.provenance import read_provenance, read_provenance_values
 from augenmerk.core.maps.measures import MEASURES
+from augenmerk.viz_app.launch import main
 from augenmerk.viz_app.state.color_scale import PAPER
 from tests.core.translators import GERMAN, subword_translator  # noqa: F401
 from tests.viz_app.synthetic import make_translation
@@ -85,6 +86,84 @@ def test_a_new_figure_saves_its_provenance(
     pyplot.close("all")
 
 
+@pytest.mark.figures
+def test_the_file_says_which_map_it_is(
+    tmp_path: Path,
+    subword_translator: api.Translator,  # noqa: F811
+) -> None:
+    translation = subword_translator.translate(GERMAN[0])
+    target = tmp_path / "map.svg"
+    selection = api.Selection("read", merge_words=True, hide=frozenset({"start", "end"}))
+    axes = api.plot_map(
+        translation,
+        "cross",
+        1,
+        measure="norm",
+        translator=subword_translator,
+        selection=selection,
+    )
+    axes.figure.savefig(target)
+    pyplot.close("all")
+    values = read_provenance_values(target)
+    assert values["model"] == subword_translator.name
+    assert values["model_digest"] == translation.model_digest
+    assert values["options"] == {
+        "kind": "cross",
+        "layer": 2,
+        "head": None,
+        "combine": "mean",
+        "grid": False,
+        "measure": "norm",
+        "label": "read",
+        "words": True,
+        "hide": ("end", "start"),
+        "own_scale": False,
+        "user_style": True,
+        "drawn_by": "plot_map",
+    }
+
+
+@pytest.mark.figures
+def test_the_command_draws_the_same_map_from_the_file_and_says_so(
+    tmp_path: Path,
+    untrained_checkpoint: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    translator = api.Translator.load(untrained_checkpoint, "cpu")
+    translation = translator.translate("Ein Mann steht.")
+    target = tmp_path / "map.svg"
+    figure = Figure()
+    api.plot_map(translation, "cross", None, 1, figure.add_subplot())
+    saved = api.map_provenance(translation, "cross", None, 1, translator=translator)
+    api.save_figure(figure, target, saved)
+    assert read_provenance(target) == saved
+    again = tmp_path / "again.svg"
+    model = ["--checkpoint", str(untrained_checkpoint), "--device", "cpu"]
+    assert main(["figure", "--again", str(target), *model, "--out", str(again)]) == 0
+    message = capsys.readouterr().err
+    assert "was drawn in Python by plot_map. The new file has the same map" in message
+    assert "head 2 · mean of " in again.read_text(encoding="utf-8")
+
+
+@pytest.mark.figures
+def test_a_figure_of_ones_own_is_saved_with_its_origin_in_its_own_style(tmp_path: Path) -> None:
+    translation = replace(make_translation(), model_digest="ab" * 32)
+    saved = api.map_provenance(translation, measure=api.Aligner(1, 2, "read", "weight"))
+    assert saved is not None
+    assert (saved.view["layer"], saved.view["head"], saved.view["label"]) == (2, 3, "read")
+    files = []
+    for name in ("first.pdf", "second.pdf"):
+        with matplotlib.rc_context({"pdf.fonttype": 42}):
+            figure = Figure()
+            api.plot_map(translation, "cross", 1, 2, figure.add_subplot())
+            api.save_figure(figure, str(tmp_path / name), saved)
+        files.append((tmp_path / name).read_bytes())
+    assert files[0] == files[1]
+    assert b"/FontFile2" in files[0]
+    assert read_provenance(tmp_path / "first.pdf") == saved
+    assert api.map_provenance(make_translation()) is None
+
+
 @pytest.mark.parametrize("kind", ["encoder", "decoder", "cross"])
 def test_without_a_head_it_draws_the_mean(axes: Axes, kind: str) -> None:
     translation = make_translation()
@@ -104,6 +183,14 @@ def test_it_draws_every_measure(
     api.plot_map(translation, "cross", 0, 0, axes, measure=name, translator=subword_translator)
     expected = api.measure(subword_translator, translation, name).weights[0, 0]
     np.testing.assert_allclose(cells_of(axes), expected, rtol=1e-5)
+
+
+def test_the_mean_of_layers_names_its_head(axes: Axes) -> None:
+    translation = make_translation()
+    api.plot_map(translation, "cross", None, 4, axes)
+    mean = translation.maps.cross[:, 4].mean(axis=0)
+    np.testing.assert_allclose(cells_of(axes), mean, rtol=1e-6)
+    assert axes.get_title() == "Cross-attention · head 4 · mean of 3 layers"
 
 
 def test_it_draws_what_an_aligner_reads(
