@@ -202,7 +202,12 @@ def save_beside_table(facts: Mapping[str, Any], target: Path) -> None:
         StorageError: the file cannot be written.
     """
     text = json.dumps({"url": target.name, **facts}, ensure_ascii=False, indent=1, allow_nan=False)
-    write_text(target.with_name(f"{target.name}-metadata.json"), text)
+    write_text(beside_table(target), text)
+
+
+def beside_table(table: Path) -> Path:
+    """The file with the facts about a CSV or text file."""
+    return table.with_name(f"{table.name}-metadata.json")
 
 
 def as_word(saved: Provenance) -> bytes:

@@ -1,5 +1,5 @@
 """Describe a checkpoint (settings, parameters by module, history), the size of a model, or the
-origin of a picture.
+origin of a picture or of numbers.
 """
 
 import argparse
@@ -19,6 +19,7 @@ from ...text.word_counts import RARE_BELOW
 from ...translation.typed_text import encode_source
 from ..provenance import EXPORTS, read_provenance_values
 from ..run_settings.presets import PRESETS, preset
+from .number_files import is_number_file, origin_of_numbers
 from .origin import origin_lines
 from .size import MODULES, Size, preset_vocabulary_sizes, size_rows, total
 
@@ -39,11 +40,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         nargs="?",
         type=Path,
         metavar="FILE",
-        help="the same as --checkpoint; or a picture, film or page by Augenmerk, to print which "
-        "model, experiment or training it shows",
+        help="the same as --checkpoint; or a picture, film, page or numbers by Augenmerk, to "
+        "print which model, experiment or training they show",
     )
     parser.add_argument(
-        "--json", action="store_true", help="print the origin of a picture, film or page as JSON"
+        "--json",
+        action="store_true",
+        help="print the origin of a picture, film, page or numbers as JSON",
     )
     add_checkpoint(parser)
     parser.add_argument(
@@ -89,12 +92,12 @@ def run(options: argparse.Namespace) -> int:
                 f"There are two checkpoints: {options.file} and {options.checkpoint}. Omit one "
                 "of them."
             )
-        if options.file.suffix.lower() in EXPORTS:
+        if options.file.suffix.lower() in EXPORTS or is_number_file(options.file):
             _print_origin(options.file, as_json=options.json)
             return 0
         options.checkpoint = options.file
     if options.json:
-        raise ConfigError("--json prints the origin of a picture, film or page. Name one.")
+        raise ConfigError("--json prints the origin of a picture, film, page or numbers. Name one.")
     if options.size or options.preset is not None:
         return _print_size(options)
     translator = load_translator(options)
@@ -104,7 +107,8 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _print_origin(file: Path, *, as_json: bool) -> None:
-    values = read_provenance_values(file)
+    is_picture = file.suffix.lower() in EXPORTS
+    values = read_provenance_values(file) if is_picture else origin_of_numbers(file)
     if as_json:
         print(json.dumps(values, ensure_ascii=False, indent=2))
         return

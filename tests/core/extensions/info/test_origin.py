@@ -2,13 +2,21 @@
 
 import base64
 import json
+import re
 import zlib
+from io import BytesIO
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from augenmerk.core.cli.main import main
-from augenmerk.core.extensions.provenance import VERSIONS, with_provenance
+from augenmerk.core.extensions.provenance import (
+    VERSIONS,
+    provenance_values,
+    save_beside_table,
+    with_provenance,
+)
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment import Experiment, HeadScaled
 from augenmerk.core.translation.experiment_file import (
@@ -31,6 +39,12 @@ SAVED = SavedExperiment(
         "words": True,
     },
 )
+
+
+def npz(**arrays: np.ndarray) -> bytes:
+    content = BytesIO()
+    np.savez_compressed(content, **arrays)  # type: ignore[arg-type]
+    return content.getvalue()
 
 
 @pytest.fixture
@@ -97,6 +111,61 @@ def test_a_file_that_names_no_version_gets_none(
         "model_digest",
         "experiment_values",
     ]
+
+
+FACTS = {"model": "mine", "sentence": "Ein Mann.", "map": "cross", **provenance_values(SAVED)}
+NUMBERS = {"row_labels": ["a"], "column_labels": ["b"], "weights": [[0.5]]}
+
+
+@pytest.mark.parametrize("name", ["num.json", "num.npz", "num.csv", "num.csv-metadata.json"])
+def test_numbers_say_their_origin_without_the_numbers(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    expected = provenance_values(SAVED) if name == "num.npz" else FACTS
+    (tmp_path / "num.json").write_text(json.dumps(FACTS | NUMBERS), encoding="utf-8")
+    np.savez(tmp_path / "num.npz", map=[[0.5]], provenance=np.array(json.dumps(expected)))
+    (tmp_path / "num.csv").write_text(",b\na,0.5\n", encoding="utf-8")
+    save_beside_table(FACTS, tmp_path / "num.csv")
+    assert main(["info", str(tmp_path / name), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == json.loads(json.dumps(expected))
+    assert main(["info", str(tmp_path / name)]) == 0
+    assert re.search("changes +cross 3·5 off", capsys.readouterr().out)
+
+
+def test_a_table_of_an_analysis_says_its_origin(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "analysis.json"
+    path.write_text(json.dumps(FACTS | {"rows": [{"head": 0, "score": 0.5}]}), encoding="utf-8")
+    assert main(["info", str(path), "--json"]) == 0
+    assert "rows" not in json.loads(capsys.readouterr().out)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("a.csv", b",b", "There is no file .*a.csv-metadata.json"),
+        ("a.json", b"[1]", "does not say its origin"),
+        ("a.json", b'{"weights": [[1]]}', "does not say its origin"),
+        ("a.json", b"{" * 30, "cannot be used as numbers by Augenmerk"),
+        ("a.json", b'{"version": 1', "cannot be used as numbers by Augenmerk"),
+        ("a.npz", b"PK", "is no complete NPZ file"),
+        ("a.npz", npz(map=np.zeros(1)), "does not say its origin"),
+        ("a.npz", npz(provenance=np.array("x" * 3_000_000)), "more than 8,000,000 bytes"),
+        ("a.npz", npz(provenance=np.array([{}], object)), "is no complete NPZ file"),
+    ],
+    ids="table list numbers nested cut zip other bomb pickle".split(),
+)
+def test_other_numbers_are_refused(
+    name: str,
+    content: bytes,
+    message: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    (tmp_path / name).write_bytes(content)
+    assert main(["info", str(tmp_path / name)]) == 2
+    assert re.search(message, capsys.readouterr().err)
 
 
 def test_json_of_a_checkpoint_is_refused(capsys: pytest.CaptureFixture[str]) -> None:

@@ -15,6 +15,7 @@ import pytest
 from PySide6.QtGui import QImage
 
 from augenmerk.core.counting import display_text
+from augenmerk.core.extensions.info.number_files import origin_of_numbers
 from augenmerk.core.extensions.provenance import read_provenance
 from augenmerk.core.model.heads import ATTENTION_KINDS, Head
 from augenmerk.core.translation.experiment import Experiment, ForcedToken, GivenTarget, HeadScaled
@@ -558,3 +559,7 @@ def test_numbers_and_the_page_for_the_browser_say_it_too(
     beside = json.loads((tmp_path / "map.csv-metadata.json").read_text(encoding="utf-8"))
     assert values.items() <= beside.items()
     assert beside["url"] == "map.csv"
+    for name in ("map.json", "map.npz", "map.csv", "map.csv-metadata.json"):
+        origin = origin_of_numbers(tmp_path / name)
+        assert values.items() <= origin.items()
+        assert not {"weights", "row_labels", "column_labels"} & origin.keys()

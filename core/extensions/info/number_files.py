@@ -1,0 +1,101 @@
+"""The origin of exported numbers: JSON, NPZ, and tables with a JSON file next to them."""
+
+import zipfile
+import zlib
+from collections.abc import Mapping
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ...errors import ExperimentFileError
+from ...storage import open_file
+from ...strict_json import JsonError, parse
+from ...translation.experiment_file import naming_the_file
+from ..provenance import MAX_FILE_BYTES, beside_table
+
+MAX_DEPTH = 20
+"""Maximum depth of nested lists and objects in numbers as JSON."""
+MAX_ARRAY_BYTES = 8_000_000
+"""Maximum size of the origin in an NPZ file, four bytes a character."""
+_NESTED = frozenset(
+    {"model", "output", "interventions", "experiment_values", "experiments", "settings", "options"}
+)
+"""Facts that are no single value; other lists and objects are the numbers."""
+_MARKS = frozenset({"version", "model_digest", "settings_digest"})
+"""Facts of which an origin has at least one."""
+_DAMAGES = (
+    *(ValueError, OSError, EOFError, RuntimeError),  # the last of an encrypted file
+    *(zipfile.BadZipFile, zlib.error),
+)
+
+
+def is_number_file(path: Path) -> bool:
+    """Whether a file is one of numbers, by its name and by what is next to it."""
+    return path.suffix.lower() in (".csv", ".json", ".npz") or beside_table(path).is_file()
+
+
+def origin_of_numbers(path: Path) -> dict[str, Any]:
+    """The facts about numbers, without the numbers.
+
+    Args:
+        path: a JSON or NPZ file, a table, or the JSON file next to a table.
+
+    Raises:
+        ExperimentFileError: the file cannot be read, or does not say its origin.
+    """
+    is_table = path.suffix.lower() not in (".json", ".npz")
+    source = beside_table(path) if is_table else path
+    content = _content_of(source)
+    with naming_the_file(source, "numbers by Augenmerk"):
+        text = _text_in_archive(content) if source.suffix.lower() == ".npz" else content
+        values = parse(text, max_depth=MAX_DEPTH).value
+        facts = _facts_in(values) if isinstance(values, Mapping) else {}
+        if not _MARKS & facts.keys():
+            raise JsonError("It does not say its origin, the model or the training.")
+    return facts
+
+
+def _facts_in(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        name: value
+        for name, value in values.items()
+        if name != "url" and (name in _NESTED or not isinstance(value, list | Mapping))
+    }
+
+
+def _content_of(path: Path) -> bytes:
+    try:
+        with open_file(path) as file:
+            content = file.read(MAX_FILE_BYTES + 1)
+    except FileNotFoundError as error:
+        raise ExperimentFileError(
+            f"There is no file {path}. The origin of a table is in a file of this name next to it; "
+            "choose numbers that Augenmerk exported."
+        ) from error
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise ExperimentFileError(
+            f"{path} cannot be read: {reason}. Choose numbers by Augenmerk."
+        ) from error
+    if len(content) > MAX_FILE_BYTES:
+        raise ExperimentFileError(f"{path} is too large for numbers by Augenmerk.")
+    return content
+
+
+def _text_in_archive(content: bytes) -> bytes:
+    """The origin in an NPZ file. Raises `JsonError`."""
+    try:
+        with zipfile.ZipFile(BytesIO(content)) as archive:
+            if archive.getinfo("provenance.npy").file_size > MAX_ARRAY_BYTES:
+                raise JsonError(f"Its origin has more than {MAX_ARRAY_BYTES:,} bytes, the limit.")
+            array = archive.read("provenance.npy")
+        text = np.lib.format.read_array(BytesIO(array), allow_pickle=False)
+    except KeyError as error:
+        raise JsonError("It does not say its origin, the model or the training.") from error
+    except _DAMAGES as error:
+        if isinstance(error, JsonError):
+            raise
+        raise JsonError("It is no complete NPZ file.") from error
+    return str(text).encode("utf-8", "surrogatepass")
