@@ -147,6 +147,7 @@ def calls(
             "out": folder / "run",
             "settings": ["training.num_epochs=1"],
             "device": "cpu",
+            "resume": False,
         },
         "word_parts": about | {"step": 0, "foil": "dog"},
         "write_experiment_file": {"saved": saved, "path": folder / "b.augenmerk", "durable": False},

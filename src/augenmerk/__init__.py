@@ -49,6 +49,7 @@ if TYPE_CHECKING:
         NonFiniteError,
         StorageError,
         TextError,
+        TrainingError,
     )
     from augenmerk.core.extensions.analyses.alignment import AlignmentScore, GoldPair, read_gold
     from augenmerk.core.extensions.analyses.alignment_ranking import (
@@ -231,6 +232,7 @@ __all__ = [
     "StorageError",
     "SystemComparison",
     "TextError",
+    "TrainingError",
     "TrainingEvent",
     "TrainingFinished",
     "Transformer",

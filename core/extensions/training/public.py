@@ -6,7 +6,7 @@ from pathlib import Path
 from ...arguments import checks_arguments
 from ...translation.experiment import DEFAULT_LENGTH_PENALTY, General
 from ...translation.translator import Translator
-from ..run_settings.dotted import with_dotted
+from ..run_settings.dotted import read_settings, with_dotted
 from ..run_settings.presets import preset
 from ..run_settings.toml_file import read_toml
 from .corpora.parallel import DataSource
@@ -26,12 +26,11 @@ def train(
     *,
     settings: Sequence[str] = (),
     device: str = "auto",
+    resume: bool = False,
     on_event: Callable[[TrainingEvent], None] = lambda event: None,
     should_stop: Callable[[], bool] = lambda: False,
 ) -> TrainingFinished:
     """Trains a Transformer, and saves checkpoints and history in `out`.
-
-    `augenmerk train --out … --resume` continues a run that was stopped.
 
     Args:
         config: the name of a preset, such as "notebook", or a TOML file of settings.
@@ -40,6 +39,8 @@ def train(
         out: the folder of the run, created if missing.
         settings: changes to the configuration, such as "training.num_epochs=2".
         device: "auto", "cpu", "cuda", "cuda:N" or "mps".
+        resume: continue the run in `out` that was stopped, from its last checkpoint. Pass the same
+            configuration and data; settings of the training may be others from here on.
         on_event: called with every step, epoch and checkpoint, in this thread.
         should_stop: called before every step; True saves the run and ends it.
 
@@ -48,6 +49,7 @@ def train(
 
     Raises:
         ConfigError: there is no such preset, or a setting is refused.
+        CheckpointError: there is no run to resume, or it has another configuration.
         CorpusError: the data are missing or unusable.
         TrainingError: the folder contains another run, or the run cannot go on.
         DeviceError: the device is not available.
@@ -56,9 +58,18 @@ def train(
     folder = Path(out)
     is_file = isinstance(config, Path) or config.endswith(".toml")
     run = with_dotted(read_toml(Path(config)) if is_file else preset(str(config)), settings)
-    require_right_folder(folder, resume=False)
-    corpus = read_corpus(run, folder, data)
-    return train_on(run, corpus, folder, device=device, on_event=on_event, should_stop=should_stop)
+    require_right_folder(folder, resume)
+    corpus = read_corpus(run, folder, data, resume=resume)
+    return train_on(
+        run,
+        corpus,
+        folder,
+        device=device,
+        resume=resume,
+        changes=read_settings(settings)["training"] if resume else None,
+        on_event=on_event,
+        should_stop=should_stop,
+    )
 
 
 @checks_arguments

@@ -1,10 +1,12 @@
 """Training and evaluation by the public functions."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import augenmerk as api
+from augenmerk.core.extensions.training.events import StepDone
 from tests.core.translators import ENGLISH, GERMAN
 
 SMALL = (
@@ -33,8 +35,40 @@ def test_a_model_is_trained_and_opened(tmp_path: Path) -> None:
     assert events[-1] is finished
     translator = api.Translator.load(finished.best_checkpoint)
     assert translator.run_config.model.width == 32
-    with pytest.raises(api.AugenmerkError, match="run"):
+    with pytest.raises(api.TrainingError, match=r"already contains a run\. Resume that run"):
         api.train("notebook", tmp_path, tmp_path / "run", device="cpu")
+
+
+@pytest.mark.training
+@pytest.mark.heavy
+def test_a_run_is_resumed_as_its_error_advises(tmp_path: Path) -> None:
+    for side, lines in (("de", GERMAN), ("en", ENGLISH)):
+        (tmp_path / f"train.{side}").write_text("\n".join(lines), encoding="utf-8")
+    model = ["model.width=32", "model.num_heads=4", "model.feed_forward_width=32"]
+
+    def train(*settings: str, **more: Any) -> api.TrainingFinished:
+        out = tmp_path / "run"
+        return api.train(
+            "notebook", tmp_path, out, settings=[*settings, *model], device="cpu", **more
+        )
+
+    with pytest.raises(api.CheckpointError, match="no run to resume"):
+        train(*SMALL, resume=True)
+    train(*SMALL)
+    longer = [setting.replace("max_steps=2", "max_steps=3") for setting in SMALL]
+    steps: list[int] = []
+
+    def note(event: api.TrainingEvent) -> None:
+        if isinstance(event, StepDone):
+            steps.append(event.step)
+
+    assert train(*longer, "training.clip_norm=0.5", resume=True, on_event=note).reason == (
+        "max_steps"
+    )
+    assert steps == [3]
+    model[0] = "model.width=64"
+    with pytest.raises(api.CheckpointError, match="width"):
+        train(*longer, resume=True)
 
 
 @pytest.mark.parametrize(
