@@ -127,6 +127,8 @@ def _deeds(window: MainWindow, qapp: QApplication) -> dict[str, Callable[[], obj
     deeds["switch on"] = lambda: state.submit(toggle(state.selection.head))
     deeds["switch many off"] = lambda: state.submit(toggle(*HEADS))
     deeds["reset"] = lambda: state.submit(reset)
+    deeds["edit the translation"] = window.translate_page.sentence.start_editing
+    deeds["edit no longer"] = window.translate_page.sentence.stop_editing
     for name, values in (("measure", ("norm", "weight")), ("scope", ("layer", "all", "head"))):
         for value in values:
             deeds[f"{name} {value}"] = lambda name=name, value=value: setattr(

@@ -267,8 +267,9 @@ class SentencePanel(QFrame):
             widget.setEnabled(not is_withheld and not self.is_refused)
 
     def _show_sentence(self, is_shown: bool) -> None:
-        """Shows or hides the sentence; its words replace it in a folded panel."""
+        """Shows or hides the sentence; in a folded panel, it and its words replace each other."""
         set_visible(self.sentence, is_shown, focus_to=self.input)
+        set_visible(self.chips_area, not is_shown or not self.rows.is_folded, focus_to=self.input)
 
     def _show_languages(self) -> None:
         """Names the languages: of the model in use, and of the one that made the translation."""
