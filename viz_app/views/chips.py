@@ -574,7 +574,8 @@ class InterventionChips(QWidget):
         row.setContentsMargins(0, 0, 0, 0)
         scales(row.setSpacing, 5)
         # before the chips, whose number and length vary
-        for button in (self.undo_button, self.redo_button, self.reset_button):
+        self._buttons = [self.undo_button, self.redo_button, self.reset_button]
+        for button in self._buttons:
             row.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
         row.addWidget(self._chip_row)
         row.addWidget(self.messages, 1)
@@ -583,9 +584,36 @@ class InterventionChips(QWidget):
         state.result_changed.connect(self.rebuild)
         self.rebuild()
 
-    def resizeEvent(self, event: QEvent) -> None:
-        """A quarter of it is for messages."""
-        self.messages.setMinimumWidth(max(scaled(LEAST_MESSAGE), self.width() // 4))
+    def add_button(self, button: QToolButton) -> None:
+        """Puts a button about the text after reset, where nothing else moves it."""
+        self._row.insertWidget(len(self._buttons), button, 0, Qt.AlignmentFlag.AlignVCenter)
+        self._buttons.append(button)
+        self.messages.give_way_to(button)
+
+    def event(self, event: QEvent) -> bool:
+        """A button or a message came or went, or there is another width."""
+        if event.type() in (QEvent.Type.Resize, QEvent.Type.LayoutRequest):
+            self.messages.show_hint()
+            self._give_messages_room()
+        return super().event(event)
+
+    def minimumSizeHint(self) -> QSize:
+        """Without messages, whose least width follows from that of the line."""
+        hint = super().minimumSizeHint()
+        return QSize(hint.width() - self.messages.minimumWidth(), hint.height())
+
+    def _give_messages_room(self) -> None:
+        """A quarter is for messages, or what their buttons need; the chips may be in their menu."""
+        shown = [button for button in (*self._buttons, self.suggestion) if not button.isHidden()]
+        needed = [button.sizeHint().width() for button in shown]
+        if self.chips:
+            needed.append(self._chip_row.minimumSizeHint().width())
+        room = self.width() - sum(needed) - self._row.spacing() * len(needed)
+        least = self.messages.minimumSizeHint().width()
+        wanted = max(scaled(LEAST_MESSAGE), self.width() // 4, least)
+        self.messages.setMinimumWidth(max(1, min(wanted, room)))
+        if self.width_in_one_line() > self.width():
+            set_visible(self.suggestion, False, focus_to=self.undo_button)
 
     def suggest(self, part: Head | Network, word: str) -> None:
         """Offers to switch off another part, after a change that left all words the same."""
@@ -604,7 +632,7 @@ class InterventionChips(QWidget):
 
     def width_in_one_line(self) -> int:
         """The width of all chips and buttons side by side."""
-        buttons = (self.suggestion, self.undo_button, self.redo_button, self.reset_button)
+        buttons = self.suggestion, *(button for button in self._buttons if not button.isHidden())
         spacing = self._row.spacing() * (len(buttons) + 1)
         return (
             self._chip_row.sizeHint().width()
@@ -716,25 +744,27 @@ class Messages(QWidget):
         self.hint = ElidingLabel("small", HINT)
         self._offers_hint = False
         self._messages = list(messages)
-        self._row = row_of(*messages, (self.hint, 1), spacing=12, within=self)
+        row_of(*messages, (self.hint, 1), spacing=12, within=self)
         # else long messages would take the room of chips
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
 
-    def add(self, message: QWidget) -> None:
-        """Puts a message before the others."""
-        self._messages.insert(0, message)
-        self._row.insertWidget(0, message)
+    def give_way_to(self, message: QWidget) -> None:
+        """While a message elsewhere is shown, there is no hint."""
+        self._messages.append(message)
 
     def offer_hint(self, is_offered: bool) -> None:
         """Shows the hint whenever there is no message."""
         self._offers_hint = is_offered
+        self.show_hint()
+
+    def show_hint(self) -> None:
+        """Shows or hides the hint: a message came or went."""
         has_message = any(not message.isHidden() for message in self._messages)
-        self.hint.setVisible(is_offered and not has_message)
+        self.hint.setVisible(self._offers_hint and not has_message)
 
     def event(self, event: QEvent) -> bool:
-        """A message came or went."""
         if event.type() == QEvent.Type.LayoutRequest:
-            self.offer_hint(self._offers_hint)
+            self.show_hint()
         return super().event(event)
 
 

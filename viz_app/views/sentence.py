@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 
 from PySide6.QtCore import QEvent, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QGuiApplication, QPainter, QPaintEvent
+from PySide6.QtGui import QGuiApplication, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QSizePolicy, QWidget
 
 from augenmerk.core.quantities import duration, number
@@ -36,7 +36,7 @@ from ..widgets.buttons import ChoiceMenu, MenuButton, flat_button
 from ..widgets.labels import ElidingLabel, label, show_text
 from ..widgets.layouts import LinesScrollArea, column_of, row_of, set_visible
 from ..worker.inference import ExperimentController
-from .chips import InterventionChips, ShownMapsSwitch, WordChips
+from .chips import LEAST_MESSAGE, InterventionChips, ShownMapsSwitch, WordChips
 from .sentence_input import NUM_LINES, SentenceInput, SentenceMarks, TargetLine
 
 BUSY_DELAY_MS = 250
@@ -658,18 +658,20 @@ class CoverageNotice(QWidget):
     Attributes:
         label: the notice.
         button: opens the menu of models. Without a menu, it is hidden and the notice mentions no
-            other model; it is also hidden with a hint.
+            other model; it is also hidden with a hint, and without room for it and a few words.
     """
 
     def __init__(self) -> None:
         super().__init__()
         self.label = ElidingLabel("warm")
         self.label.setProperty("terms", "training data")
+        scales(self.label.setMinimumWidth, LEAST_MESSAGE)
         self.button = MenuButton(
             "Open a bigger model…", "Open a model trained on more or other text"
         )
         set_role(self.button, "message")
         self.button.hide()
+        self._offers_models = False
         row_of(self.label, self.button, 1, spacing=8, within=self)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.hide()
@@ -685,14 +687,32 @@ class CoverageNotice(QWidget):
         is_unlike = coverage is not None and coverage.is_unlike_training
         has_menu = self.button.menu() is not None
         notice = translation.hint if translation is not None else ""
-        self.button.setVisible(is_unlike and has_menu and not notice)
+        self._offers_models = is_unlike and has_menu and not notice
         if coverage is not None and is_unlike and not notice:
             known = "" if is_withheld else coverage.known
             notice = f"{known} {OTHER_TEXT}".strip() if has_menu else known
         elif is_withheld:
             notice = ""
         self.label.setText(notice)
+        self._fit()
+        self.updateGeometry()
         self.setVisible(bool(notice))
+
+    def minimumSizeHint(self) -> QSize:
+        """Of a few words and the button, even while this is narrower."""
+        least = self.label.minimumWidth()
+        layout = self.layout()
+        if self._offers_models and layout is not None:
+            least += layout.spacing() + self.button.sizeHint().width()
+        return QSize(least, super().minimumSizeHint().height())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        has_room = self.width() >= self.minimumSizeHint().width()
+        self.button.setVisible(self._offers_models and has_room)
 
 
 class WithheldNotice(QWidget):

@@ -19,6 +19,7 @@ from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.sentence_text import Span, rare_spans, respelled_spans
 from augenmerk.viz_app.theme import Theme
 from augenmerk.viz_app.translate.page import DimmingOverlay
+from augenmerk.viz_app.views.chips import LEAST_MESSAGE
 from augenmerk.viz_app.views.sentence import SentencePanel
 from augenmerk.viz_app.views.sentence_input import SentenceInput, SentenceMarks
 from tests.conftest import open_once
@@ -253,10 +254,17 @@ def test_a_sentence_unlike_the_training_data_is_told_in_one_line(
     menu = QMenu(panel)
     notice.button.setMenu(menu)
     show(panel, covered(GESTERN, is_unlike=True))
+    settle_layout()
     assert notice.label.text() == CAPTIONS
     assert notice.label.height() < 2 * notice.label.fontMetrics().lineSpacing()
     assert notice.button.isVisible()
     assert notice.button.menu() is menu
+    for width in (340, 700):
+        panel.interventions.setMaximumWidth(width)
+        settle_layout()
+        assert notice.button.isVisible() == (width == 700), "the message comes first"
+        assert notice.label.width() >= LEAST_MESSAGE
+    assert notice.button.isVisible()
     assert entries_of(notice.label)[0].title == "rare word"
     show(panel, covered(GESTERN, text="Er hat"))
     assert not notice.isVisible()

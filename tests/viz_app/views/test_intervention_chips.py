@@ -1,6 +1,6 @@
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QLabel
+from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
 from augenmerk.core.model.heads import Head, HeadGroup, Network
@@ -22,7 +22,9 @@ from augenmerk.viz_app.state.experiment_editor import (
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.theme import Theme
 from augenmerk.viz_app.views.chips import InterventionChips
-from augenmerk.viz_app.widgets.buttons import MenuButton
+from augenmerk.viz_app.widgets.buttons import MenuButton, flat_button
+from augenmerk.viz_app.widgets.labels import ElidingLabel
+from augenmerk.viz_app.widgets.layouts import row_of
 from tests.viz_app.builders import settle_layout, shown, state_of
 from tests.viz_app.synthetic import FakeTranslator
 
@@ -80,8 +82,8 @@ def test_without_changes_there_is_one_hint(chips: InterventionChips) -> None:
 def test_a_message_takes_the_place_of_the_hint(
     chips: InterventionChips, state: ExperimentState, qtbot: QtBot
 ) -> None:
-    message = QLabel("A message")
-    chips.messages.add(message)
+    message = flat_button("A message", "")
+    chips.add_button(message)
     qtbot.waitUntil(lambda: not chips.hint.isVisible())
     state.submit(toggle(OFF.head))
     message.hide()
@@ -177,10 +179,10 @@ def test_what_lies_beyond_the_end_is_said_to_be_not_reached(
 
 
 def test_chips_without_room_are_in_a_menu_beside_the_messages(
-    chips: InterventionChips, state: ExperimentState, qtbot: QtBot
+    theme: Theme, state: ExperimentState, qtbot: QtBot
 ) -> None:
-    chips.messages.add(QLabel("A message that is wider than a quarter of the line. " * 3))
-    chips.resize(700, 40)
+    message = ElidingLabel("small", "A message that is wider than a quarter of the line. " * 3)
+    chips = shown(qtbot, InterventionChips(state, message), (700, 40))
     height = chips.sizeHint().height()
     heads = [Head("cross", layer, head) for layer in (0, 1, 2) for head in (1, 3, 5)]
     state.submit(
@@ -202,3 +204,34 @@ def test_chips_without_room_are_in_a_menu_beside_the_messages(
     settle_layout()
     assert all(chip.isVisible() for chip in chips.chips)
     assert not more.isVisible()
+
+
+def test_a_button_about_the_text_is_whole_in_one_place_and_chips_give_way_to_messages(
+    theme: Theme, state: ExperimentState, qtbot: QtBot
+) -> None:
+    notice = QWidget()
+    message, way = ElidingLabel("warm", "A long message. " * 20), flat_button("Open a model…", "")
+    message.setMinimumWidth(120)
+    row_of(message, way, 1, spacing=8, within=notice)
+    comparison = ElidingLabel("small", "Original: a long sentence. " * 20)
+    chips = shown(qtbot, InterventionChips(state, notice, comparison), (560, 40))
+    button = flat_button("Did you mean “Männer”?", "")
+    chips.add_button(button)
+
+    def check() -> None:
+        settle_layout()
+        reset = chips.reset_button.geometry()
+        assert button.x() - reset.right() <= 10
+        assert button.width() >= button.sizeHint().width()
+        if not notice.isHidden():
+            assert way.width() >= way.sizeHint().width()
+            assert message.width() >= 120
+
+    for is_noticed in (False, True):
+        for is_compared in (False, True):
+            notice.setVisible(is_noticed)
+            comparison.setVisible(is_compared)
+            check()
+            state.submit(toggle(OFF.head))
+            check()
+            state.submit(undo)

@@ -330,7 +330,7 @@ def test_the_reason_of_a_refusal_takes_the_place_of_notes_on_the_previous_senten
         assert panel.note.shown_text().startswith(reason[:30])
         assert not any(note.isVisible() for note in notes)
         assert not panel.copy_button.isEnabled()
-    panel.resize(520, 260)
+    panel.resize(700, 260)
     settle_layout()
     assert panel.note.shown_text().startswith(reason[:12])
     panel.undo()

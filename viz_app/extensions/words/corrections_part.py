@@ -32,7 +32,7 @@ class Offer:
         set_role(self.button, "message")
         self.button.clicked.connect(self._correct)
         self.button.hide()
-        panel.interventions.messages.add(self.button)
+        panel.interventions.add_button(self.button)
         panel.state.result_changed.connect(self._look, max_args=0)
         panel.input.textChanged.connect(self._hide)
 
