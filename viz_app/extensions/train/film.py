@@ -453,7 +453,8 @@ class FilmPanel(QFrame):
         self.play_button.setEnabled(len(playback.frames) > 1)
         self.probe.setText(f"sentence: {frame.translation.source_text}")
         newest = " · the newest" if playback.follows and len(playback.frames) > 1 else ""
-        self.frame_label.setText(f"{frame_name(frame)}{newest}")
+        forms = [frame_name(frame), frame_name(frame, has_step=False), short_name(frame)]
+        self.frame_label.setText("\n".join([f"{form}{newest}" for form in forms] + forms[1:]))
         self.text.set_text(frame.translation.text or "(empty translation)")
         self._show_head()
         self.strip.rebuild()
@@ -473,7 +474,12 @@ class FilmPanel(QFrame):
         self.kind_menu.show_choice(head.kind)
         self.layer_menu.show_choice(str(head.layer))
         self.head_menu.show_choice(str(head.head))
-        self.meaning.setText(map_text.meaning_of_query(state))
+        language = state.languages[0 if head.kind == "encoder" else 1]
+        self.meaning.setText(
+            f"{map_text.meaning_of_query(state)}\n"
+            f"Each row: attention of one {language} token\n"
+            f"Each row: one {language} token"
+        )
 
     def _advance(self) -> None:
         shown = self._playback.frame_index

@@ -167,14 +167,15 @@ class Playback:
         self.changed.emit()
 
 
-def frame_name(frame: FilmFrame) -> str:
-    """The epoch, step and loss of a frame."""
+def frame_name(frame: FilmFrame, *, has_step: bool = True) -> str:
+    """The epoch, step and loss of a frame; `has_step` is False for a shorter name."""
     if frame.step == 0:
         return "before the first step"
     loss = (
         "" if frame.validation_loss is None else f" · validation loss {frame.validation_loss:.3f}"
     )
-    return f"epoch {frame.epoch} · step {frame.step:,}{loss}"
+    step = f" · step {frame.step:,}" if has_step else ""
+    return f"epoch {frame.epoch}{step}{loss}"
 
 
 def short_name(frame: FilmFrame) -> str:

@@ -362,8 +362,8 @@ class NoticeBar(QFrame):
         if shown is None:
             return
         self._shown = shown
-        text = escape(shown.text).replace("\n", "<br>")
-        self._text.setText(f"<b>{escape(shown.heading)}</b> &ensp;{text}")
+        heading, text = escape(shown.heading), escape(shown.text).replace("\n", "<br>")
+        self._text.setText(f"<b>{heading}.</b> {text}" if text else f"<b>{heading}</b>")
         role = "warm" if shown.tone == "warm" else ""
         if self._text.property("role") != role:
             set_role(self._text, role)

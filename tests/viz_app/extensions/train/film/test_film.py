@@ -117,6 +117,19 @@ def test_slider_scrubs_and_the_map_follows(panel: FilmPanel, playback: Playback)
     assert "newest" in panel.frame_label.text()
 
 
+def test_texts_of_a_narrow_film_become_shorter_before_they_are_cut(
+    panel: FilmPanel, playback: Playback
+) -> None:
+    panel.resize(900, 240)
+    playback.show_frame(4)
+    settle_layout()
+    for text in (panel.frame_label, panel.meaning):
+        assert text.isVisible()
+        assert text.shown_text() != text.whole
+        assert "…" not in text.shown_text()
+    assert panel.frame_label.shown_text().startswith("epoch 4 · validation loss ")
+
+
 def test_click_on_the_strip_goes_there(panel: FilmPanel, playback: Playback, qtbot: QtBot) -> None:
     center = panel.strip.pictures[2].place.center().toPoint()
     qtbot.mouseClick(panel.strip, Qt.MouseButton.LeftButton, pos=center)

@@ -1,12 +1,15 @@
 from dataclasses import replace
 from itertools import pairwise
 
+from PySide6.QtGui import QTextDocumentFragment
 from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
 from augenmerk.core.extensions.run_settings.presets import preset
 from augenmerk.viz_app.extensions.train.run.choices import run_summary_rows
 from augenmerk.viz_app.extensions.train.run.form import NamedValues
+from augenmerk.viz_app.extensions.train.run.panel import NoticeBar
+from augenmerk.viz_app.extensions.train.state import TrainState
 from tests.viz_app.builders import shown
 
 
@@ -47,3 +50,12 @@ def test_one_epoch_of_patience_is_one_epoch() -> None:
     for patience, said in ((1, "1 epoch"), (2, "2 epochs")):
         patient = replace(run, training=replace(run.training, patience=patience))
         assert dict(run_summary_rows(patient, "multi30k", None))["patience"] == said
+
+
+def test_the_heading_of_a_notice_ends_before_its_text(qtbot: QtBot) -> None:
+    state = TrainState()
+    bar = shown(qtbot, NoticeBar(state), (600, 60))
+    state.discard()
+    (text,) = bar.findChildren(QLabel)
+    read = QTextDocumentFragment.fromHtml(text.text()).toPlainText()
+    assert read == "Discarded. The run was discarded: its files were deleted."
