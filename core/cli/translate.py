@@ -320,8 +320,8 @@ def _require_no_other_maps(folder: Path) -> None:
     )
     if maps:
         raise ConfigError(
-            f"{folder} already contains {maps[0]}, perhaps the maps of another run. Choose an "
-            "empty or new folder, or remove its NPZ files."
+            f"{folder} already contains {maps[0]}, perhaps the maps of another run. Continue an "
+            "interrupted one with --resume, choose an empty or new folder, or remove its NPZ files."
         )
 
 

@@ -108,6 +108,9 @@ class Translator:
             partial(encode_source, codec=codecs.source, run=self.run_config)
         )
 
+    def __repr__(self) -> str:
+        return f"Translator({self.name!r}, device={self.device.name!r})"
+
     @classmethod
     def load(cls, path: Path | str | None = None, device: str = "auto") -> "Translator":
         """Loads a checkpoint; without a path, the bundled model.

@@ -90,11 +90,16 @@ def score(
             bootstrap_bleu(bleu_statistics(words, expected_words))
         ),
         sacrebleu=float(sacrebleu.score),
-        sacrebleu_interval=(max(0.0, mean - half_width), min(100.0, mean + half_width)),
+        # a mean of scores of 100 can be above 100 by rounding
+        sacrebleu_interval=(_in_range(mean - half_width), _in_range(mean + half_width)),
         sacrebleu_signature=str(whole_text.get_signature()),
         chrf=float(CHRF().corpus_score(texts, [list(references)]).score),
         seconds=seconds,
     )
+
+
+def _in_range(score: float) -> float:
+    return min(max(score, 0.0), 100.0)
 
 
 def reference_words(references: Sequence[str], language: str) -> list[list[str]]:

@@ -294,8 +294,8 @@ def test_a_folder_holds_the_maps_of_one_run(
     output = capsys.readouterr()
     assert output.out == ""
     assert (
-        f"{folder} already contains 000001.npz, perhaps the maps of another run. Choose an empty or"
-        in output.err
+        f"{folder} already contains 000001.npz, perhaps the maps of another run. Continue an "
+        "interrupted one with --resume, choose an empty or" in output.err
     )
     assert {path: path.read_bytes() for path in folder.iterdir()} == before
 
@@ -410,8 +410,8 @@ def test_a_folder_with_maps_under_any_name_is_refused(
     output = capsys.readouterr()
     assert output.out == ""
     assert (
-        f"already contains {name}, perhaps the maps of another run. Choose an empty or new folder"
-        in output.err
+        f"already contains {name}, perhaps the maps of another run. Continue an interrupted one "
+        "with --resume, choose an empty or new folder" in output.err
     )
 
 

@@ -55,6 +55,11 @@ def translator(request: pytest.FixtureRequest) -> Translator:
     return request.getfixturevalue(f"{request.param}_translator")
 
 
+def test_its_repr_is_a_line_with_model_and_device(word_translator: Translator) -> None:
+    name = word_translator.name
+    assert repr(word_translator) == f"Translator({name!r}, device='cpu')"
+
+
 def ids_of(translator: Translator, translation: Translation) -> tuple[list[int], list[int]]:
     """What encoder and decoder read, found from labels alone."""
     codecs = translator.checkpoint.codecs

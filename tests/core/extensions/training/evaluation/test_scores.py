@@ -68,6 +68,11 @@ def test_intervals_hold_their_scores() -> None:
     assert "bs:1000|seed:12345" in scores.sacrebleu_signature
 
 
+def test_the_interval_of_perfect_translations_ends_at_100() -> None:
+    scores = score(hypotheses_of(REFERENCES), REFERENCES, "en", seconds=1.0)
+    assert scores.sacrebleu_interval == (100.0, 100.0)
+
+
 def test_white_space_is_no_word_of_a_hypothesis() -> None:
     plain = hypotheses_of(REFERENCES)
     words = plain[0].words
