@@ -530,13 +530,13 @@ class LinesScrollArea(ContentHeightScrollArea):
 class WindowScrollArea(ScrollArea):
     """Shows the whole content of a window, scrolling if it cannot be as small as the window.
 
-    In a window that is narrower than its smallest width the content becomes narrower, and as high
-    as it must be: its parts are in one column then, and it scrolls up and down.
+    In a window that is narrower than its smallest width the content becomes narrower: its parts are
+    in one column then, and it scrolls up and down.
 
     Args:
-        content: the widget.
+        content: the widget; as high as its parts need, at least.
         size: the smallest at 100%.
-        narrow_size: the smallest at 100% in a narrow window; higher, where its parts need more.
+        narrow_size: the smallest at 100% in a narrow window.
     """
 
     def __init__(
@@ -560,7 +560,7 @@ class WindowScrollArea(ScrollArea):
         is_narrow = self.width() < scaled(self._least[0])
         width, height = map(scaled, self._least_if_narrow if is_narrow else self._least)
         layout = self._content.layout()
-        if is_narrow and layout is not None:  # a fixed size overrides that of the layout
+        if layout is not None:  # a fixed size overrides that of the layout
             height = max(height, layout.totalMinimumSize().height())
         self._content.setMinimumSize(width, height)
 
