@@ -60,6 +60,7 @@ NO_TRANSLATION = {
     ("average", "--out"): "a model",
     ("data", "--out"): "a corpus, without a model",
     ("import", "--out"): "a model",
+    ("info", "--json"): "the origin of another file",
     ("train", "--out"): "a model, which knows its version and settings",
 }
 ASKING_WHERE_TO_SAVE = {
