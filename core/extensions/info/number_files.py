@@ -23,6 +23,14 @@ _NESTED = frozenset(
     {"model", "output", "interventions", "experiment_values", "experiments", "settings", "options"}
 )
 """Facts that are no single value; other lists and objects are the numbers."""
+_OF_WINDOW = "provenance"
+"""Array with the origin as JSON in NPZ files of the window."""
+_OF_COMMANDS = (
+    *("version", "model/name", "model/digest", "source", "translation", "into"),
+    *("output/type", "output/size", "output/length_penalty", "output/text"),
+    *("interventions", "measure"),
+)
+"""Arrays of one fact each in NPZ files of commands."""
 _MARKS = frozenset({"version", "model_digest", "settings_digest"})
 """Facts of which an origin has at least one."""
 _DAMAGES = (
@@ -49,8 +57,8 @@ def origin_of_numbers(path: Path) -> dict[str, Any]:
     source = beside_table(path) if is_table else path
     content = _content_of(source)
     with naming_the_file(source, "numbers by Augenmerk"):
-        text = _text_in_archive(content) if source.suffix.lower() == ".npz" else content
-        values = parse(text, max_depth=MAX_DEPTH).value
+        is_archive = source.suffix.lower() == ".npz"
+        values = _values_in_archive(content) if is_archive else _value_of(content)
         facts = _facts_in(values) if isinstance(values, Mapping) else {}
         if not _MARKS & facts.keys():
             raise JsonError("It does not say its origin, the model or the training.")
@@ -84,18 +92,35 @@ def _content_of(path: Path) -> bytes:
     return content
 
 
-def _text_in_archive(content: bytes) -> bytes:
-    """The origin in an NPZ file. Raises `JsonError`."""
+def _value_of(text: bytes) -> object:
+    return parse(text, max_depth=MAX_DEPTH).value
+
+
+def _values_in_archive(content: bytes) -> object:
+    """The origin in an NPZ file of the window, or of a command. Raises `JsonError`."""
     try:
         with zipfile.ZipFile(BytesIO(content)) as archive:
-            if archive.getinfo("provenance.npy").file_size > MAX_ARRAY_BYTES:
-                raise JsonError(f"Its origin has more than {MAX_ARRAY_BYTES:,} bytes, the limit.")
-            array = archive.read("provenance.npy")
-        text = np.lib.format.read_array(BytesIO(array), allow_pickle=False)
-    except KeyError as error:
-        raise JsonError("It does not say its origin, the model or the training.") from error
+            if f"{_OF_WINDOW}.npy" in archive.namelist():
+                return _value_of(str(_array_in(archive, _OF_WINDOW)).encode("utf-8", "replace"))
+            facts: dict[str, Any] = {}
+            for name in _OF_COMMANDS:
+                if f"{name}.npy" in archive.namelist():
+                    group, _, member = name.rpartition("/")
+                    members = facts.setdefault(group, {}) if group else facts
+                    members[member] = _array_in(archive, name).tolist()
     except _DAMAGES as error:
         if isinstance(error, JsonError):
             raise
         raise JsonError("It is no complete NPZ file.") from error
-    return str(text).encode("utf-8", "surrogatepass")
+    if "interventions" in facts:
+        facts["interventions"] = [
+            _value_of(str(text).encode("utf-8", "replace")) for text in facts["interventions"]
+        ]
+    return facts
+
+
+def _array_in(archive: zipfile.ZipFile, name: str) -> "np.ndarray[Any, Any]":
+    if archive.getinfo(f"{name}.npy").file_size > MAX_ARRAY_BYTES:
+        raise JsonError(f"Its array {name} has more than {MAX_ARRAY_BYTES:,} bytes, the limit.")
+    array = BytesIO(archive.read(f"{name}.npy"))
+    return np.asarray(np.lib.format.read_array(array, allow_pickle=False))

@@ -7,7 +7,7 @@ from typing import Any
 from ...counting import display_text, joined
 from ...errors import ExperimentError
 from ...plain_text import one_line
-from ...translation.experiment_file import experiment_from_json
+from ...translation.experiment_file import intervention_from_json
 
 _WIDTH = 26
 _INDENT = "  "
@@ -28,18 +28,17 @@ def origin_lines(values: Mapping[str, Any], indent: str = "") -> Iterator[str]:
 
     Layers, heads and words of changes count from 1.
     """
-    for name, value in values.items():
+    for name, value in _with_readable_changes(values).items():
         title = one_line(_NAMES.get(name, name.replace("_", " ")))
-        shown = _with_readable_changes(value)
-        if isinstance(shown, Mapping):
+        if isinstance(value, Mapping):
             yield f"{indent}{title}"
-            yield from origin_lines(shown, indent + _INDENT)
-        elif _is_list_of_objects(shown):
-            for number, part in enumerate(shown, start=1):
+            yield from origin_lines(value, indent + _INDENT)
+        elif _is_list_of_objects(value):
+            for number, part in enumerate(value, start=1):
                 yield f"{indent}{title} {number}"
-                yield from origin_lines(_with_readable_changes(part), indent + _INDENT)
+                yield from origin_lines(part, indent + _INDENT)
         else:
-            yield f"{indent}{title:{_WIDTH - len(indent)}} {one_line(_in_words(shown))}"
+            yield f"{indent}{title:{_WIDTH - len(indent)}} {one_line(_in_words(value))}"
 
 
 def _is_list_of_objects(value: object) -> bool:
@@ -48,14 +47,15 @@ def _is_list_of_objects(value: object) -> bool:
     )
 
 
-def _with_readable_changes(value: Any) -> Any:
-    """The values of an experiment with its changes as a sentence; anything else as it is."""
-    if not isinstance(value, Mapping) or "interventions" not in value:
-        return value
+def _with_readable_changes(values: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The facts with their changes, if they have some, as a sentence."""
+    changes = values.get("interventions")
+    if not isinstance(changes, list):
+        return values
     with suppress(ExperimentError):
-        changes = experiment_from_json(dict(value)).interventions
-        return {**value, "interventions": display_text(joined(changes, "; "))}
-    return value
+        interventions = list(map(intervention_from_json, changes))
+        return {**values, "interventions": display_text(joined(interventions, "; "))}
+    return values
 
 
 def _in_words(value: object) -> str:

@@ -23,6 +23,7 @@ from augenmerk.core.translation.experiment_file import (
     ModelReference,
     SavedExperiment,
     experiment_to_json,
+    part_to_json,
     to_bytes,
 )
 
@@ -139,6 +140,25 @@ def test_a_table_of_an_analysis_says_its_origin(
     path.write_text(json.dumps(FACTS | {"rows": [{"head": 0, "score": 0.5}]}), encoding="utf-8")
     assert main(["info", str(path), "--json"]) == 0
     assert "rows" not in json.loads(capsys.readouterr().out)
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("ending", ["npz", "json"])
+def test_numbers_of_a_command_say_their_origin(
+    ending: str, untrained_checkpoint: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / f"numbers.{ending}"
+    options = ["--head-off", "cross:1:1", "--checkpoint", str(untrained_checkpoint)]
+    assert main(["analyze", "Ein Mann steht.", *options, "--out", str(path)]) == 0
+    capsys.readouterr()
+    assert main(["info", str(path), "--json"]) == 0
+    values = json.loads(capsys.readouterr().out)
+    assert values["model"]["name"] == "untrained"
+    assert (values["source"], values["output"]) == ("Ein Mann steht.", {"type": "greedy"})
+    off = HeadScaled(Head("cross", 0, 0))
+    assert values["interventions"] == [part_to_json(off)]
+    assert main(["info", str(path)]) == 0
+    assert re.search("changes +cross 1·1 off", capsys.readouterr().out)
 
 
 @pytest.mark.parametrize(
