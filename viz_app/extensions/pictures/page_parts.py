@@ -98,9 +98,13 @@ def cell_colors() -> dict[str, Any]:
 
 
 DIRECTION_STYLE = (
-    "p, li, h1, h2, h3, blockquote, dd, td, th, figcaption { unicode-bidi: plaintext; }\n"
+    "p:not([dir]), li, h1, h2, h3, blockquote, dd, td, th, figcaption "
+    "{ unicode-bidi: plaintext; }\n"
 )
-"""Each text runs in the direction of its first letter: Arabic and Hebrew from right to left."""
+"""Each text runs in the direction of its first letter: Arabic and Hebrew from right to left.
+
+An attribute decides for words that are buttons, whose letters a style does not see.
+"""
 
 
 def palette_style() -> str:
