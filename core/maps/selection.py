@@ -281,7 +281,8 @@ def hide(labelled: LabelledMap, kinds: Collection[HiddenKind]) -> LabelledMap:
     weights = before[..., kept_keys]
     previous = before.sum(axis=-1, dtype=np.float64)
     visible = weights.sum(axis=-1, dtype=np.float64)
-    share = np.divide(visible, previous, out=np.zeros_like(visible), where=previous > 0).clip(0, 1)
+    # nothing is hidden of a query without weight, such as one of a head that is off
+    share = np.divide(visible, previous, out=np.ones_like(visible), where=previous > 0).clip(0, 1)
     share[share <= NOTHING_LEFT] = 0
     factor = np.divide(1, share, out=np.zeros_like(share), where=share > 0)
     hidden_before = labelled.hidden_mass[..., kept_queries]

@@ -259,3 +259,13 @@ def test_selecting_needs_neither_torch_nor_spacy() -> None:
         "set(sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_nothing_is_hidden_of_a_query_without_weight(translation: Translation) -> None:
+    """A head that is off has no values: its tokens hide no attention."""
+    shape = len(translation.predicted_tokens), len(translation.source_tokens)
+    hidden = Selection(hide=frozenset({"start", "end"})).apply(
+        np.zeros(shape, dtype=np.float32), translation, "cross"
+    )
+    assert hidden.hidden_share == 0.0
+    assert not hidden.weights.any()
