@@ -268,7 +268,7 @@ class SentencePanel(QFrame):
 
     def _show_sentence(self, is_shown: bool) -> None:
         """Shows or hides the sentence; in a folded panel, it and its words replace each other."""
-        set_visible(self.sentence, is_shown, focus_to=self.input)
+        set_visible(self.sentence, is_shown, focus_to=self.edit_button)
         set_visible(self.chips_area, not is_shown or not self.rows.is_folded, focus_to=self.input)
 
     def _show_languages(self) -> None:

@@ -264,6 +264,16 @@ def test_editing_the_translation_gives_it(
     assert state.experiment.output == GivenTarget("a person")
 
 
+def test_after_editing_keys_do_not_write_into_the_source(
+    qtbot: QtBot, panel: SentencePanel
+) -> None:
+    panel.fit(900, 500)  # a small page, where the words take the place of the sentence again
+    qtbot.mouseClick(panel.edit_button, Qt.MouseButton.LeftButton)
+    qtbot.keyClick(panel.sentence, Qt.Key.Key_Escape)
+    assert not panel.sentence.isVisible()
+    assert panel.window().focusWidget() is panel.edit_button
+
+
 def test_typing_and_undoing_are_one_history(
     qtbot: QtBot, panel: SentencePanel, state: ExperimentState
 ) -> None:
