@@ -74,7 +74,7 @@ def _replace_file(window: MainWindow, folder: Path) -> None:
 
 def _pause(window: MainWindow, folder: Path) -> None:
     window.pages.show(TRAIN)
-    part(window, TrainPart)._say_what_happens()
+    part(window, TrainPart).once_saved(lambda: None)
 
 
 OPENERS: dict[str, Callable[[MainWindow, Path], object]] = {
