@@ -15,7 +15,7 @@ from augenmerk.viz_app.translate.page import TranslatePage
 from augenmerk.viz_app.worker.interpreter import SWITCH_INTERVAL_SECONDS
 from benchmarks.gui_load import measure
 from benchmarks.hands import Hands
-from tests.viz_app.parts import TRAIN, TRANSLATE, train_page_of
+from tests.viz_app.parts import TRAIN, TRANSLATE, close_in_training, train_page_of
 
 pytestmark = pytest.mark.training
 
@@ -29,7 +29,7 @@ def window(qtbot: QtBot, preferences: Preferences, theme: Theme) -> Iterator[Mai
     with qtbot.waitSignal(window.translation_shown, timeout=60_000):
         window.show()
     yield window
-    window.close()
+    close_in_training(window)
     qtbot.waitUntil(lambda: not window.isVisible(), timeout=60_000)
     window.deleteLater()
 
