@@ -26,8 +26,6 @@ from .map_view_settings import MapViewSettings, ShownMaps
 MAX_CACHED = 200
 LEAST_DIFFERENCE = 0.01
 """Least end of the colours of a difference: rounding errors must not look like a finding."""
-FAINT_SHARE = 0.2
-"""A map is faint if the largest weight of its usual row is below this share of the last colour."""
 
 
 Kept = TypeVar("Kept")
@@ -329,7 +327,7 @@ def color_scales(maps: MapSource, kind: AttentionKind) -> tuple[tuple[ColorScale
 def top_value(maps: MapSource, head: Head, values: FloatArray) -> float:
     """The value of the last colour in a map of a head; of a difference, on both sides of 0."""
     if maps.settings.scale == "own":
-        return float(_own_top(values, is_signed=maps.is_signed(head.kind)).item())
+        return float(_largest(values, (-2, -1), is_signed=maps.is_signed(head.kind)).item())
     return float(top_values(maps, head.kind)[head.layer, head.head])
 
 
@@ -346,33 +344,12 @@ def top_values(maps: MapSource, kind: AttentionKind) -> FloatArray:
             and MEASURES[maps.shown_measure(kind)].rows_sum_to_one
         ):
             return np.ones(values.shape[:2], dtype=np.float32)
-        if scale == "own":
-            tops = _own_top(values, is_signed=is_signed)
-        else:
-            axes = (-3, -2, -1) if scale == "layer" else (-4, -3, -2, -1)
-            tops = _largest(values, axes, is_signed=is_signed)
-        return np.broadcast_to(tops[..., 0, 0], values.shape[:2])
+        axes = {"own": (-2, -1), "layer": (-3, -2, -1), "shared": (-4, -3, -2, -1)}[scale]
+        return np.broadcast_to(
+            _largest(values, axes, is_signed=is_signed)[..., 0, 0], values.shape[:2]
+        )
 
     return maps.cache.kept(("tops", id(values), scale), make)
-
-
-def usual_largest(values: FloatArray) -> FloatArray:
-    """The largest absolute value of a row in the middle of all rows, [..., 1, 1]."""
-    rows = np.nanmax(np.abs(values), axis=-1, initial=0.0, keepdims=True)
-    return np.median(rows, axis=-2, keepdims=True)
-
-
-def _own_top(values: FloatArray, *, is_signed: bool) -> FloatArray:
-    """The largest absolute value of each map; twice the usual one of a row if that is far smaller.
-
-    Else a few cells would leave the map of a long sentence in its first colour.
-    """
-    largest = _largest(values, (-2, -1), is_signed=is_signed)
-    if is_signed or not values.size:
-        return largest
-    usual = usual_largest(values)
-    is_faint = (usual > 0) & (usual < FAINT_SHARE * largest)
-    return np.where(is_faint, 2 * usual, largest)
 
 
 def _largest(values: FloatArray, axes: tuple[int, ...], *, is_signed: bool) -> FloatArray:

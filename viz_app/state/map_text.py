@@ -17,7 +17,7 @@ from augenmerk.core.translation.experiment import Experiment, factors_of
 from .experiment_state import ExperimentState
 from .head_roles import role_in_words
 from .map_drawings import DRAWINGS, DrawingName
-from .map_source import FAINT_SHARE, hides_nothing, top_value, usual_largest
+from .map_source import hides_nothing, top_value
 from .map_view import NO_MARKS, SHORTENED, Band, MapView, Pair, scaling_text
 from .map_view_settings import ShownMaps
 from .marks import experiment_of_marks, marks_of_large_map, query_sum
@@ -135,15 +135,26 @@ def drawing_note(state: ExperimentState) -> str:
     )
 
 
+FAINT_SHARE = 0.2
+HELPFUL_SHARE = 0.5
+FAINT_ON_SCALE = "This map is faint on the present scale."
+
+
 def scale_note(state: ExperimentState) -> str:
-    """One sentence if the scale leaves most of the large map near its first colour; else empty."""
+    """One sentence if most of the large map is near the first colour of its scale; else empty.
+
+    It is `FAINT_ON_SCALE` if the map's own scale would change that.
+    """
     view, head = state.maps.view(), state.selection.head
-    if view is None or state.settings.scale == "own" or not view.weights.size:
+    if view is None or not view.weights.size:
         return ""
-    usual = usual_largest(view.weights).item()
-    if not 0 < usual < FAINT_SHARE * top_value(state.maps, head, view.weights):
+    row_maxima = np.nan_to_num(np.abs(view.weights)).max(axis=-1, initial=0.0)
+    last_color = top_value(state.maps, head, view.weights)
+    if not 0 < np.median(row_maxima) < FAINT_SHARE * last_color:
         return ""
-    return "This map is faint on the present scale."
+    if row_maxima.max() < HELPFUL_SHARE * last_color:
+        return FAINT_ON_SCALE
+    return "Most of this map is faint, as a few of its values are far larger than the others."
 
 
 def measure_note(state: ExperimentState) -> str:

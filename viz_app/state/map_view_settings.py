@@ -97,7 +97,7 @@ class MapViewSettings:
         label_mode: whether a query of the decoder is named by the token read or by the token
             predicted there.
         scale: "shared": colours run from 0 to 1 everywhere; "layer": up to the largest weight in a
-            layer; "own": up to each map's own maximum, or less if most of it is faint.
+            layer; "own": up to each map's own maximum.
         hides_wrapping: leaves start and end tokens out of the maps; the rest of a query is
             renormalised.
         hides_punctuation: leaves punctuation out, likewise.

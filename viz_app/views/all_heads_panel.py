@@ -24,7 +24,7 @@ SCALES = {
         "Shared: the last colour stands for weight 1 everywhere (for norms: the largest of a kind)",
     ),
     "layer": ("per layer", "Per layer: the last colour stands for the largest weight in the layer"),
-    "own": ("per head", "Each head: the last colour stands for its largest weights"),
+    "own": ("per head", "Each head: the last colour stands for its largest weight"),
 }
 ANY_ROLE = "any"
 KEYS = """← → heads   ↑ ↓ layers   O on/off   (while typing: Esc first, or hold Alt)

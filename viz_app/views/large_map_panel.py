@@ -298,7 +298,7 @@ class HeadPanel(QFrame):
         self._meanings = " ".join(filter(None, notes)), meaning, " ".join(filter(None, missing))
         measure = state.settings.known_measure
         kind = state.selection.head.kind
-        self._link = "own scale" if missing[-1] else ""
+        self._link = "own scale" if missing[-1] == map_text.FAINT_ON_SCALE else ""
         if state.measuring.is_awaited and kind in MEASURES[measure].kinds:
             self._link = "cancel"
         self._show_explanation()

@@ -27,15 +27,10 @@ from augenmerk.viz_app.state.head_roles import (
 from augenmerk.viz_app.state.map_source import top_value, top_values
 from augenmerk.viz_app.state.map_text import HeadedText, explain
 from augenmerk.viz_app.state.map_view import Pair
-from augenmerk.viz_app.state.map_view_settings import MapViewSettings, Scale
+from augenmerk.viz_app.state.map_view_settings import Scale
 from augenmerk.viz_app.state.model_info import ModelInfo
 from tests.viz_app.builders import state_of
-from tests.viz_app.synthetic import (
-    FakeTranslator,
-    make_result,
-    make_translation,
-    measure_by_halves,
-)
+from tests.viz_app.synthetic import FakeTranslator, make_translation, measure_by_halves
 
 
 @pytest.fixture
@@ -45,18 +40,6 @@ def state() -> ExperimentState:
     state.show_translation(make_translation("ein mann schläft .", "a man is sleep|ing ."))
     state.intents.choose_head(Head("cross", 1, 2))
     return state
-
-
-def test_a_few_large_weights_leave_the_own_scale_of_a_long_map_to_the_other_rows() -> None:
-    even = make_translation("wort " * 60, "word " * 60)
-    cross = np.full_like(even.maps.cross, 1 / even.maps.cross.shape[-1])
-    cross[..., :5, 0] = 0.9
-    state = ExperimentState(MapViewSettings(scale="own"))
-    state.accept(make_result(replace(even, attention=replace(even.maps, cross=cross))))
-    state.intents.choose_head(Head("cross", 0, 0))
-    usual = np.median(_weights(state).max(axis=1))
-    assert top_value(state.maps, state.selection.head, _weights(state)) == pytest.approx(2 * usual)
-    assert top_values(state.maps, "cross")[0, 0] == pytest.approx(2 * usual)
 
 
 def _weights(state: ExperimentState) -> np.ndarray:

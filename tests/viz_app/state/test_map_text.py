@@ -9,7 +9,7 @@ from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment import HeadScaled
 from augenmerk.viz_app.state.experiment_editor import scale
 from augenmerk.viz_app.state.experiment_state import ExperimentState
-from augenmerk.viz_app.state.map_text import measure_note, scale_note, titles
+from augenmerk.viz_app.state.map_text import FAINT_ON_SCALE, measure_note, scale_note, titles
 from augenmerk.viz_app.state.map_view_settings import MapViewSettings
 from tests.viz_app.builders import state_of
 from tests.viz_app.synthetic import make_result, make_translation
@@ -41,13 +41,15 @@ def test_a_map_that_its_scale_leaves_pale_names_the_other_scale() -> None:
     long = ExperimentState()
     long.accept(make_result(replace(even, attention=replace(even.maps, cross=cross))))
     long.intents.choose_head(Head("cross", 0, 0))
-    assert "faint" in scale_note(long)
+    assert scale_note(long) == FAINT_ON_SCALE
+    long.settings.scale = "own"
+    assert scale_note(long) == ""
     cross = cross.copy()
     cross[..., :5, 0] = 0.9
     long.accept(make_result(replace(even, attention=replace(even.maps, cross=cross))))
-    assert "faint" in scale_note(long), "a few large weights change nothing for the other rows"
-    long.settings.scale = "own"
-    assert scale_note(long) == ""
+    assert "a few of its values are far larger" in scale_note(long)
+    long.settings.scale = "shared"
+    assert "a few of its values are far larger" in scale_note(long)
     assert scale_note(state_of("ein mann", "a man", head=Head("cross", 0, 0))) == ""
     assert scale_note(ExperimentState(MapViewSettings())) == ""
 
