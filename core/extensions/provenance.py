@@ -21,6 +21,7 @@ from typing import Any
 
 from .. import __version__
 from ..config import RunConfig
+from ..counting import Counted, display_text
 from ..errors import ExperimentFileError
 from ..maps.measure import MeasureName
 from ..maps.selection import Combination, HiddenKind, LabelMode
@@ -54,6 +55,8 @@ EXPORTS = (".png", ".svg", ".pdf", ".html", ".htm", ".gif", ".mp4", ".md")
 """Endings of files that have their provenance in them."""
 VERSIONS = "versions"
 """Name of the versions in `SavedExperiment.view`; the other names are options of the figure."""
+BESIDE_TABLE = "-metadata.json"
+"""End of the name of the file next to a CSV or text file."""
 DRAWN_BY = "drawn_by"
 """Name of the function that drew a figure in Python, in `SavedExperiment.view`."""
 _MARK = "augenmerk:"
@@ -195,19 +198,26 @@ def save_beside_table(facts: Mapping[str, Any], target: Path) -> None:
     """Writes the facts of a CSV or text file, with its provenance, as JSON next to it.
 
     The name is that of CSV on the Web (W3C), `NAME.csv-metadata.json`. In the table, such lines
-    would be rows or columns for pandas, R and spreadsheets. Call this before the new table replaces
-    an older one, which stays if this fails.
+    would be rows or columns for pandas, R and spreadsheets. Layers, heads and steps count from 1,
+    as in the table. Call this before the new table replaces an older one, which stays if this
+    fails.
 
     Raises:
         StorageError: the file cannot be written.
     """
-    text = json.dumps({"url": target.name, **facts}, ensure_ascii=False, indent=1, allow_nan=False)
+    counted = {
+        name: display_text(value) if isinstance(value, Counted) else value
+        for name, value in facts.items()
+    }
+    text = json.dumps(
+        {"url": target.name, **counted}, ensure_ascii=False, indent=1, allow_nan=False
+    )
     write_text(beside_table(target), text)
 
 
 def beside_table(table: Path) -> Path:
     """The file with the facts about a CSV or text file."""
-    return table.with_name(f"{table.name}-metadata.json")
+    return table.with_name(table.name + BESIDE_TABLE)
 
 
 def as_word(saved: Provenance) -> bytes:
@@ -277,6 +287,20 @@ def read_provenance_values(path: Path) -> dict[str, Any]:
     return provenance_values(from_bytes(content, path))
 
 
+def content_of(path: Path, meaning: str) -> bytes:
+    """The bytes of a file; `meaning`: what it should be. Raises `ExperimentFileError`."""
+    try:
+        with open_file(path) as file:
+            content = file.read(MAX_FILE_BYTES + 1)
+    except OSError as error:
+        raise ExperimentFileError(
+            f"{path} cannot be read: {error.strerror or error}. Choose {meaning}."
+        ) from error
+    if len(content) > MAX_FILE_BYTES:
+        raise ExperimentFileError(f"{path} is too large for {meaning}.")
+    return content
+
+
 def _in_utf_8(name: str) -> str:
     """The name of a file, without bytes that are not UTF-8."""
     return name.encode("utf-8", "replace").decode("utf-8")
@@ -297,15 +321,7 @@ def _facts_in(document: Field) -> dict[str, Any]:
 
 def _provenance_of(path: Path) -> bytes:
     """The document in a file. Raises `ExperimentFileError`."""
-    try:
-        with open_file(path) as file:
-            content = file.read(MAX_FILE_BYTES + 1)
-    except OSError as error:
-        raise ExperimentFileError(
-            f"{path} cannot be read: {error.strerror or error}. Choose a picture by Augenmerk."
-        ) from error
-    if len(content) > MAX_FILE_BYTES:
-        raise ExperimentFileError(f"{path} is too large for a picture by Augenmerk.")
+    content = content_of(path, "a picture by Augenmerk")
     kind = _kind_of(content)
     if not kind:
         raise ExperimentFileError(
@@ -317,8 +333,9 @@ def _provenance_of(path: Path) -> bytes:
         words = [_png_word(content) if kind == "png" else _gif_word(content)]
     if len(words) != 1 or not words[0]:
         raise ExperimentFileError(
-            f"{path} does not say how it was drawn. It was made with --no-provenance, by another "
-            "program or by an earlier version, or a program removed its metadata."
+            f"{path} does not say how it was drawn. It was made with --no-provenance, in Python "
+            "without save_figure, by another program or by an earlier version, or a program "
+            "removed its metadata."
         )
     return _unpacked(words[0], path)
 

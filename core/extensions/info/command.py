@@ -19,7 +19,7 @@ from ...text.word_counts import RARE_BELOW
 from ...translation.typed_text import encode_source
 from ..provenance import EXPORTS, read_provenance_values
 from ..run_settings.presets import PRESETS, preset
-from .number_files import is_number_file, origin_of_numbers
+from .number_files import first_index, is_number_file, origin_of_numbers
 from .origin import origin_lines
 from .size import MODULES, Size, preset_vocabulary_sizes, size_rows, total
 
@@ -113,7 +113,10 @@ def _print_origin(file: Path, *, as_json: bool) -> None:
         print(json.dumps(values, ensure_ascii=False, indent=2))
         return
     print(one_line(file))
-    for line in origin_lines(values):
+    first = 1 if is_picture else first_index(file)
+    if first == 0:
+        print("layers, heads and steps count from 0, as in the file")
+    for line in origin_lines(values, first=first):
         print(line)
 
 

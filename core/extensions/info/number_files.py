@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 
 from ...errors import ExperimentFileError
-from ...storage import open_file
 from ...strict_json import JsonError, parse
 from ...translation.experiment_file import naming_the_file
-from ..provenance import MAX_FILE_BYTES, beside_table
+from ..provenance import BESIDE_TABLE, beside_table, content_of
 
 MAX_DEPTH = 20
 """Maximum depth of nested lists and objects in numbers as JSON."""
@@ -44,6 +43,15 @@ def is_number_file(path: Path) -> bool:
     return path.suffix.lower() in (".csv", ".json", ".npz") or beside_table(path).is_file()
 
 
+def first_index(path: Path) -> int:
+    """What the facts about numbers count layers, heads and steps from.
+
+    0 in JSON; 1 in a file next to a table, as in the table. NPZ files have no such facts.
+    """
+    is_json = path.suffix.lower() == ".json" and not path.name.endswith(BESIDE_TABLE)
+    return 0 if is_json else 1
+
+
 def origin_of_numbers(path: Path) -> dict[str, Any]:
     """The facts about numbers, without the numbers.
 
@@ -55,7 +63,12 @@ def origin_of_numbers(path: Path) -> dict[str, Any]:
     """
     is_table = path.suffix.lower() not in (".json", ".npz")
     source = beside_table(path) if is_table else path
-    content = _content_of(source)
+    if is_table and not source.is_file():
+        raise ExperimentFileError(
+            f"There is no file {source}. The origin of a table is in a file of this name next to "
+            "it; choose numbers that Augenmerk exported."
+        )
+    content = content_of(source, "numbers by Augenmerk")
     with naming_the_file(source, "numbers by Augenmerk"):
         is_archive = source.suffix.lower() == ".npz"
         values = _values_in_archive(content) if is_archive else _value_of(content)
@@ -71,25 +84,6 @@ def _facts_in(values: Mapping[str, Any]) -> dict[str, Any]:
         for name, value in values.items()
         if name != "url" and (name in _NESTED or not isinstance(value, list | Mapping))
     }
-
-
-def _content_of(path: Path) -> bytes:
-    try:
-        with open_file(path) as file:
-            content = file.read(MAX_FILE_BYTES + 1)
-    except FileNotFoundError as error:
-        raise ExperimentFileError(
-            f"There is no file {path}. The origin of a table is in a file of this name next to it; "
-            "choose numbers that Augenmerk exported."
-        ) from error
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise ExperimentFileError(
-            f"{path} cannot be read: {reason}. Choose numbers by Augenmerk."
-        ) from error
-    if len(content) > MAX_FILE_BYTES:
-        raise ExperimentFileError(f"{path} is too large for numbers by Augenmerk.")
-    return content
 
 
 def _value_of(text: bytes) -> object:

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from augenmerk.core.cli.main import main
+from augenmerk.core.counting import display_text
 from augenmerk.core.extensions.provenance import (
     VERSIONS,
     provenance_values,
@@ -114,7 +115,8 @@ def test_a_file_that_names_no_version_gets_none(
     ]
 
 
-FACTS = {"model": "mine", "sentence": "Ein Mann.", "map": "cross", **provenance_values(SAVED)}
+HEAD = Head("cross", 2, 4)
+FACTS = {"model": "mine", "sentence": "Ein Mann.", "map": HEAD.title, **provenance_values(SAVED)}
 NUMBERS = {"row_labels": ["a"], "column_labels": ["b"], "weights": [[0.5]]}
 
 
@@ -122,7 +124,10 @@ NUMBERS = {"row_labels": ["a"], "column_labels": ["b"], "weights": [[0.5]]}
 def test_numbers_say_their_origin_without_the_numbers(
     name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    """Facts count as the numbers do: from 0 in JSON, from 1 next to a table."""
     expected = provenance_values(SAVED) if name == "num.npz" else FACTS
+    if ".csv" in name:
+        expected = expected | {"map": display_text(HEAD.title)}
     (tmp_path / "num.json").write_text(json.dumps(FACTS | NUMBERS), encoding="utf-8")
     np.savez(tmp_path / "num.npz", map=[[0.5]], provenance=np.array(json.dumps(expected)))
     (tmp_path / "num.csv").write_text(",b\na,0.5\n", encoding="utf-8")
@@ -130,7 +135,12 @@ def test_numbers_say_their_origin_without_the_numbers(
     assert main(["info", str(tmp_path / name), "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == json.loads(json.dumps(expected))
     assert main(["info", str(tmp_path / name)]) == 0
-    assert re.search("changes +cross 3·5 off", capsys.readouterr().out)
+    lines = capsys.readouterr().out
+    assert ("count from 0" in lines) == (name == "num.json")
+    layer, head = (2, 4) if name == "num.json" else (3, 5)
+    assert re.search(f"changes +cross {layer}·{head} off", lines)
+    if name != "num.npz":
+        assert f"layer {layer} · head {head}" in lines
 
 
 def test_a_table_of_an_analysis_says_its_origin(
@@ -158,7 +168,8 @@ def test_numbers_of_a_command_say_their_origin(
     off = HeadScaled(Head("cross", 0, 0))
     assert values["interventions"] == [part_to_json(off)]
     assert main(["info", str(path)]) == 0
-    assert re.search("changes +cross 1·1 off", capsys.readouterr().out)
+    off_in_words = "cross 0·0 off" if ending == "json" else "cross 1·1 off"
+    assert re.search(f"changes +{off_in_words}", capsys.readouterr().out)
 
 
 @pytest.mark.parametrize(
