@@ -15,7 +15,11 @@ MEANINGS = {
     "figures": "writes a figure by matplotlib",
 }
 """The marks of tests that do so, and of no others."""
-FIXTURES = {"copy_translator": "training", "multi30k_folder": "corpus"}
+FIXTURES = {
+    "copy_translator": "training",
+    "trained_run": "training",
+    "multi30k_folder": "corpus",
+}
 """Fixtures whose users get a mark, whichever of them comes first."""
 LEFT_OUT = ("slow", "heavy", "subprocess", "training", "figures", "corpus")
 """The marks of tests that `make test-quick` leaves out."""

@@ -41,6 +41,7 @@ from augenmerk.viz_app.extensions.lessons.lesson_documents import (
     SHEETS,
 )
 from augenmerk.viz_app.extensions.pictures.menu import FILES, OF_RUNS
+from augenmerk.viz_app.extensions.pictures.running_page import DEFAULT_TEXT
 from augenmerk.viz_app.launch import main as run_window_command
 from augenmerk.viz_app.launch import window_parser
 from augenmerk.viz_app.main_window import MainWindow
@@ -119,7 +120,7 @@ def experiments_of(origin: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 @pytest.fixture(scope="module")
-def run_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def trained_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run of a few steps with its film."""
     folder = made_once(
         tmp_path_factory,
@@ -160,20 +161,20 @@ def test_every_export_of_maps_names_version_model_and_experiment(
             origin = origin_in(path)
             assert origin["version"] == __version__, path
             assert digest_of(origin) == state.model.digest, path
-            shown = [] if name == "running page" else [experiment_to_json(state.experiment)]
-            assert experiments_of(origin) == shown, path
+            shown = Experiment(SENTENCE) if name == "running page" else state.experiment
+            assert experiments_of(origin) == [experiment_to_json(shown)], path
 
 
 @pytest.mark.training
 def test_every_export_of_a_training_names_version_and_settings(
-    window: MainWindow, run_folder: Path, tmp_path: Path, qtbot: QtBot
+    window: MainWindow, trained_run: Path, tmp_path: Path, qtbot: QtBot
 ) -> None:
     window.pages.show(TRAIN)
     page = train_page_of(window)
     assert page is not None
-    page.run_actions.open_run(run_folder)
+    page.run_actions.open_run(trained_run)
     qtbot.waitUntil(lambda: (run := page.export_source().run) is not None and run.has_film)
-    settings = json.loads(json.dumps(read_toml(run_folder / RUN_SETTINGS).to_dict()))
+    settings = json.loads(json.dumps(read_toml(trained_run / RUN_SETTINGS).to_dict()))
     for name in (*OF_RUNS, "page"):
         # films as MP4, which start a process, are tested with the commands
         for ending in FILES[name].formats.keys() - {"mp4"}:
@@ -305,13 +306,13 @@ def test_what_a_command_writes_names_version_model_and_experiment(
     option: str,
     ending: str,
     untrained_checkpoint: Path,
-    run_folder: Path,
+    trained_run: Path,
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     corpus = tmp_path / "corpus.tsv"
     corpus.write_text("Ein Mann .\tA man .\n" * 2, encoding="utf-8")
-    values = {"MODEL": str(untrained_checkpoint), "RUN": str(run_folder), "CORPUS": str(corpus)}
+    values = {"MODEL": str(untrained_checkpoint), "RUN": str(trained_run), "CORPUS": str(corpus)}
     arguments = [values.get(argument, argument) for argument in WRITTEN[command, option][0]]
     if command not in ("app", "charts", "page"):
         arguments += ["--checkpoint", str(untrained_checkpoint)]
@@ -324,7 +325,7 @@ def test_what_a_command_writes_names_version_model_and_experiment(
     origin = origin_in(path) if ending else json.loads(capsys.readouterr().out)
     assert origin["version"] == __version__
     if command == "charts":
-        assert origin["run"] == run_folder.name
+        assert origin["run"] == trained_run.name
         assert len(digest_of(origin)) == 64
         return
     assert digest_of(origin) == open_once(untrained_checkpoint, "cpu").digest
@@ -333,26 +334,26 @@ def test_what_a_command_writes_names_version_model_and_experiment(
         assert origin["beam"] == 1
         return
     experiments = experiments_of(origin | {"source": SENTENCE} if command == "align" else origin)
-    shown = {"app": Experiment(SENTENCE)}.get(command, CHANGED)
-    assert experiments == ([] if command == "page" else [experiment_to_json(shown)])
+    shown = {"app": Experiment(SENTENCE), "page": Experiment(DEFAULT_TEXT)}.get(command, CHANGED)
+    assert experiments == [experiment_to_json(shown)]
 
 
 @pytest.mark.parametrize("ending", ["png", "svg", "pdf", "csv", "gif"])
 def test_a_file_of_a_training_without_provenance_says_nothing(
-    ending: str, run_folder: Path, tmp_path: Path
+    ending: str, trained_run: Path, tmp_path: Path
 ) -> None:
     path = tmp_path / f"written.{ending}"
-    assert run_command(["charts", str(run_folder), "--no-provenance", "--out", str(path)]) == 0
+    assert run_command(["charts", str(trained_run), "--no-provenance", "--out", str(path)]) == 0
     assert path.is_file()
     assert b"augenmerk:" not in path.read_bytes()
-    assert {found.name for found in tmp_path.iterdir()} == {path.name}
+    assert {file.name for file in tmp_path.iterdir()} == {path.name}
 
 
 def test_info_prints_the_origin_of_a_file(
-    run_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    trained_run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "film.gif"
-    assert run_command(["charts", str(run_folder), "--out", str(path)]) == 0
+    assert run_command(["charts", str(trained_run), "--out", str(path)]) == 0
     capsys.readouterr()
     assert run_command(["info", str(path), "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == read_provenance_values(path)
@@ -362,10 +363,10 @@ def test_info_prints_the_origin_of_a_file(
 
 
 def test_a_chart_is_not_drawn_again_as_a_map(
-    run_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    trained_run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "chart.png"
-    assert run_command(["charts", str(run_folder), "--out", str(path)]) == 0
+    assert run_command(["charts", str(trained_run), "--out", str(path)]) == 0
     capsys.readouterr()
     again = ["figure", "--again", str(path), "--out", str(tmp_path / "again.png")]
     assert run_command(again) == 2

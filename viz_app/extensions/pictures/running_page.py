@@ -27,7 +27,12 @@ from augenmerk.core.storage import write_text
 from augenmerk.core.text.languages import two_letter_code
 from augenmerk.core.text.phrases import PHRASES
 from augenmerk.core.text.vocabulary import ENDS, STARTS
-from augenmerk.core.translation.experiment import MAX_FACTOR, MAX_TEMPERATURE, MIN_TEMPERATURE
+from augenmerk.core.translation.experiment import (
+    MAX_FACTOR,
+    MAX_TEMPERATURE,
+    MIN_TEMPERATURE,
+    Experiment,
+)
 from augenmerk.core.translation.experiment_file import experiment_to_json
 from augenmerk.core.translation.result import Coverage
 
@@ -117,10 +122,12 @@ def save_running_page(
     """
     packed = pack_model(checkpoint, name, bits=bits)
     page = running_page_html(checkpoint, name, packed, text, examples, lesson, roles)
-    scenes = lesson.scenes if lesson is not None else ()
-    origin = facts_of_experiments(
-        name, model_digest(checkpoint), [scene.experiment for scene in scenes]
+    experiments = (
+        [scene.experiment for scene in lesson.scenes]
+        if lesson is not None
+        else [Experiment(_first_text(text, _example_groups(checkpoint, examples)))]
     )
+    origin = facts_of_experiments(name, model_digest(checkpoint), experiments)
     write_text(target, text_with_provenance(page, origin))
     return packed
 
@@ -178,22 +185,12 @@ def _data(
 ) -> dict[str, Any]:
     """The input of the page's script, JSON-ready."""
     run, counts = checkpoint.run, checkpoint.word_counts
-    if run.is_copy_task:
-        groups = [
-            ("Sequences", [_plain(example) for example in copy_examples(run.data.copy_symbols)])
-        ]
-    else:
-        explained = [example for example in examples if example.see]
-        by_group = groupby(explained, key=lambda example: example.group)
-        groups = [
-            (group, [_example(example) for example in members]) for group, members in by_group
-        ]
-    known = [member["text"] for _, members in groups for member in members]
+    groups = _example_groups(checkpoint, examples)
     return {
         "kinds": _kinds(checkpoint, roles),
         "head": _head(examples[0].head if examples else Head("cross", 0, 0)),
         "phrases": dict(PHRASES),
-        "text": one_line(text) or (known[0] if known else DEFAULT_TEXT),
+        "text": _first_text(text, groups),
         "examples": [{"group": group, "members": members} for group, members in groups],
         "targetLanguage": two_letter_code(run.data.target_language),
         "isStartGiven": run.is_copy_task,
@@ -214,6 +211,23 @@ def _data(
         "ends": sorted(STARTS | ENDS),
         "least": LEAST_DIFFERENCE,
     }
+
+
+def _example_groups(
+    checkpoint: Checkpoint, examples: Sequence[Example]
+) -> list[tuple[str, list[dict[str, Any]]]]:
+    data = checkpoint.run.data
+    if checkpoint.run.is_copy_task:
+        return [("Sequences", [_plain(example) for example in copy_examples(data.copy_symbols)])]
+    explained = [example for example in examples if example.see]
+    by_group = groupby(explained, key=lambda example: example.group)
+    return [(group, [_example(example) for example in members]) for group, members in by_group]
+
+
+def _first_text(text: str, groups: Sequence[tuple[str, list[dict[str, Any]]]]) -> str:
+    """The sentence shown first: this one, or one that suits the model."""
+    offered = [member["text"] for _, members in groups for member in members]
+    return one_line(text) or (offered[0] if offered else DEFAULT_TEXT)
 
 
 def _kinds(checkpoint: Checkpoint, roles: SampleRoles | None) -> list[dict[str, Any]]:
