@@ -610,8 +610,8 @@ class InterventionChips(QWidget):
             needed.append(self._chip_row.minimumSizeHint().width())
         room = self.width() - sum(needed) - self._row.spacing() * len(needed)
         least = self.messages.minimumSizeHint().width()
-        wanted = max(scaled(LEAST_MESSAGE), self.width() // 4, least)
-        self.messages.setMinimumWidth(max(1, min(wanted, room)))
+        share = max(scaled(LEAST_MESSAGE), self.width() // 4, least)
+        self.messages.setMinimumWidth(max(1, min(share, room)))
         if self.width_in_one_line() > self.width():
             set_visible(self.suggestion, False, focus_to=self.undo_button)
 

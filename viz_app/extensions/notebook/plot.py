@@ -82,8 +82,9 @@ def plot_map(  # noqa: PLR0913 - all but the first five are options by name
             not made the translation, or the aligner reads another map.
         NonFiniteError: a value is NaN or infinite.
     """
-    asked = _asked(translation, kind, layer, head, measure, translator, selection)
-    layer, head, name, chosen = asked.layer, asked.head, asked.measure, asked.selection
+    request = _requested(translation, kind, layer, head, measure, translator, selection)
+    layer, head = request.layer, request.head
+    name, chosen = request.measure, request.selection
     maps = _maps_of(translation, kind, name, translator)
     heads = [
         (layer_index, head_index)
@@ -103,7 +104,7 @@ def plot_map(  # noqa: PLR0913 - all but the first five are options by name
         marks=marks_of_experiment(view, translation, kind, heads, chosen.label_mode),
     )
     with style_of_user(), own_style():
-        saved = asked.provenance if provenance else None
+        saved = request.provenance if provenance else None
         axes = _new_axes(view, saved) if ax is None else ax
         draw_map(axes, drawing)
         axes.set_aspect("equal")
@@ -142,11 +143,11 @@ def map_provenance(
         AnalysisError: the translator has not made the translation, or the aligner reads another
             map.
     """
-    return _asked(translation, kind, layer, head, measure, translator, selection).provenance
+    return _requested(translation, kind, layer, head, measure, translator, selection).provenance
 
 
 @checks_arguments
-def save_figure(figure: Figure, target: Path | str, saved: SavedExperiment | None = None) -> None:
+def save_figure(figure: Figure, target: Path | str, origin: SavedExperiment | None = None) -> None:
     """Saves a figure of yours as PNG (200 dots per inch), SVG or PDF, by the name's ending.
 
     The same figure gives the same bytes each time. Characters that the font lacks are drawn in an
@@ -155,18 +156,18 @@ def save_figure(figure: Figure, target: Path | str, saved: SavedExperiment | Non
     Args:
         figure: with maps by `plot_map` or anything else.
         target: the file.
-        saved: its origin, which `augenmerk info` prints: see `map_provenance`.
+        origin: what `augenmerk info` prints about the file: see `map_provenance`.
 
     Raises:
         StorageError: the ending is another, or the file cannot be written.
     """
     with style_of_user():
-        write_figure(figure, Path(target), saved)
+        write_figure(figure, Path(target), origin)
 
 
 @dataclass(frozen=True)
-class _AskedMap:
-    """A map that somebody asks for, with an aligner's choices in place of theirs.
+class _MapRequest:
+    """A map to draw; the choices of an aligner replace those of the caller.
 
     Attributes:
         translation: whose map it is.
@@ -202,7 +203,7 @@ class _AskedMap:
         return provenance_of(self.translation, self.model, {**options, DRAWN_BY: "plot_map"})
 
 
-def _asked(
+def _requested(
     translation: Translation,
     kind: AttentionKind,
     layer: int | None,
@@ -210,7 +211,7 @@ def _asked(
     measure: MeasureName | Aligner,
     translator: Translator | None,
     selection: Selection | None,
-) -> _AskedMap:
+) -> _MapRequest:
     """The map. Raises `AnalysisError` if the arguments contradict each other."""
     chosen = Selection() if selection is None else selection
     name = measure
@@ -226,7 +227,7 @@ def _asked(
             "sentence again, as a model that was changed since is another one."
         )
     model = "" if translator is None else translator.name
-    return _AskedMap(translation, kind, layer, head, name, model, chosen)
+    return _MapRequest(translation, kind, layer, head, name, model, chosen)
 
 
 def _require_map_of(
