@@ -397,7 +397,7 @@ class SentenceRows:
         self._target_name.setText(target)
 
     def _space(self) -> None:
-        margin = 3 if self.is_folded else 10
+        margin = 2 if self.is_folded else 10
         scales(self._grid.setContentsMargins, PANEL_MARGIN, margin, PANEL_MARGIN - 6, margin)
         scales(self._grid.setVerticalSpacing, 2 if self.is_folded else 5)
 

@@ -3,12 +3,14 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from math import ceil
 
 from PySide6.QtCore import QEvent, QMimeData, QPoint, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import (
     QColor,
     QFont,
     QFontMetrics,
+    QFontMetricsF,
     QHelpEvent,
     QInputMethodEvent,
     QKeyEvent,
@@ -30,6 +32,8 @@ from .commands import SENTENCE
 DEBOUNCE_MS = 300
 NUM_LINES = 2
 """Lines in small letters for which there is room; a text in one line has large letters."""
+ROUNDING_PX = 2
+"""Without these, Qt scrolls two lines that fit by one, and hides the first."""
 MAX_SHADE = 0.55
 
 
@@ -313,13 +317,14 @@ class SentenceInput(QPlainTextEdit):
     def _fit(self) -> None:
         """Smaller letters for a text that is longer than a line; more than two lines scroll."""
         theme = current_theme()
-        room = self.viewport().width() - 2 * round(self.document().documentMargin()) - 1
+        margins = 2 * round(self.document().documentMargin())
+        room = self.viewport().width() - margins - 1
         width = QFontMetrics(theme.font("large")).horizontalAdvance(self.text)
         role = "dense" if width > room or self.blockCount() > 1 else "sentence"
         if role != self.property("role"):
             set_role(self, role)
-        line_height = QFontMetrics(theme.font("body")).lineSpacing()
-        self.setFixedHeight(NUM_LINES * line_height + 6)
+        lines_px = NUM_LINES * QFontMetricsF(theme.font("body")).lineSpacing()
+        self.setFixedHeight(ceil(lines_px) + margins + ROUNDING_PX)
         policies = Qt.ScrollBarPolicy
         needs_bar = self.document().size().height() > NUM_LINES
         policy = policies.ScrollBarAsNeeded if needs_bar else policies.ScrollBarAlwaysOff

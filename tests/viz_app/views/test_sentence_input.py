@@ -6,10 +6,10 @@ from pytestqt.qtbot import QtBot
 
 from augenmerk.viz_app.main_window import MainWindow
 from augenmerk.viz_app.state.sentence_text import MAX_CHARACTERS, Span
-from augenmerk.viz_app.theme import Theme, current_theme
+from augenmerk.viz_app.theme import SCALES, Theme, current_theme
 from augenmerk.viz_app.views.sentence_input import DEBOUNCE_MS, SentenceInput, SentenceMarks
 from tests.conftest import open_once
-from tests.viz_app.builders import shown
+from tests.viz_app.builders import settle_layout, shown
 from tests.viz_app.conftest import MakeWindow
 
 
@@ -138,6 +138,22 @@ def test_a_marked_text_gives_way_to_pasted_text_of_several_lines(
         field.marker.shade({Span(0, 3): 0.5})
         field.grab()
         assert field.text == text
+
+
+@pytest.mark.parametrize("scale", SCALES)
+def test_two_lines_are_both_in_sight_with_the_cursor_at_the_end(
+    qtbot: QtBot, qapp: QApplication, field: SentenceInput, scale: int
+) -> None:
+    Theme.light(scale / 100).apply(qapp)
+    field.resize(4 * current_theme().base_px * 20, field.height())
+    words = "Zwei Hunde".split()
+    while field.document().size().height() < 2:
+        field.show_text(" ".join(words))
+        words.append("spielen")
+        settle_layout()
+    assert field.property("role") == "dense"
+    assert field.textCursor().atEnd()
+    assert field.verticalScrollBar().value() == field.verticalScrollBar().maximum() == 0
 
 
 def test_a_full_field_takes_no_key_but_what_is_selected_can_be_written_over(
