@@ -113,7 +113,7 @@ def calls(
         "left_out_words": about,
         "logit_lens": about,
         "map_provenance": {"translation": translation, "measure": "norm", "translator": model},
-        "save_figure": {"figure": Figure(), "target": folder / "a.svg", "saved": saved},
+        "save_figure": {"figure": Figure(), "target": folder / "a.svg", "origin": saved},
         "measure": about | {"name": "norm", "kind": "cross", "label_mode": "read"},
         "logit_parts": about,
         "measure_parts": {"translator": model, "parts": parts, "components": [HEAD]},
