@@ -18,6 +18,9 @@ TEXT, SCORE, TYPE = 1, 2, 3
 NORMAL, _UNKNOWN, UNUSED, _BYTE = 1, 2, 5, 6
 """Types of pieces."""
 _BYTE_PIECE = re.compile(rb"<0x[0-9A-F]{2}>")
+_USUAL_PIECE = re.compile(rb"\n([\x01-\x7f])([^\0]+)\x15(.{4})(?:\x18([\x01-\x06]))?", re.DOTALL)
+"""A piece as sentencepiece writes it: the length of its text, the text, score and type."""
+_FLOAT = struct.Struct("<f")
 _MODEL_TYPE, _BPE = 3, 2
 _MODEL_TYPES = (1, 2, 3, 4)
 _TABLE = 2
@@ -79,6 +82,21 @@ def _check_normalizer(data: bytes, check_table: Callable[[bytes], None] | None) 
 
 def _piece(index: int, data: bytes) -> tuple[bytes, int]:
     """Text and type of a piece: UTF-8, with a finite score. Raises `ValueError`."""
+    usual = _USUAL_PIECE.fullmatch(data)
+    if usual is not None and usual[1][0] == len(usual[2]):
+        text, score, piece_type = usual[2], usual[3], usual[4][0] if usual[4] else NORMAL
+    else:
+        text, score, piece_type = _unusual_piece(index, data)
+    text.decode("utf-8")
+    if not math.isfinite(_FLOAT.unpack(score)[0]):
+        raise ValueError(f"the score of piece {index} is not a finite number")
+    if piece_type == _BYTE and not _BYTE_PIECE.fullmatch(text):
+        raise ValueError(f"piece {index} must name a byte, but is {text!r}")
+    return text, piece_type
+
+
+def _unusual_piece(index: int, data: bytes) -> tuple[bytes, bytes, int]:
+    """Text, score and type of a piece that is written in another order, or is long or wrong."""
     values = {number: (kind, value) for number, kind, value in message_fields(data)}
     if not values.keys() <= {TEXT, SCORE, TYPE}:
         raise ValueError(f"piece {index} has an unknown field")
@@ -90,20 +108,13 @@ def _piece(index: int, data: bytes) -> tuple[bytes, int]:
         or b"\0" in text
     ):
         raise ValueError(f"piece {index} has no text of at most {MAX_PIECE_BYTES:,} bytes")
-    text.decode("utf-8")
     kind, score = values.get(SCORE, (FIXED32, bytes(4)))
-    if (
-        kind != FIXED32
-        or not isinstance(score, bytes)
-        or not math.isfinite(struct.unpack("<f", score)[0])
-    ):
+    if kind != FIXED32 or not isinstance(score, bytes):
         raise ValueError(f"the score of piece {index} is not a finite number")
     kind, piece_type = values.get(TYPE, (VARINT, NORMAL))
     if kind != VARINT or not isinstance(piece_type, int) or not NORMAL <= piece_type <= _BYTE:
         raise ValueError(f"piece {index} has the unknown type {piece_type!r}")
-    if piece_type == _BYTE and not _BYTE_PIECE.fullmatch(text):
-        raise ValueError(f"piece {index} must name a byte, but is {text!r}")
-    return text, piece_type
+    return text, score, piece_type
 
 
 def message_fields(data: bytes) -> Iterator[tuple[int, int, FieldValue]]:

@@ -25,7 +25,7 @@ class Subwords:
         self._processor = sentencepiece.SentencePieceProcessor(model_proto=model)
         self.pieces_of = lru_cache(maxsize=100_000)(self._pieces_of)
 
-    @property
+    @cached_property
     def vocabulary(self) -> Vocabulary:
         """All pieces, the four specials first."""
         count = self._processor.get_piece_size()

@@ -81,6 +81,23 @@ def with_pieces(change: Callable[[Fields], object]) -> bytes:
     return join_message(fields)
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda piece: piece.reverse(),
+        lambda piece: piece.pop(1),
+        lambda piece: piece.__setitem__(0, (1, 2, b"long" * 50)),
+        lambda piece: piece.__setitem__(0, (1, 2, b"a\x15bcde\x18\x01")),
+    ],
+    ids=["score before text", "no score", "text of 200 bytes", "text like score and type"],
+)
+def test_a_piece_may_be_written_in_any_way(change: Callable[[Fields], object]) -> None:
+    model = with_pieces(change)
+    assert model != trained()
+    check_foreign_model(model)
+    sentencepiece.SentencePieceProcessor(model_proto=model)
+
+
 def leaf(table: bytearray) -> int:
     """Where in the table a value stands."""
     size = int.from_bytes(table[:4], "little")
