@@ -2,9 +2,9 @@
 settings and PyTorch's.
 
 The benchmark creates its own load; run it on an otherwise quiet machine. A process chooses how its
-threads wait when it starts, so processes measured under load also start under load. Ours and
-PyTorch's run in turn, and no pair starts after `LIMIT_SECONDS`: the whole takes less than ten
-minutes.
+threads wait when it starts, by the load of the last minute: those measured idle start when the load
+of earlier benchmarks has fallen, those measured under load start under load. Ours and PyTorch's run
+in turn, and no pair starts after `LIMIT_SECONDS`: the whole takes less than ten minutes.
 """
 
 import os
@@ -22,6 +22,8 @@ CORES, OTHERS = 2, 5
 TURNS = 25
 LIMIT_SECONDS = 45.0
 FEWEST_TURNS = 2
+SECONDS_TO_BE_QUIET = 180.0
+"""The longest wait for the load of what ran before to fall."""
 SECONDS_TO_BE_BUSY = 20.0
 """Of load before the processes begin: the mean of the last minute tells it from something short."""
 REQUIRED = {"idle": (0.95, 1.0), "busy": (3.0, 5.0)}
@@ -34,12 +36,20 @@ def run() -> list[Ratio]:
     if not sys.platform.startswith("linux"):
         return []
     cores = sorted(os.sched_getaffinity(0))[:CORES]
+    _wait_for_quiet()
     with _worker("ours", cores) as ours, _worker("plain", cores) as other:
         ratios = _ratios("idle", ours, other)
     with _busy(cores):
         time.sleep(SECONDS_TO_BE_BUSY)
         with _worker("ours", cores) as ours, _worker("plain", cores) as other:
             return [*ratios, *_ratios("busy", ours, other)]
+
+
+def _wait_for_quiet() -> None:
+    """Waits until a process that starts would not take the machine for a busy one."""
+    latest = time.monotonic() + SECONDS_TO_BE_QUIET
+    while os.getloadavg()[0] >= 1 and time.monotonic() < latest:
+        time.sleep(1)
 
 
 Ask = Callable[[str], float]
