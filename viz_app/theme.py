@@ -254,7 +254,8 @@ class Theme:
         QToolButton[role="chip"][isUnreached="true"] {{ color: {colors.muted}; }}
         QToolButton[role="tab"] {{ padding: 5px 14px; }}
         QPushButton[role="chapter"] {{ padding: 4px 8px; text-align: left; }}
-        QToolButton[role="subtab"] {{ padding: 4px 6px; }}
+        QToolButton[role="subtab"] {{ padding: 4px 6px; border-color: {colors.border}; }}
+        QToolButton[role="subtab"]:hover {{ border-color: {colors.muted}; }}
         QToolButton[role="subtab"][isDense="true"] {{ padding: 4px 2px; }}
         QToolButton[role="tab"]:checked, QPushButton[role="chapter"]:checked, QToolButton[role="subtab"]:checked {{
             background: {colors.raised}; color: {colors.text}; }}

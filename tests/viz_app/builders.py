@@ -4,9 +4,9 @@ heads."""
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from PySide6.QtCore import QCoreApplication, QPoint, Qt
-from PySide6.QtGui import QFontMetrics
-from PySide6.QtWidgets import QAbstractButton, QLabel, QWidget
+from PySide6.QtCore import QCoreApplication, QPoint, QPointF, Qt
+from PySide6.QtGui import QFontMetrics, QWheelEvent
+from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QWidget
 from pytestqt.qtbot import QtBot
 
 from augenmerk.core.model.heads import Head
@@ -73,6 +73,23 @@ def click(
 ) -> None:
     """Click the thumbnail of a head."""
     qtbot.mouseClick(grid, button, modifier, center_of(grid, head))
+
+
+def turn_wheel(widget: QWidget, delta: int) -> bool:
+    """Turns the mouse wheel over the middle of `widget`, down if negative; whether it was used."""
+    middle = QPointF(widget.rect().center())
+    wheel = QWheelEvent(
+        middle,
+        widget.mapToGlobal(middle),
+        QPoint(),
+        QPoint(0, delta),
+        Qt.MouseButton.NoButton,
+        Qt.KeyboardModifier.NoModifier,
+        Qt.ScrollPhase.NoScrollPhase,
+        False,
+    )
+    QApplication.sendEvent(widget, wheel)
+    return wheel.isAccepted()
 
 
 def text_in(widget: QWidget) -> str:

@@ -932,12 +932,15 @@ class MapScrollBars:
             )
 
     def turn_wheel(self, event: QWheelEvent) -> None:
-        """Scrolls; with Shift sideways."""
+        """Scrolls, with Shift sideways; at its end the event is left to what is around."""
         delta = event.angleDelta()
         if event.modifiers() & Qt.KeyboardModifier.ShiftModifier or delta.x():
-            self.across.setValue(self.across.value() - (delta.x() or delta.y()) // 2)
+            bar, turned = self.across, delta.x() or delta.y()
         else:
-            self.down.setValue(self.down.value() - delta.y() // 2)
+            bar, turned = self.down, delta.y()
+        before = bar.value()
+        bar.setValue(before - turned // 2)
+        event.setAccepted(bar.value() != before)
 
 
 class Heatmap(LargeMap):
@@ -1100,9 +1103,9 @@ class Heatmap(LargeMap):
         """
         if event.modifiers() & Qt.KeyboardModifier.ControlModifier:
             self.zoom_about(event.position(), event.angleDelta().y() / WHEEL_STEP)
+            event.accept()
         else:
             self._scroll_bars.turn_wheel(event)
-        event.accept()
 
     def zoom_about(self, point: QPointF, num_steps: float) -> None:
         """Zooms by a number of steps, out if negative, about a fixed point."""

@@ -22,7 +22,7 @@ from augenmerk.viz_app.state.map_source import top_value
 from augenmerk.viz_app.state.map_view import Pair, Place, SelectionMode
 from augenmerk.viz_app.state.map_view_settings import FIT
 from augenmerk.viz_app.theme import Theme
-from tests.viz_app.builders import shown, state_of
+from tests.viz_app.builders import shown, state_of, turn_wheel
 from tests.viz_app.synthetic import make_translation
 
 
@@ -166,6 +166,20 @@ def test_a_cell_that_is_pinned_is_scrolled_to_and_stays_in_sight(
     scrolled = heatmap.down.value()
     state.selection.pinned = None
     assert heatmap.down.value() == scrolled
+
+
+def test_the_wheel_scrolls_a_map_to_its_end_and_then_what_is_around(
+    qtbot: QtBot, theme: Theme
+) -> None:
+    state = _long_state(60)
+    heatmap = shown(qtbot, Heatmap(state), (500, 400))
+    heatmap.show_map()
+    assert not turn_wheel(heatmap, -120), "all of it is in sight"
+    state.settings.zoom = 13.0
+    assert turn_wheel(heatmap, -120)
+    assert heatmap.down.value() > 0
+    heatmap.down.setValue(heatmap.down.maximum())
+    assert not turn_wheel(heatmap, -120)
 
 
 def test_zooming_keeps_what_is_under_the_mouse_where_it_is(qtbot: QtBot, heatmap: Heatmap) -> None:

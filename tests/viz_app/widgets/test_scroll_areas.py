@@ -1,12 +1,11 @@
 import pytest
-from PySide6.QtCore import QPoint, QPointF, Qt
-from PySide6.QtGui import QWheelEvent
-from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLabel, QLineEdit, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
 from augenmerk.viz_app.theme import Theme
 from augenmerk.viz_app.widgets.layouts import ContentHeightScrollArea, VerticalScrollArea
-from tests.viz_app.builders import shown
+from tests.viz_app.builders import shown, turn_wheel
 
 
 def test_area_is_as_high_as_its_content_up_to_the_greatest_height(
@@ -72,19 +71,7 @@ def test_a_widget_is_kept_in_sight_until_its_geometry_is_final_or_the_user_scrol
         assert is_in_sight()
     area.resize(200, 160)
     assert is_in_sight()
-    turn = QPoint(0, 120 * 30)  # by a page, which is the most
-    center = QPointF(area.viewport().rect().center())
-    wheel = QWheelEvent(
-        center,
-        area.viewport().mapToGlobal(center),
-        QPoint(),
-        turn,
-        Qt.MouseButton.NoButton,
-        Qt.KeyboardModifier.NoModifier,
-        Qt.ScrollPhase.NoScrollPhase,
-        False,
-    )
-    QApplication.sendEvent(area.viewport(), wheel)
+    turn_wheel(area.viewport(), 120 * 30)  # by a page, which is the most
     scrolled_to = bar.value()
     assert not is_in_sight()
     kept.setFixedHeight(100)
