@@ -208,6 +208,7 @@ def run(options: argparse.Namespace) -> int:
         translation = read_sentence(translator, options)
     else:
         translator = same_translator(saved, options)
+        note_differences(saved, options)
         translation = translator.run(saved.experiment)
     measurement = measured(translator, translation, options)
     if options.kind not in measurement.maps:
@@ -261,6 +262,11 @@ def take_again(options: argparse.Namespace) -> SavedExperiment:
         )
     for name, value in drawing.items():
         setattr(options, name, value)
+    return saved
+
+
+def note_differences(saved: SavedExperiment, options: argparse.Namespace) -> None:
+    """Tells why the new file may differ from that of `--again`."""
     if DRAWN_BY in saved.view:
         print_note(
             f"{options.again} was drawn in Python by {saved.view[DRAWN_BY]}. The new file has the "
@@ -271,7 +277,6 @@ def take_again(options: argparse.Namespace) -> SavedExperiment:
             f"{options.again} was drawn with {saved.view.get(VERSIONS)}. This is {versions()}, so "
             "the new file may differ."
         )
-    return saved
 
 
 def same_translator(saved: SavedExperiment, options: argparse.Namespace) -> "Translator":
