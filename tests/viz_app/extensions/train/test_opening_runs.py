@@ -360,9 +360,7 @@ def test_next_start_tells_a_run_that_was_saved_from_one_that_was_cut_off(
     make_run(tmp_path / "saved", 10)
     remember_unfinished(settings, tmp_path / "saved")
     said = notice_at_the_next_start(qtbot, settings)
-    assert (
-        "saved is unfinished. It was saved at step 10; Resume continues exactly from there." in said
-    )
+    assert "saved was saved at step 10; Resume continues exactly from there." in said
 
     def cut_off(event: TrainingEvent) -> None:
         if isinstance(event, StepDone) and event.step == 9:
@@ -402,4 +400,4 @@ def test_a_run_that_another_process_goes_on_with_is_not_offered(
     remember_unfinished(settings, tmp_path / "saved")
     with locked(tmp_path / "saved"):
         assert "saved" not in notice_at_the_next_start(qtbot, settings)
-    assert "saved is unfinished" in notice_at_the_next_start(qtbot, settings)
+    assert "saved was saved" in notice_at_the_next_start(qtbot, settings)

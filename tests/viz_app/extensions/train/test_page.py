@@ -543,7 +543,7 @@ def test_stopped_run_can_be_resumed_at_the_next_start(make_page: MakePage, qtbot
     wait_for_step(qtbot, first, 6)
     first.shutdown()
     second = make_page(script)
-    assert "is unfinished" in second.notice_bar.text()
+    assert "Resume continues" in second.notice_bar.text()
     script.allow(9)
     click(qtbot, second.panel.resume_button)
     wait_for_end(qtbot, second)

@@ -179,7 +179,7 @@ def _idle_notice(run: Run) -> Notice | None:
     num_lost = run.curves.last_step - step if step else 0
     if not run.was_interrupted:
         saved = f"at step {step:,}" if step else "when it ended"
-        text = f"{name} is unfinished. It was saved {saved}; Resume continues exactly from there."
+        text = f"{name} was saved {saved}; Resume continues exactly from there."
     elif num_lost == 1:
         text = (
             f"{name} ended without saving. Resume continues from step {step:,}; the next step "
