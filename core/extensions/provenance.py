@@ -171,6 +171,12 @@ def facts_of_experiments(
     }
 
 
+def facts_of_maps(maps: Sequence[SavedExperiment]) -> dict[str, Any]:
+    """What a file says that shows several maps: the same about each as a file of that map."""
+    values = json.loads(json.dumps([provenance_values(saved) for saved in maps]))  # lists only
+    return {"version": __version__, "maps": values}
+
+
 def facts_of_run(
     name: str, settings: RunConfig | None, translation: Translation | None = None
 ) -> dict[str, Any]:
@@ -271,8 +277,8 @@ def read_provenance(path: Path) -> SavedExperiment:
         kind, _ = document_in(content, KIND, ORIGIN)
     if kind == ORIGIN:
         raise ExperimentFileError(
-            f"{path} does not show the maps of one experiment, so it cannot be drawn again. Choose "
-            "a picture of a map or of all heads."
+            f"{path} does not show just one map, or all heads, of one experiment, so it cannot be "
+            "drawn again. Choose a picture that does."
         )
     return from_bytes(content, path)
 

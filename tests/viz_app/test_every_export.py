@@ -370,4 +370,4 @@ def test_a_chart_is_not_drawn_again_as_a_map(
     capsys.readouterr()
     again = ["figure", "--again", str(path), "--out", str(tmp_path / "again.png")]
     assert run_command(again) == 2
-    assert "does not show the maps of one experiment" in capsys.readouterr().err
+    assert "does not show just one map, or all heads, of one" in capsys.readouterr().err

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from matplotlib import rcParams
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.text import Text
@@ -14,7 +15,13 @@ from matplotlib.text import Text
 from augenmerk.core.arguments import checks_arguments
 from augenmerk.core.errors import AnalysisError
 from augenmerk.core.extensions.analyses.alignment_ranking import Aligner
-from augenmerk.core.extensions.provenance import DRAWN_BY, figure_options, with_provenance
+from augenmerk.core.extensions.provenance import (
+    DRAWN_BY,
+    Provenance,
+    facts_of_maps,
+    figure_options,
+    with_provenance,
+)
 from augenmerk.core.extensions.provenance import provenance as provenance_of
 from augenmerk.core.maps.measure import MeasureName
 from augenmerk.core.maps.measures import MEASURES, measure_maps
@@ -44,6 +51,12 @@ from ..pictures.figures import save_figure as write_figure
 
 LABELS_INCHES, MIN_INCHES = 1.2, 4.2
 """Room for labels on one side of a new figure, and its least width, for the title."""
+_ORIGIN = "_augenmerk_origin"
+"""Attribute of the cells of a map: its provenance, None if that is private or unknown.
+
+A figure asks its cells when it is saved, because a map may be cleared, replaced or joined by others
+after it was drawn.
+"""
 
 
 @checks_arguments
@@ -71,8 +84,9 @@ def plot_map(  # noqa: PLR0913 - all but the first five are options by name
         measure: its name; or an aligner, which names measure, layer, head and labels itself.
         translator: the model of the translation; needed for other measures than the weight.
         selection: labels, merged words and hidden tokens; None for tokens, named as predicted.
-        provenance: whether PNG, SVG and PDF files of a new figure hold what `map_provenance` says.
-            For a figure of yours, see `save_figure`.
+        provenance: whether PNG, SVG and PDF files of a new figure hold what `map_provenance` says
+            about the maps that it shows when it is saved: about all of them or, if one is drawn
+            without provenance, about none. For a figure of yours, see `save_figure`.
 
     Returns:
         The axes.
@@ -104,9 +118,9 @@ def plot_map(  # noqa: PLR0913 - all but the first five are options by name
         marks=marks_of_experiment(view, translation, kind, heads, chosen.label_mode),
     )
     with style_of_user(), own_style():
-        saved = request.provenance if provenance else None
-        axes = _new_axes(view, saved) if ax is None else ax
-        draw_map(axes, drawing)
+        axes = _new_axes(view) if ax is None else ax
+        cells = draw_map(axes, drawing)
+        vars(cells)[_ORIGIN] = request.provenance if provenance else None
         axes.set_aspect("equal")
         axes.set_title(escaped(drawing.title), fontsize="medium")
         for text in (axes.title, *axes.xaxis.findobj(Text), *axes.yaxis.findobj(Text)):
@@ -156,13 +170,15 @@ def save_figure(figure: Figure, target: Path | str, origin: SavedExperiment | No
     Args:
         figure: with maps by `plot_map` or anything else.
         target: the file.
-        origin: what `augenmerk info` prints about the file: see `map_provenance`.
+        origin: what `augenmerk info` prints about the file: see `map_provenance`. Without it, a
+            new figure by `plot_map` tells of its maps.
 
     Raises:
         StorageError: the ending is another, or the file cannot be written.
     """
+    own = _origin_of(figure) if isinstance(figure, _MapFigure) else None
     with style_of_user():
-        write_figure(figure, Path(target), origin)
+        write_figure(figure, Path(target), own if origin is None else origin)
 
 
 @dataclass(frozen=True)
@@ -279,23 +295,20 @@ def _title(
 
 
 class _MapFigure(Figure):
-    """A figure that saves its provenance, which `saved` is, with the picture."""
-
-    def __init__(self, *arguments: Any, saved: SavedExperiment | None = None, **named: Any) -> None:
-        super().__init__(*arguments, **named)
-        self._saved = saved
+    """A figure that saves the provenance of its maps with the picture."""
 
     def savefig(self, fname: Any, *, transparent: bool | None = None, **named: Any) -> None:
         """See `Figure.savefig`."""
         path = Path(fspath(fname)) if isinstance(fname, str | PathLike) else None
         suffix = "" if path is None else path.suffix[1:]
         kind = str(named.get("format") or suffix or rcParams["savefig.format"]).lower()
-        if kind not in FORMATS or self._saved is None:
+        origin = _origin_of(self)
+        if kind not in FORMATS or origin is None:
             super().savefig(fname, transparent=transparent, **named)
             return
         picture = BytesIO()
         super().savefig(picture, transparent=transparent, **{**named, "format": kind})
-        content = with_provenance(picture.getvalue(), self._saved)
+        content = with_provenance(picture.getvalue(), origin)
         if path is None:
             fname.write(content)
             return
@@ -304,7 +317,22 @@ class _MapFigure(Figure):
             temporary.write_bytes(content)
 
 
-def _new_axes(view: MapView, saved: SavedExperiment | None) -> Axes:
+def _origin_of(figure: Figure) -> Provenance | None:
+    """What a file says about the maps that a figure shows now; None without maps, or if one of
+    them has no provenance.
+    """
+    maps = figure.findobj(lambda part: _ORIGIN in vars(part) and _is_visible(part))
+    origins = [vars(cells)[_ORIGIN] for cells in maps]
+    if not origins or None in origins:
+        return None
+    return origins[0] if len(origins) == 1 else facts_of_maps(origins)
+
+
+def _is_visible(part: Artist) -> bool:
+    return part.get_visible() and (part.axes is None or part.axes.get_visible())
+
+
+def _new_axes(view: MapView) -> Axes:
     """Axes of a new figure in which a cell has the size that it has in exported figures."""
     import matplotlib.pyplot as plt  # only here: a program may not want it
 
@@ -314,9 +342,6 @@ def _new_axes(view: MapView, saved: SavedExperiment | None) -> Axes:
         for num_cells in (num_columns, num_rows)
     )
     figure = plt.figure(
-        figsize=(max(width, MIN_INCHES), height),
-        layout="constrained",
-        FigureClass=_MapFigure,
-        saved=saved,
+        figsize=(max(width, MIN_INCHES), height), layout="constrained", FigureClass=_MapFigure
     )
     return figure.add_subplot()

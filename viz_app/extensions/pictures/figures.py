@@ -270,7 +270,8 @@ def save_figure(figure: Figure, target: Path, saved: Provenance | None = None) -
     content = io.BytesIO()
     choose_fonts(figure)
     with _boxes_for_missing_glyphs():
-        figure.savefig(content, format=kind, dpi=DOTS_PER_INCH, metadata=_METADATA[kind])
+        # a figure by plot_map has a method of its own, which would add its provenance, too
+        Figure.savefig(figure, content, format=kind, dpi=DOTS_PER_INCH, metadata=_METADATA[kind])
     with atomic_path(target) as temporary:
         temporary.write_bytes(with_provenance(content.getvalue(), saved))
 

@@ -86,6 +86,77 @@ def test_a_new_figure_saves_its_provenance(
     pyplot.close("all")
 
 
+def known_translation(source: str) -> api.Translation:
+    """A translation of known origin."""
+    return replace(make_translation(source), model_digest="ab" * 32)
+
+
+@pytest.mark.figures
+@pytest.mark.parametrize("kind", ["png", "svg", "pdf"])
+def test_the_file_of_a_map_that_was_replaced_names_the_one_it_shows(
+    kind: str, tmp_path: Path
+) -> None:
+    first, second = known_translation("ein mann ."), known_translation("zwei hunde .")
+    axes = api.plot_map(first, "cross", 1, 4)
+    axes.clear()
+    api.plot_map(second, "encoder", 0, 1, axes)
+    target = tmp_path / f"map.{kind}"
+    axes.figure.savefig(target)
+    assert read_provenance(target) == api.map_provenance(second, "encoder", 0, 1)
+    axes.figure.clear()
+    axes.figure.savefig(target)
+    with pytest.raises(ExperimentFileError, match="does not say how it was drawn"):
+        read_provenance(target)
+    pyplot.close("all")
+
+
+@pytest.mark.figures
+def test_the_file_of_several_maps_names_all_or_none(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first, second = known_translation("ein mann ."), known_translation("zwei hunde .")
+    target = tmp_path / "maps.pdf"
+    figure = api.plot_map(first, "cross", 1, 4).figure
+    api.plot_map(second, "encoder", 0, 1, figure.add_subplot())
+    figure.savefig(target)
+    maps = read_provenance_values(target)["maps"]
+    assert [part["experiment_values"]["source_text"] for part in maps] == [
+        "ein mann .",
+        "zwei hunde .",
+    ]
+    assert [part["options"]["head"] for part in maps] == [5, 2]
+    assert main(["figure", "--again", str(target), "--out", str(tmp_path / "again.pdf")]) == 2
+    assert "does not show just one map, or all heads, of one experiment" in capsys.readouterr().err
+    assert main(["info", str(target)]) == 0
+    assert "zwei hunde ." in capsys.readouterr().out
+    private = api.plot_map(second, "encoder", 0, 1, figure.add_subplot(), provenance=False)
+    figure.savefig(target)
+    with pytest.raises(ExperimentFileError, match="does not say how it was drawn"):
+        read_provenance(target)
+    private.set_visible(False)
+    figure.savefig(target)
+    assert len(read_provenance_values(target)["maps"]) == 2
+    pyplot.close("all")
+
+
+@pytest.mark.figures
+@pytest.mark.parametrize("kind", ["png", "svg", "pdf"])
+def test_a_new_figure_is_saved_with_a_given_origin_instead_of_its_own(
+    kind: str, tmp_path: Path
+) -> None:
+    translation = known_translation("ein mann .")
+    figure = api.plot_map(translation, "cross", 1, 4).figure
+    target = tmp_path / f"map.{kind}"
+    given = api.map_provenance(translation, "decoder")
+    for origin, expected in (
+        (given, given),
+        (None, api.map_provenance(translation, "cross", 1, 4)),
+    ):
+        api.save_figure(figure, target, origin)
+        assert read_provenance(target) == expected
+    pyplot.close("all")
+
+
 @pytest.mark.figures
 def test_the_file_says_which_map_it_is(
     tmp_path: Path,
