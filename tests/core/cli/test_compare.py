@@ -144,6 +144,38 @@ def test_two_finished_translations_need_no_model(
     assert "b.jsonl, line 3 translates another sentence: 'Ein anderer Satz.'" in message
 
 
+def test_refused_and_empty_lines_are_counted_as_for_a_checkpoint(
+    files: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = [{"source": source, "error": "The text is too long."} for source in GERMAN]
+    first = written(tmp_path / "a.jsonl", list(map(json.dumps, lines[:NUM_SENTENCES])))
+    second = written(tmp_path / "b.txt", ["", *ENGLISH[1:NUM_SENTENCES]])
+    arguments = ["evaluate", "--json", *files, "--compare", first, second]
+    assert main(arguments) == 0
+    output = capsys.readouterr()
+    assert "A: 6 of 6 sentences are not translated (number 1, 2, 3, 4, 5, 6)." in output.err
+    assert "The text is too long." in output.err
+    assert "B: 1 of 6 sentences is translated as nothing (number 1)." in output.err
+    notes = json.loads(output.out)["notes"]
+    assert (notes[0]["refused"], notes[1]["empty"]) == ([0, 1, 2, 3, 4, 5], [0])
+
+
+@pytest.mark.parametrize(
+    "members", [{}, {"text": "A man."}, {"translation": "A man.", "error": "too long"}]
+)
+def test_a_line_that_is_neither_translated_nor_refused_is_named(
+    members: dict[str, str],
+    files: list[str],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    lines = [{"source": source, "translation": "A man."} for source in GERMAN[:NUM_SENTENCES]]
+    lines[3] = {"source": GERMAN[3], **members}
+    first = written(tmp_path / "a.jsonl", list(map(json.dumps, lines)))
+    message = refused(capsys, *files, "--compare", first, first)
+    assert "a.jsonl, line 4 has no source with a translation or an error" in message
+
+
 @pytest.mark.parametrize("line", ["no JSON", "[]", '{"source": "a", "translation": 3}', "[" * 999])
 def test_lines_that_are_no_translations_are_refused(
     line: str, files: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -32,7 +32,8 @@ from ....translation.experiment_file import (
     part_to_json,
     write_experiment_file,
 )
-from ...note_summaries import summaries
+from ....translation.notes import Note
+from ...note_summaries import sentences_by_kind, summaries
 
 if TYPE_CHECKING:
     from ....translation.running import Hypothesis
@@ -141,14 +142,17 @@ def run_comparison(options: argparse.Namespace) -> int:
     sides = [_translations(system, sources, language) for system in systems]
     comparison = compare_hypotheses(sides[0], sides[1], references, language)
     files = _write_differences(options.differences, systems, sources, comparison)
+    notes = [[hypothesis.notes for hypothesis in side] for side in sides]
     if options.json:
-        print(json.dumps(_as_json(systems, sources, references, comparison), indent=2))
+        values = _as_json(systems, sources, references, comparison)
+        values["notes"] = [sentences_by_kind(own) for own in notes]
+        print(json.dumps(values, indent=2))
     else:
         _print(systems, sources, references, comparison)
     if files:
         print_note(f"Open a sentence in the window: augenmerk app {files[0]}")
-    for label, side in zip(_LABELS, sides, strict=True):
-        for text in summaries([hypothesis.notes for hypothesis in side]):
+    for label, own in zip(_LABELS, notes, strict=True):
+        for text in summaries(own):
             print_note(f"{label}: {display_text(text)}")
     return 0
 
@@ -195,11 +199,10 @@ def _translations(
     system: _System, sources: Sequence[str], language: str | None
 ) -> "Sequence[Hypothesis]":
     """The system's translations, in the words that BLEU counts. Raises `AugenmerkError`."""
-    from ....translation.running import Hypothesis
     from ..evaluation import in_spacy_words, in_words_of_bleu
 
     if system.translator is None:
-        hypotheses = [Hypothesis(text, ()) for text in _finished(system.path, sources)]
+        hypotheses = _finished(system.path, sources)
         return hypotheses if language is None else in_spacy_words(hypotheses, language)
     beam, length_penalty = read_beam(system.options)
     with show_progress(" sentences") as show:
@@ -213,7 +216,7 @@ def _translations(
     return in_words_of_bleu(hypotheses, system.translator.run_config.data, language)
 
 
-def _finished(path: Path, sources: Sequence[str]) -> list[str]:
+def _finished(path: Path, sources: Sequence[str]) -> "list[Hypothesis]":
     """The translations in a file. Raises `CorpusError` if they are not those of the sources."""
     from ..corpora.parallel import read_lines
 
@@ -224,33 +227,44 @@ def _finished(path: Path, sources: Sequence[str]) -> list[str]:
             "Choose a file in which line N translates sentence N."
         )
     if path.suffix != ".jsonl":
-        return lines
+        return [_hypothesis(line) for line in lines]
     return [
-        _translation_in(path, number, line, source)
+        _hypothesis_in(path, number, line, source)
         for number, (line, source) in enumerate(zip(lines, sources, strict=True), 1)
     ]
 
 
-def _translation_in(path: Path, number: int, line: str, source: str) -> str:
-    """The translation in a line of `translate --jsonl`; empty if it was refused."""
+def _hypothesis_in(path: Path, number: int, line: str, source: str) -> "Hypothesis":
+    """The translation in a line of `translate --jsonl`, or the reason why there is none."""
     from ....strict_json import JsonError, parse
 
     try:
         value: Any = parse(line.encode("utf-8"), max_depth=MAX_DEPTH).value
     except (JsonError, UnicodeEncodeError) as error:
         raise CorpusError(f"{path}, line {number}: {error} Correct the file.") from error
-    text = value.get("translation", "") if isinstance(value, dict) else None
-    if not isinstance(text, str) or not isinstance(value.get("source"), str):
+    members = value if isinstance(value, dict) else {}
+    typed, text, error = (members.get(name) for name in ("source", "translation", "error"))
+    if not isinstance(typed, str) or [type(text), type(error)].count(str) != 1:
         raise CorpusError(
-            f"{path}, line {number} has no source and translation. Choose the output of "
-            "translate --jsonl."
+            f"{path}, line {number} has no source with a translation or an error. Choose the "
+            "output of translate --jsonl."
         )
-    if value["source"].split() != source.split():
+    if typed.split() != source.split():
         raise CorpusError(
-            f"{path}, line {number} translates another sentence: {value['source'][:60]!r}, not "
+            f"{path}, line {number} translates another sentence: {typed[:60]!r}, not "
             f"{source[:60]!r}. Choose translations of the same data."
         )
-    return one_line(text)
+    return _hypothesis(one_line(text)) if isinstance(text, str) else _hypothesis("", error)
+
+
+def _hypothesis(text: str, error: str = "") -> "Hypothesis":
+    """A finished translation, with a note if it is empty or, by this error, none."""
+    from ....translation.running import Hypothesis
+
+    if error:
+        return Hypothesis(text, (), (Note("refused", error),))
+    notes = () if text.strip() else (Note("empty", "There is no translation."),)
+    return Hypothesis(text, (), notes)
 
 
 def _write_differences(
