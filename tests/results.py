@@ -66,7 +66,7 @@ def public_results(model: api.Translator, text: str = GERMAN[0]) -> dict[str, ob
         *(model.translate_corpus([text])[0], experiment.changes, api.TrainingEvent()),
         *(compared, compared.scores[0], compared.most_different[0]),
         api.Note("cut", text * 40),
-        api.CorpusScores(1, 0.0, (0.0, 0.0), 0.0, (0.0, 0.0), "nrefs:1" * 90, 0.0, 0.0),
+        api.CorpusScores(1, 0.0, (0.0, 0.0), 0.0, (0.0, 0.0), "nrefs:1" * 90, 0.0, (0.0, 0.0), 0.0),
         api.TrainingFinished("completed", 1, 1, 1, 0.1, Path("a" * 90), Path("b" * 900), 0.1),
         api.ImportSummary("m" * 300, "Marian", ("de", "en"), (), 1, 1, 1, False, None, None),
     ]

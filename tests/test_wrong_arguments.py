@@ -97,7 +97,7 @@ def calls(
     functions: dict[str, dict[str, Any]] = {
         "align": about | {"aligner": api.Aligner(0, 0, "read", "weight")},
         "attribute_pairs": pairs,
-        "compare_translations": {"first": ["a"], "second": ["b"], "references": ["a"]},
+        "compare_translations": {name: ["a", "b"] for name in ("first", "second", "references")},
         "contributions_of": about,
         "decoder_lens": about,
         "difference": {"first": labelled, "second": labelled},

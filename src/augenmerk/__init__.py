@@ -94,15 +94,15 @@ if TYPE_CHECKING:
     from augenmerk.core.extensions.analyses.query_key import query_key_parts
     from augenmerk.core.extensions.readers.importing import import_model
     from augenmerk.core.extensions.readers.model import ImportedModel, ImportOptions, ImportSummary
-    from augenmerk.core.extensions.training.comparison import (
+    from augenmerk.core.extensions.training.comparison import compare_translations
+    from augenmerk.core.extensions.training.events import TrainingEvent, TrainingFinished
+    from augenmerk.core.extensions.training.public import evaluate, train
+    from augenmerk.core.extensions.training.scores import (
+        CorpusScores,
         ScoreDifference,
         SentenceDifference,
         SystemComparison,
-        compare_translations,
     )
-    from augenmerk.core.extensions.training.evaluation import CorpusScores
-    from augenmerk.core.extensions.training.events import TrainingEvent, TrainingFinished
-    from augenmerk.core.extensions.training.public import evaluate, train
     from augenmerk.core.inference.compiled import CompiledTransformer
     from augenmerk.core.maps.comparing import MapDifference, difference
     from augenmerk.core.maps.left_out import left_out_words
@@ -294,7 +294,6 @@ _NAMES_BY_MODULE = {
         "TrainingEvent",
         "TrainingFinished",
     ),
-    "augenmerk.core.extensions.training.evaluation": ("CorpusScores",),
     "augenmerk.core.counting": ("CountedText",),
     "augenmerk.core.device": ("DeviceChoice",),
     "augenmerk.core": ("__version__",),
@@ -352,11 +351,12 @@ _NAMES_BY_MODULE = {
     ),
     "augenmerk.core.extensions.readers.importing": ("import_model",),
     "augenmerk.core.extensions.readers.model": ("ImportOptions", "ImportSummary", "ImportedModel"),
-    "augenmerk.core.extensions.training.comparison": (
+    "augenmerk.core.extensions.training.comparison": ("compare_translations",),
+    "augenmerk.core.extensions.training.scores": (
+        "CorpusScores",
         "ScoreDifference",
         "SentenceDifference",
         "SystemComparison",
-        "compare_translations",
     ),
     "augenmerk.core.model.heads": ("SentenceChanges", "Head", "Network"),
     "augenmerk.core.process": ("tune_process",),

@@ -21,6 +21,7 @@ from ..analyses.importance import HeadImportance
 from ..analyses.logit_lens import LogitLens
 from ..analyses.occlusion import SourceOcclusion
 from ..analyses.pairs import PairAttribution
+from ..analyses.parts import CellParts, PartsTable, RowParts
 from ..analyses.parts_of_words import EncoderParts, WordParts
 from .columns import dimensions_of
 
@@ -53,7 +54,7 @@ class Arrays:
 def arrays_of(result: object) -> Arrays:
     """The arrays of a result. Raises `AnalysisError` if it has none with named dimensions."""
     raise AnalysisError(
-        f"A {type(result).__name__} has no arrays with named dimensions. Use its attributes, or "
+        f"{type(result).__name__} has no arrays with named dimensions. Use its attributes, or "
         "`to_dict()`."
     )
 
@@ -180,6 +181,55 @@ def _(importance: HeadImportance) -> Arrays:
         f"{side}_network": ((MAPS[side][0],), importance.of_networks(side)) for side in SIDES
     }
     return Arrays({**heads, **networks})
+
+
+@arrays_of.register
+def _(row: RowParts) -> Arrays:
+    """The score of each key, and the parts of queries and keys whose products it sums."""
+    return Arrays(
+        {
+            "score": (("key",), row.scores),
+            "query_part": (("query_component", "width"), row.queries),
+            "key_part": (("key", "key_component", "width"), row.keys),
+        },
+        _components(row.query_components, row.key_components),
+        {"head": str(row.head), "query": str(row.query), "model_digest": row.model_digest},
+    )
+
+
+@arrays_of.register
+def _(cell: CellParts) -> Arrays:
+    row = cell.row
+    about = {
+        "head": str(row.head),
+        "query": str(row.query),
+        "key": str(cell.key),
+        "baseline": str(cell.baseline),
+        "model_digest": row.model_digest,
+    }
+    return Arrays(
+        {"value": (("query_component", "key_component"), cell.products)},
+        _components(row.query_components, row.key_components),
+        about,
+    )
+
+
+@arrays_of.register
+def _(table: PartsTable) -> Arrays:
+    names = [[group.name for group in groups] for groups in (table.rows, table.columns)]
+    return Arrays(
+        {"value": (("query_component", "key_component"), table.values)}, _components(*names)
+    )
+
+
+def _components(queries: Sequence[object], keys: Sequence[object]) -> Variables:
+    """The names of the components of query and key."""
+    return _coordinates(
+        {
+            "query_component_name": ("query_component", tuple(map(str, queries))),
+            "key_component_name": ("key_component", tuple(map(str, keys))),
+        }
+    )
 
 
 def _tokens(translation: Translation, *dimensions: str) -> Variables:

@@ -21,6 +21,7 @@ from ..analyses.occlusion import SourceOcclusion
 from ..analyses.pairs import PairAttribution
 from ..analyses.parts import CellParts, Component, PartsTable, RowParts
 from ..analyses.parts_of_words import EncoderParts, WordParts
+from ..training.scores import CorpusScores, ScoreDifference, SystemComparison
 
 Columns = Mapping[str, Sequence[Any] | NDArray[Any]]
 """Values of equal length, by the names of the columns."""
@@ -32,7 +33,7 @@ LEADING = {0: (), 1: ("layer",), 2: ("layer", "head")}
 def columns_of(result: object) -> Columns:
     """The table of a result. Raises `AnalysisError` if it is none."""
     raise AnalysisError(
-        f"A {type(result).__name__} has no table. Use its attributes, or `to_dict()`."
+        f"{type(result).__name__} has no table. Use its attributes, or `to_dict()`."
     )
 
 
@@ -276,6 +277,41 @@ def _products(
         "query_component": [str(queries[row]) for row in rows],
         "key_component": [str(keys[column]) for column in columns],
         "value": products.ravel(),
+    }
+
+
+@columns_of.register
+def _(scores: CorpusScores) -> Columns:
+    """One row for each score."""
+    return {
+        "metric": [name for name, _, _ in scores.metrics],
+        "score": [score for _, score, _ in scores.metrics],
+        "low": [low for _, _, (low, _) in scores.metrics],
+        "high": [high for _, _, (_, high) in scores.metrics],
+    }
+
+
+@columns_of.register
+def _(comparison: SystemComparison) -> Columns:
+    """One row for each score."""
+    return _differences(comparison.scores)
+
+
+@columns_of.register
+def _(difference: ScoreDifference) -> Columns:
+    """One row."""
+    return _differences([difference])
+
+
+def _differences(scores: Sequence[ScoreDifference]) -> Columns:
+    return {
+        **{
+            name: [getattr(score, name) for score in scores]
+            for name in ("metric", "first", "second", "difference")
+        },
+        "low": [score.interval[0] for score in scores],
+        "high": [score.interval[1] for score in scores],
+        "p_value": [score.p_value for score in scores],
     }
 
 

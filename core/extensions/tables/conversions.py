@@ -50,7 +50,11 @@ def to_frame(result: object) -> "pandas.DataFrame":
     pandas = _imported("pandas")
     from .columns import columns_of
 
-    return pandas.DataFrame(dict(columns_of(result)))
+    columns = dict(columns_of(result))
+    for name, values in columns.items():
+        if isinstance(values, list) and {type(value) for value in values} == {int, type(None)}:
+            columns[name] = pandas.array(values, dtype="Int64")  # else 1 becomes 1.0 beside None
+    return pandas.DataFrame(columns)
 
 
 def to_xarray(result: object) -> "xarray.Dataset":

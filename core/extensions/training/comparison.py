@@ -1,7 +1,6 @@
 """Two systems compared on the same sentences by paired bootstrap (Koehn 2004, W04-3250)."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,7 +8,6 @@ from numpy.typing import NDArray
 from ...arguments import checks_arguments
 from ...errors import CorpusError
 from ...quantities import counted
-from ...short_repr import ShortRepr
 from ...translation.running import Hypothesis
 from .evaluation import (
     NUM_RESAMPLES,
@@ -20,71 +18,15 @@ from .evaluation import (
     lowered_words,
     reference_words,
     resampled_sums,
+    score_by,
+    statistics_by,
 )
+from .scores import ScoreDifference, SentenceDifference, SystemComparison, few_sentences
 
 NUM_LISTED = 10
 """Sentences listed, at most."""
 Score = Callable[[NDArray[np.int64]], NDArray[np.float64]]
 """The score of each row of summed statistics."""
-
-
-@dataclass(frozen=True)
-class ScoreDifference(ShortRepr):
-    """One score of two systems, from 0 to 100.
-
-    Attributes:
-        metric: its name.
-        signature: sacreBLEU's description of its method; empty for the score of spaCy's tokens.
-        first: of the first system.
-        second: of the second system.
-        difference: second minus first.
-        interval: the 95% interval of the difference: percentiles of 1,000 resamples.
-        p_value: the probability of a difference at least as large, in either direction, between two
-            systems that are equally good. At least 1 / 1,001.
-    """
-
-    metric: str
-    signature: str
-    first: float
-    second: float
-    difference: float
-    interval: tuple[float, float]
-    p_value: float
-
-
-@dataclass(frozen=True)
-class SentenceDifference(ShortRepr):
-    """One sentence that two systems translate differently.
-
-    Attributes:
-        index: of the sentence, from 0.
-        first: translation by the first system.
-        second: translation by the second system.
-        chrf_difference: chrF of the second minus that of the first, of this sentence alone.
-    """
-
-    index: int
-    first: str
-    second: str
-    chrf_difference: float
-
-
-@dataclass(frozen=True)
-class SystemComparison(ShortRepr):
-    """The comparison of two systems.
-
-    Attributes:
-        num_sentences: sentences that both translate.
-        num_different: sentences with two different translations.
-        scores: one for each metric.
-        most_different: at most `NUM_LISTED` of the different sentences, the largest differences in
-            chrF first.
-    """
-
-    num_sentences: int
-    num_different: int
-    scores: tuple[ScoreDifference, ...]
-    most_different: tuple[SentenceDifference, ...]
 
 
 @checks_arguments
@@ -101,7 +43,7 @@ def compare_translations(
         references: one of each sentence.
 
     Raises:
-        CorpusError: there is no reference, or the numbers differ.
+        CorpusError: there is no reference, or just one sentence, or the numbers differ.
     """
     one, other = ([Hypothesis(text, ()) for text in texts] for texts in (first, second))
     return compare_hypotheses(one, other, references, None)
@@ -133,6 +75,8 @@ def compare_hypotheses(
         )
     if not any(reference.strip() for reference in references):
         raise CorpusError("There are no references. Use a file with a reference in each line.")
+    if len(references) < 2:
+        raise CorpusError("One sentence has no interval and no p. Compare at least two sentences.")
     scores = []
     if language is not None:
         expected = reference_words(references, language)
@@ -143,17 +87,12 @@ def compare_hypotheses(
         scores.append(_difference("BLEU, spaCy tokens, lower-cased", "", counts, bleu_of))
     for metric in (BLEU(force=True), CHRF()):
         counts = [
-            np.array(
-                metric._extract_corpus_statistics(
-                    [hypothesis.text for hypothesis in side], [list(references)]
-                ),
-                dtype=np.int64,
-            )
+            statistics_by(metric, [hypothesis.text for hypothesis in side], references)
             for side in (first, second)
         ]
         name = "sacreBLEU, cased, detokenized" if isinstance(metric, BLEU) else "chrF"
-        scores.append(_difference(name, str(metric.get_signature()), counts, _score_by(metric)))
-    of_sentence = _score_by(metric)  # chrF: BLEU of one sentence is 0 without a common 4-gram
+        scores.append(_difference(name, str(metric.get_signature()), counts, score_by(metric)))
+    of_sentence = score_by(metric)  # chrF: BLEU of one sentence is 0 without a common 4-gram
     gains = of_sentence(counts[1]) - of_sentence(counts[0])
     different = [
         SentenceDifference(index, one.text, other.text, float(gain))
@@ -162,7 +101,11 @@ def compare_hypotheses(
     ]
     by_size = sorted(different, key=lambda sentence: -abs(sentence.chrf_difference))
     return SystemComparison(
-        len(references), len(different), tuple(scores), tuple(by_size[:NUM_LISTED])
+        len(references),
+        len(different),
+        tuple(scores),
+        tuple(by_size[:NUM_LISTED]),
+        few_sentences(len(references)),
     )
 
 
@@ -192,13 +135,6 @@ def paired_bootstrap(
     observed = float((score(second.sum(axis=0)[None]) - score(first.sum(axis=0)[None]))[0])
     num_extreme = int((np.abs(differences - differences.mean()) >= abs(observed)).sum())
     return interval_95(differences), (num_extreme + 1) / (num_resamples + 1)
-
-
-def _score_by(metric: object) -> Score:
-    """The score of each row of sacreBLEU's statistics."""
-    return lambda sums: np.array(
-        [metric._compute_score_from_stats(row).score for row in sums.tolist()]  # type: ignore[attr-defined]
-    )
 
 
 def _difference(

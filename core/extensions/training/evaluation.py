@@ -10,6 +10,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -22,7 +23,6 @@ from ...inference.compiled import Model, plain_form
 from ...maps.left_out import function_words_of, left_out_note, left_out_words_of
 from ...model.non_finite import require_finite
 from ...quantities import counted
-from ...short_repr import ShortRepr
 from ...text.codec import fold_case
 from ...text.languages import code_of, inner_code
 from ...text.tokenizers import SpacyTokenizer, rules_for
@@ -34,35 +34,7 @@ from ...translation.translator import EXPERIMENT_WINDOW, Translator
 from .corpora.batches import Batch, collate, validation_batches
 from .corpora.prepared import encode_lines
 from .legacy import bleu
-
-
-@dataclass(frozen=True)
-class CorpusScores(ShortRepr):
-    """Scores from 0 to 100.
-
-    Attributes:
-        sentences: pairs scored. The notes of their hypotheses tell those that were cut or refused.
-        bleu_tokenized_lowercased: BLEU-4 as in pytorch-seq2seq: spaCy tokens, lower-cased,
-            `torchtext.data.metrics.bleu_score`; references are not passed through the vocabulary.
-            White space does not count as a word.
-        bleu_tokenized_lowercased_interval: its 95% interval: percentiles of 1,000 bootstrap
-            resamples of the sentences, fixed seed.
-        sacrebleu: BLEU of cased, detokenized text by sacreBLEU.
-        sacrebleu_interval: its 95% interval by sacreBLEU's own bootstrap: mean of 1,000 resamples,
-            less and plus the half width, from 0 to 100.
-        sacrebleu_signature: sacreBLEU's description of its method.
-        chrf: chrF2 of the same text, by sacreBLEU.
-        seconds: wall time of translating.
-    """
-
-    sentences: int
-    bleu_tokenized_lowercased: float
-    bleu_tokenized_lowercased_interval: tuple[float, float]
-    sacrebleu: float
-    sacrebleu_interval: tuple[float, float]
-    sacrebleu_signature: str
-    chrf: float
-    seconds: float
+from .scores import CorpusScores
 
 
 def score(
@@ -83,6 +55,8 @@ def score(
     whole_text = BLEU()
     sacrebleu = whole_text.corpus_score(texts, [list(references)], n_bootstrap=NUM_RESAMPLES)
     mean, half_width = float(sacrebleu._mean), float(sacrebleu._ci)
+    chrf = CHRF()
+    counts = statistics_by(chrf, texts, references)
     return CorpusScores(
         sentences=len(references),
         bleu_tokenized_lowercased=bleu(words, expected_words),
@@ -93,7 +67,9 @@ def score(
         # a mean of scores of 100 can be above 100 by rounding
         sacrebleu_interval=(_in_range(mean - half_width), _in_range(mean + half_width)),
         sacrebleu_signature=str(whole_text.get_signature()),
-        chrf=float(CHRF().corpus_score(texts, [list(references)]).score),
+        chrf=float(score_by(chrf)(counts.sum(axis=0)[None])[0]),
+        # not sacreBLEU's, which fails where the score of one resample is 0
+        chrf_interval=interval_95(score_by(chrf)(resampled_sums(counts, NUM_RESAMPLES, SEED))),
         seconds=seconds,
     )
 
@@ -258,6 +234,21 @@ def resampled_sums(statistics: Statistics, num_resamples: int, seed: int) -> Sta
     for index in range(num_resamples):
         sums[index] = statistics[generator.integers(num_sentences, size=num_sentences)].sum(axis=0)
     return sums
+
+
+def statistics_by(
+    metric: Any, texts: Sequence[str], references: Sequence[str]
+) -> NDArray[np.int64]:
+    """The counts that a metric of sacreBLEU needs of each text and its reference, [N, K]."""
+    counts = metric._extract_corpus_statistics(texts, [list(references)])
+    return np.array(counts, dtype=np.int64)
+
+
+def score_by(metric: Any) -> Callable[[NDArray[np.int64]], NDArray[np.float64]]:
+    """The score of each row of summed `statistics_by` this metric."""
+    return lambda sums: np.array(
+        [metric._compute_score_from_stats(row).score for row in sums.tolist()]
+    )
 
 
 def interval_95(scores: NDArray[np.float64]) -> tuple[float, float]:

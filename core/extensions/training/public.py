@@ -10,12 +10,12 @@ from ..run_settings.dotted import read_settings, with_dotted
 from ..run_settings.presets import preset
 from ..run_settings.toml_file import read_toml
 from .corpora.parallel import DataSource
-from .evaluation import CorpusScores
 from .evaluation import evaluate as evaluate_lines
 from .events import TrainingEvent, TrainingFinished
 from .folder import require_right_folder
 from .inputs import read_corpus
 from .loop import train as train_on
+from .scores import CorpusScores
 
 
 @checks_arguments

@@ -155,8 +155,11 @@ def test_refused_and_empty_lines_are_counted_as_for_a_checkpoint(
     output = capsys.readouterr()
     assert "A: 6 of 6 sentences are not translated (number 1, 2, 3, 4, 5, 6)." in output.err
     assert "The text is too long." in output.err
+    assert "note: A bootstrap of 6 sentences says little" in output.err
     assert "B: 1 of 6 sentences is translated as nothing (number 1)." in output.err
-    notes = json.loads(output.out)["notes"]
+    values = json.loads(output.out)
+    assert values["warnings"][0].startswith("A bootstrap of 6 sentences says little")
+    notes = values["notes"]
     assert (notes[0]["refused"], notes[1]["empty"]) == ([0, 1, 2, 3, 4, 5], [0])
 
 

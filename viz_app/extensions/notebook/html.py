@@ -17,9 +17,15 @@ from augenmerk.core.extensions.analyses.occlusion import SourceOcclusion
 from augenmerk.core.extensions.analyses.pairs import PairAttribution
 from augenmerk.core.extensions.analyses.parts import CellParts, Component, PartsTable, RowParts
 from augenmerk.core.extensions.analyses.parts_of_words import EncoderParts, WordParts
+from augenmerk.core.extensions.training.scores import (
+    CorpusScores,
+    ScoreDifference,
+    SystemComparison,
+)
 from augenmerk.core.maps.comparing import MapDifference
 from augenmerk.core.maps.selection import Axis, LabelledMap, label_map
 from augenmerk.core.model.heads import ATTENTION_KINDS, KIND_TITLES, SIDES, AttentionKind, Head
+from augenmerk.core.quantities import counted
 from augenmerk.core.translation.experiment import HeadScaled, factors_of
 from augenmerk.core.translation.result import (
     AttentionMaps,
@@ -473,6 +479,54 @@ def _parts_table(caption: str, table: PartsTable) -> str:
     header = ["", *(group.name for group in table.columns[:MAX_COLUMNS])]
     num_shown = sum(len(row) - 1 for row in rows)
     return _table(caption, header, rows, table.values.size, num_shown, "cells")
+
+
+@_html_of.register
+def _(scores: CorpusScores) -> str:
+    rows = [
+        [Cell(name), _score(score), Cell(_interval(interval), is_number=True)]
+        for name, score, interval in scores.metrics
+    ]
+    caption = f"Scores of {counted(scores.sentences, 'sentence')}, from 0 to 100."
+    return _table(caption, ["score", "", "95% interval"], rows, len(rows), len(rows))
+
+
+@_html_of.register
+def _(comparison: SystemComparison) -> str:
+    caption = (
+        f"{counted(comparison.num_sentences, 'sentence')}, {comparison.num_different:,} translated "
+        f"differently. {' '.join(comparison.warnings)}"
+    )
+    return _differences(caption, comparison.scores)
+
+
+@_html_of.register
+def _(difference: ScoreDifference) -> str:
+    return _differences("", [difference])
+
+
+def _differences(caption: str, scores: Sequence[ScoreDifference]) -> str:
+    rows = [
+        [
+            Cell(score.metric),
+            _score(score.first),
+            _score(score.second),
+            Cell(_signed(score.difference, "+.2f"), is_number=True),
+            Cell(_interval(score.interval, "+.2f"), is_number=True),
+            Cell(f"{score.p_value:.3f}", is_number=True),
+        ]
+        for score in scores
+    ]
+    header = ["score", "first", "second", "difference", "95% interval", "p"]
+    return _table(caption, header, rows, len(rows), len(rows))
+
+
+def _score(value: float) -> Cell:
+    return Cell(f"{value:.2f}", is_number=True)
+
+
+def _interval(ends: tuple[float, float], form: str = ".2f") -> str:
+    return " to ".join(_signed(end, form) for end in ends)
 
 
 def _number(value: float, largest: float = math.inf) -> Cell:

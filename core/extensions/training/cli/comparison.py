@@ -38,7 +38,7 @@ from ...note_summaries import sentences_by_kind, summaries
 if TYPE_CHECKING:
     from ....translation.running import Hypothesis
     from ....translation.translator import Translator
-    from ..comparison import SystemComparison
+    from ..scores import SystemComparison
 
 _LABELS = ("A", "B")
 _NOT_COMPARED = ("experiment", "hypotheses")
@@ -154,6 +154,8 @@ def run_comparison(options: argparse.Namespace) -> int:
     for label, own in zip(_LABELS, notes, strict=True):
         for text in summaries(own):
             print_note(f"{label}: {display_text(text)}")
+    for warning in comparison.warnings:
+        print_note(warning)
     return 0
 
 
@@ -243,8 +245,8 @@ def _hypothesis_in(path: Path, number: int, line: str, source: str) -> "Hypothes
     except (JsonError, UnicodeEncodeError) as error:
         raise CorpusError(f"{path}, line {number}: {error} Correct the file.") from error
     members = value if isinstance(value, dict) else {}
-    typed, text, error = (members.get(name) for name in ("source", "translation", "error"))
-    if not isinstance(typed, str) or [type(text), type(error)].count(str) != 1:
+    typed, text, refusal = (members.get(name) for name in ("source", "translation", "error"))
+    if not isinstance(typed, str) or [type(text), type(refusal)].count(str) != 1:
         raise CorpusError(
             f"{path}, line {number} has no source with a translation or an error. Choose the "
             "output of translate --jsonl."
@@ -254,15 +256,15 @@ def _hypothesis_in(path: Path, number: int, line: str, source: str) -> "Hypothes
             f"{path}, line {number} translates another sentence: {typed[:60]!r}, not "
             f"{source[:60]!r}. Choose translations of the same data."
         )
-    return _hypothesis(one_line(text)) if isinstance(text, str) else _hypothesis("", error)
+    return _hypothesis("" if text is None else one_line(text), refusal or "")
 
 
-def _hypothesis(text: str, error: str = "") -> "Hypothesis":
-    """A finished translation, with a note if it is empty or, by this error, none."""
+def _hypothesis(text: str, refusal: str = "") -> "Hypothesis":
+    """A finished translation, with a note if it is empty, or refused for this reason."""
     from ....translation.running import Hypothesis
 
-    if error:
-        return Hypothesis(text, (), (Note("refused", error),))
+    if refusal:
+        return Hypothesis(text, (), (Note("refused", refusal),))
     notes = () if text.strip() else (Note("empty", "There is no translation."),)
     return Hypothesis(text, (), notes)
 

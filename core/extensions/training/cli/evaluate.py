@@ -29,12 +29,14 @@ from ....translation.experiment_file import part_to_json
 from ....translation.notes import Note
 from ...note_summaries import sentences_by_kind, share_of, summaries
 from ...provenance import save_beside_table
+from ..scores import few_sentences
 from .comparison import add_comparison, check_comparison, run_comparison
 
 if TYPE_CHECKING:
     from ....translation.running import Hypothesis
     from ....translation.translator import Translator
-    from ..evaluation import CorpusLoss, CorpusScores
+    from ..evaluation import CorpusLoss
+    from ..scores import CorpusScores
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -125,7 +127,11 @@ def run(options: argparse.Namespace) -> int:
     else:
         decoding = f"beam {beam}, length penalty {length_penalty:g}" if beam > 1 else "greedy"
         _print(scores, loss, decoding, names_of(changes, translator))
-    texts = [*summaries(notes), *_notes_on_loss(without_reference, too_long, len(references))]
+    texts = [
+        *summaries(notes),
+        *_notes_on_loss(without_reference, too_long, len(references)),
+        *few_sentences(len(references)),
+    ]
     for text in texts:
         if options.json:
             print_note(text)
@@ -181,6 +187,7 @@ def _print(scores: "CorpusScores", loss: "CorpusLoss | None", decoding: str, cha
     )
     print(f"  95% bootstrap interval             {interval(scores.sacrebleu_interval)}")
     print(f"chrF                                 {scores.chrf:.2f}")
+    print(f"  95% bootstrap interval             {interval(scores.chrf_interval)}")
     if loss is None:
         print("loss of the references, per token    –   no pair can be counted")
     else:

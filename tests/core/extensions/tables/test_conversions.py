@@ -17,11 +17,11 @@ from tests.results import HEAD, public_results
 WITHOUT_TABLE = {"OccludedWord"}
 WITHOUT_ARRAYS = WITHOUT_TABLE | {
     "AlignerRanking",
-    "CellParts",
+    "CorpusScores",
     "DecoderLens",
     "ExperimentResult",
-    "PartsTable",
-    "RowParts",
+    "ScoreDifference",
+    "SystemComparison",
 }
 
 
@@ -112,6 +112,54 @@ def test_a_translation_without_maps_has_its_steps(subword_translator: api.Transl
     assert set(dataset.data_vars) == {"log_probability", "rank", "entropy"}
     assert translation.to_dict()["attention"] is None
     assert len(translation.to_frame()) == len(translation.predicted_tokens)
+
+
+@pytest.mark.heavy
+def test_layers_and_heads_are_whole_numbers_where_some_rows_have_none(
+    results: dict[str, Result],
+) -> None:
+    for name in ("HeadImportance", "AlignerRanking", "DecoderLens", "WordParts", "LogitLens"):
+        frame = results[name].to_frame()
+        for column in {"layer", "head"} & set(frame.columns):
+            numbers = [value for value in frame[column].tolist() if isinstance(value, int)]
+            assert numbers, (name, column)
+            assert len(numbers) == frame[column].count(), (name, column)
+
+
+@pytest.mark.heavy
+def test_the_arrays_of_scores_of_attention_are_labelled(results: dict[str, Result]) -> None:
+    cell, row, table = (results[name] for name in ("CellParts", "RowParts", "PartsTable"))
+    assert isinstance(cell, api.CellParts)
+    dataset = cell.to_xarray()
+    np.testing.assert_array_equal(dataset["value"], cell.products)
+    assert dataset["value"].dims == ("query_component", "key_component")
+    names = dataset["key_component_name"].to_numpy().tolist()
+    assert names == list(map(str, cell.row.key_components))
+    parts = row.to_xarray()
+    products = (parts["query_part"] * parts["key_part"]).sum(
+        ["width", "query_component", "key_component"]
+    )
+    np.testing.assert_allclose(products, parts["score"], rtol=1e-4, atol=1e-5)
+    assert isinstance(table, api.PartsTable)
+    np.testing.assert_array_equal(table.to_xarray()["value"], table.values)
+
+
+def test_scores_are_tables_and_their_repr_has_all_of_them() -> None:
+    first = [*ENGLISH[:20], *ENGLISH[40:60]]
+    comparison = api.compare_translations(first, ENGLISH[:40], ENGLISH[:40])
+    frame = comparison.to_frame()
+    columns = ["metric", "first", "second", "difference", "low", "high", "p_value"]
+    assert frame.columns.tolist() == columns
+    assert frame["p_value"].tolist() == [score.p_value for score in comparison.scores]
+    for score in comparison.scores:
+        assert f"p_value={score.p_value:.3f})" in repr(score)
+        assert f"{score.difference:+.2f} (p = {score.p_value:.3f})" in repr(comparison)
+    scores = api.CorpusScores(
+        9, 38.1, (36.0, 40.0), 37.2, (35.0, 39.0), "s" * 90, 58.3, (57, 59), 1
+    )
+    assert "chrf=58.30 (57.00 to 59.00)" in repr(scores)
+    assert scores.to_frame().loc[2].tolist() == ["chrf", 58.3, 57, 59]
+    assert scores.to_dict()["chrf_interval"] == [57, 59]
 
 
 @pytest.mark.parametrize(("method", "name"), [("to_frame", "pandas"), ("to_xarray", "xarray")])

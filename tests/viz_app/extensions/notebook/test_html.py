@@ -78,10 +78,10 @@ def test_every_result_shows_itself_safely(subword_translator: api.Translator) ->
         assert len(page.encode()) <= 100_000
         assert page == result._repr_html_(), "the same bytes each time"
     assert without == set(results) - {
-        "AlignerRanking", "AttentionMaps", "CellParts", "Contributions", "DecoderLens",
+        "AlignerRanking", "AttentionMaps", "CellParts", "Contributions", "CorpusScores", "DecoderLens",
         "EncoderParts", "ExperimentResult", "HeadImportance", "LabelledMap", "LogitLens",
-        "MapDifference", "PairAttribution", "PartsTable", "RowParts", "SourceOcclusion",
-        "Translation", "WordParts",
+        "MapDifference", "PairAttribution", "PartsTable", "RowParts", "ScoreDifference",
+        "SourceOcclusion", "SystemComparison", "Translation", "WordParts",
     }  # fmt: skip
 
 

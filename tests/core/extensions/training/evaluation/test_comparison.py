@@ -40,6 +40,17 @@ def test_scores_are_sacrebleus_and_the_numbers_are_the_same_each_time() -> None:
         assert score.p_value < 0.01
 
 
+def test_a_comparison_of_few_sentences_says_that_it_says_little() -> None:
+    few, enough = (
+        compare_translations(ENGLISH[1 : count + 1], ENGLISH[:count], ENGLISH[:count])
+        for count in (3, 50)
+    )
+    (warning,) = few.warnings
+    assert warning.startswith("A bootstrap of 3 sentences says little")
+    assert "Use at least 50 sentences" in warning
+    assert enough.warnings == ()
+
+
 def test_swapped_systems_have_the_opposite_difference() -> None:
     systems = ENGLISH[1:61], [*ENGLISH[:30], *ENGLISH[60:90]]
     there, back = (
@@ -82,6 +93,7 @@ def test_five_percent_of_equal_systems_differ_significantly_at_five_percent() ->
         (["a", "b"], ["a"], ["a"], "2 translations by the first and 1 by the second system"),
         ([], [], [], "There are no references"),
         (["a"], ["b"], [" "], "There are no references"),
+        (["a"], ["b"], ["a"], "One sentence has no interval and no p"),
     ],
 )
 def test_sides_of_unequal_length_and_missing_references_are_refused(

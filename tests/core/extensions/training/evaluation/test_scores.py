@@ -73,6 +73,15 @@ def test_the_interval_of_perfect_translations_ends_at_100() -> None:
     assert scores.sacrebleu_interval == (100.0, 100.0)
 
 
+def test_chrf_has_the_interval_of_its_resamples() -> None:
+    scores = score(hypotheses_of(REFERENCES), REFERENCES, "en", seconds=1.0)
+    assert scores.chrf_interval == pytest.approx((100.0, 100.0))
+    mixed = [*hypotheses_of(REFERENCES[:2]), *hypotheses_of(["xyz."] * len(REFERENCES[2:]))]
+    scores = score(mixed, REFERENCES, "en", seconds=1.0)
+    low, high = scores.chrf_interval
+    assert 0 <= low < scores.chrf < high <= 100
+
+
 def test_white_space_is_no_word_of_a_hypothesis() -> None:
     plain = hypotheses_of(REFERENCES)
     words = plain[0].words
