@@ -23,6 +23,7 @@ from augenmerk.core.resources import resource_path
 from augenmerk.viz_app.extensions.learn.chapter_view import COMPUTING as COMPUTING_VERDICT
 from augenmerk.viz_app.extensions.learn.chapter_view import ChapterView
 from augenmerk.viz_app.extensions.lessons.lesson_bar import COMPUTING
+from augenmerk.viz_app.extensions.tabs.compare.view import CompareTab
 from augenmerk.viz_app.extensions.tabs.source.view import SourceTab
 from augenmerk.viz_app.extensions.tour.quick_tour import QuickTour
 from augenmerk.viz_app.main_window import MainWindow
@@ -193,6 +194,29 @@ def test_the_tab_source_stays_in_place_when_its_numbers_come(
     qtbot.waitUntil(lambda: tab.source.findings is not None)
     settle_layout()
     assert {part: part.mapTo(tab, QPoint(0, 0)) for part in before} == before
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", SIZES)
+def test_no_control_moves_when_sentences_are_compared(
+    qtbot: QtBot, window: MainWindow, size: tuple[int, int]
+) -> None:
+    window.resize(*size)
+    window.translate_page.arrangement.show_analysis(True)
+    window.analysis.open_tab("compare")
+    _settle(qtbot, window.state)
+    tab = window.analysis.tab
+    assert isinstance(tab, CompareTab)
+    movements = {}
+    for text in ("Eine Frau steht auf einer Leiter.", "", GERMAN):
+        settle_layout()
+        before = controls(window)
+        tab.sentence.setText(text)
+        tab.compare.click()
+        qtbot.waitUntil(lambda: not tab.request.is_running)
+        settle_layout()
+        movements[text] = moved(before, controls(window))
+    assert not any(movements.values()), {name: lines for name, lines in movements.items() if lines}
 
 
 @pytest.mark.slow

@@ -40,11 +40,15 @@ def pieces_of(old: Sequence[str], new: Sequence[str], text: str) -> tuple[Marked
     pieces: list[MarkedPiece] = []
     position = 0
 
+    def spaced(words: str) -> str:
+        """Words that are not in the text, with a space between them and those that are."""
+        return f" {words}" if position else f"{words} "
+
     def say(word: str, mark: Mark) -> int:
         start = text.lower().find(word.lower(), position)
         # not in the sentence: the model's form of the word
         if start < 0 or len(text.lower()) != len(text):
-            pieces.append(MarkedPiece(f" {word}", mark))
+            pieces.append(MarkedPiece(spaced(word), mark))
             return position
         if start > position:
             pieces.append(MarkedPiece(text[position:start], "same"))
@@ -55,7 +59,7 @@ def pieces_of(old: Sequence[str], new: Sequence[str], text: str) -> tuple[Marked
         None, old, new, autojunk=False
     ).get_opcodes():
         if tag == "delete":
-            pieces.append(MarkedPiece(" " + " ".join(old[old_from:old_to]), "gone"))
+            pieces.append(MarkedPiece(spaced(" ".join(old[old_from:old_to])), "gone"))
         for word in new[new_from:new_to]:
             position = say(word, "same" if tag == "equal" else "new")
     return (

@@ -38,6 +38,18 @@ def test_the_pieces_that_are_there_spell_the_sentence() -> None:
     assert "".join(piece.text for piece in pieces if piece.mark != "gone") == after.text
 
 
+def test_words_that_went_missing_keep_a_space_between_them_and_their_neighbours() -> None:
+    for before, after in (
+        ("with a man", "a man"),
+        ("a tall man", "a man"),
+        ("a man today", "a man"),
+    ):
+        pieces = changed_pieces(make_translation("x", before), make_translation("x", after))
+        whole = "".join(piece.text for piece in pieces)
+        assert whole.lower().split() == before.split()
+        assert whole == " ".join(whole.split())
+
+
 def test_an_empty_translation_has_only_words_that_are_gone() -> None:
     assert _marks("a man", "") == [("a man", "gone")]
 

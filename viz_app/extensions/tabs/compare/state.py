@@ -239,8 +239,11 @@ class CompareState:
     def fail(self) -> None:
         """Handle a failure.
 
-        A checkpoint that could be read is kept: the sentence may be the cause.
+        A checkpoint that could be read is kept: the sentence may be the cause. The comparison with
+        the previous checkpoint is kept, too; that with the previous sentence is outdated.
         """
+        if self.question == "sentence":
+            self.forget_result()
         if self.candidate is not None and self.candidate.is_open:
             self._adopt()
             self.forget_result()

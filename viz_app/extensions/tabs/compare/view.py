@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import ClassVar
 
 from PySide6.QtCore import Qt, QTimer
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
     QBoxLayout,
     QCheckBox,
+    QGridLayout,
     QLabel,
     QMenu,
     QPushButton,
@@ -31,11 +32,20 @@ from ....preferences import RecentFiles
 from ....state.map_text import title
 from ....state.map_view_settings import on_redraw
 from ....state.tabs import Tab
+from ....theme import scales
 from ....translate.analysis_tab import AnalysisContext
 from ....widgets.buttons import MenuButton, choice_buttons, flat_button
 from ....widgets.dialogs import add_files, ask_what_to_open
 from ....widgets.labels import label, show_text
-from ....widgets.layouts import VerticalScrollArea, add_parts, column_of, row_of, set_visible
+from ....widgets.layouts import (
+    VerticalScrollArea,
+    add_parts,
+    column_of,
+    keep_room,
+    row_of,
+    set_visible,
+    take_out,
+)
 from ....worker.jobs import Job, OpenTranslator, ShouldStop, Tell
 from ...widgets.labelled_matrix import MAX_SLANTED, LabelledMatrix, Matrix, MatrixCell, MatrixStyle
 from ...widgets.one_line_edit import one_line_edit
@@ -361,6 +371,8 @@ HINTS: dict[CompareQuestion, str] = {
     "checkpoint": "Both models translate the sentence above. The second model is only opened for this tab.",
 }
 CANCELLED = "Comparing was cancelled."
+LEAST_MESSAGE_HEIGHT = 34
+"""Pixels below the second sentence for the hint, a problem or the progress."""
 TEXTS_TIP = (
     "In brackets: the log-probability of the translation. Δ (difference): the change of the "
     "first translation's log-probability with the second sentence or checkpoint"
@@ -436,6 +448,14 @@ class CompareTab(ComputingTab):
         elif not self.sentence.isModified():
             self.sentence.clear()
 
+    def showEvent(self, event: QShowEvent) -> None:
+        """A sentence that was deleted begins again as the first one."""
+        if not event.spontaneous() and not self.sentence.text().strip():
+            self.request.forget_problem()
+            self.sentence.clear()
+            self._show_text()
+        super().showEvent(event)
+
     def _show_text(self) -> None:
         self.sentence.setText(self.comparing.text)
         self.sentence.setModified(bool(self.comparing.text))
@@ -504,9 +524,8 @@ class CompareTab(ComputingTab):
         doing = f"opening {model.name}…" if is_opening and model else "translating…"
         self._waiting.describe(doing, offers_start=not is_sentence)
         self._hint.setText(HINTS[comparing.question])
-        self._hint.setVisible(
-            not is_running and comparing.comparison is None and not self.request.problem
-        )
+        self._hint.setVisible(not is_running and not self.request.problem)
+        self._messages.setVisible(has_room or is_running or bool(self.request.problem))
         maps = comparing.maps()
         comparison = comparing.comparison
         set_visible(
@@ -547,7 +566,7 @@ class CompareTab(ComputingTab):
         self.redraw_in_sight()
 
     def _on_problem(self) -> None:
-        """Keeps the previous comparison; forgets a checkpoint that cannot be read."""
+        """Forgets a checkpoint that cannot be read."""
         if not self.request.problem:
             return
         candidate = self.comparing.candidate
@@ -559,6 +578,7 @@ class CompareTab(ComputingTab):
         text = self.sentence.text().strip()
         self.cancel()
         if not text:
+            self.comparing.text = ""
             self.request.finish("The second sentence is empty. Enter a sentence.")
         else:
             self.comparing.text = text
@@ -596,12 +616,20 @@ class CompareTab(ComputingTab):
             within=content,
         )
         self._area = CompareArea(content, self.maps)
+        # all in one place, so that neither a problem nor the progress moves what is below
+        self._messages = QWidget()
+        messages = QGridLayout(self._messages)
+        messages.setContentsMargins(0, 0, 0, 0)
+        scales(messages.setRowMinimumHeight, 0, LEAST_MESSAGE_HEIGHT)
+        take_out(self.problem)
+        for message in (self._hint, self.problem, self._waiting):
+            keep_room(message)
+            messages.addWidget(message, 0, 0, Qt.AlignmentFlag.AlignTop)
         self.column.insertLayout(0, row_of(*self.question_buttons.values(), 1, spacing=2))
         add_parts(
             self.column,
             row_of((self.sentence, 1), self.compare, self.checkpoint_button, self.close_button, 0),
-            self._hint,
-            self._waiting,
+            self._messages,
             (self._area, 1),
             0,
             self.maps.value,

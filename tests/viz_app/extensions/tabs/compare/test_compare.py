@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QFileDialog
+from PySide6.QtWidgets import QFileDialog, QWidget
 from pytestqt.qtbot import QtBot
 
 from augenmerk.core.checkpoint.file import save_checkpoint
@@ -35,7 +35,7 @@ from augenmerk.core.translation.experiment import (
 from augenmerk.core.translation.result import ExperimentResult, TranslationStoppedError
 from augenmerk.core.translation.translator import Translator
 from augenmerk.viz_app.extensions.tabs.compare.state import Comparison, SecondModel
-from augenmerk.viz_app.extensions.tabs.compare.view import CompareTab
+from augenmerk.viz_app.extensions.tabs.compare.view import LEAST_MESSAGE_HEIGHT, CompareTab
 from augenmerk.viz_app.extensions.widgets.labelled_matrix import MatrixCell
 from augenmerk.viz_app.state.experiment_editor import (
     edit_text,
@@ -281,16 +281,71 @@ def test_hovering_one_map_reads_the_value_in_all_three(tab: CompareTab, qtbot: Q
 
 
 @pytest.mark.heavy
-def test_an_empty_second_sentence_is_told_in_the_tab_and_loses_nothing(
+def test_an_empty_second_sentence_is_told_in_the_tab_and_the_outdated_result_is_gone(
     tab: CompareTab, qtbot: QtBot
 ) -> None:
     _compare(qtbot, tab, SECOND)
-    before = tab.comparing.comparison
     tab.sentence.clear()
     QTest.keyClick(tab.sentence, Qt.Key.Key_Return)
     assert "empty" in tab.problem.text()
-    assert tab.maps.isVisible()
-    assert tab.comparing.comparison is before is not None
+    assert not tab.maps.isVisible()
+    assert tab.comparing.comparison is None
+
+
+@pytest.mark.heavy
+def test_an_emptied_second_sentence_begins_again_as_the_first_when_the_tab_is_opened(
+    tab: CompareTab, qtbot: QtBot
+) -> None:
+    def empty() -> None:
+        tab.sentence.selectAll()
+        QTest.keyClick(tab.sentence, Qt.Key.Key_Backspace)
+        assert tab.sentence.text() == ""
+
+    def open_again() -> None:
+        tab.hide()
+        tab.show()
+
+    empty()
+    open_again()
+    assert tab.sentence.text() == FIRST
+    _compare(qtbot, tab, SECOND)
+    empty()
+    open_again()
+    assert tab.sentence.text() == SECOND, "it is compared below"
+    empty()
+    QTest.keyClick(tab.sentence, Qt.Key.Key_Return)
+    open_again()
+    assert tab.sentence.text() == FIRST
+    assert tab.problem.text() == ""
+    assert tab._hint.isVisible()
+
+
+@pytest.mark.heavy
+def test_messages_below_the_second_sentence_move_nothing(
+    tab: CompareTab, model_files: dict[str, Path], tmp_path: Path, qtbot: QtBot
+) -> None:
+    broken = tmp_path / "broken.safetensors"
+    broken.write_bytes(model_files["pieces"].read_bytes()[:1000])
+
+    def tops() -> dict[QWidget, int]:
+        settle_layout()
+        parts = (*tab.question_buttons.values(), tab.compare, tab.checkpoint_button, tab._area)
+        return {part: part.y() for part in parts if part.isVisible()}
+
+    before = tops()
+    _compare(qtbot, tab, "")
+    assert tab.problem.isVisible()
+    assert before.items() >= tops().items()
+    _compare(qtbot, tab, SECOND)
+    assert before.items() <= tops().items()
+    _compare_with(qtbot, tab, model_files["pieces"])
+    before = tops()
+    assert tab._area in before
+    _compare_with(qtbot, tab, broken)
+    assert tab.problem.isVisible()
+    for part, top in tops().items():
+        room = tab.problem.height() if part is tab._area else 0
+        assert abs(top - before[part]) <= max(0, room - LEAST_MESSAGE_HEIGHT)
 
 
 def test_sentences_without_a_word_in_common_are_shown_without_a_difference(
@@ -572,8 +627,8 @@ def test_a_second_sentence_of_many_thousand_words_is_told_in_the_tab(
     _compare(qtbot, tab, SECOND)
     before = tab.comparing.comparison
     _compare(qtbot, tab, "Ein Hund schläft im Gras . " * 2000)
-    assert tab.problem.text() or tab.comparing.comparison is not before
-    assert tab.comparing.comparison is not None
+    assert tab.comparing.comparison is not before, "it would be outdated"
+    assert bool(tab.problem.text()) == (tab.comparing.comparison is None)
 
 
 def test_an_experiment_that_was_refused_is_not_the_one_that_is_compared(
