@@ -20,6 +20,7 @@ from pytestqt.qtbot import QtBot
 from augenmerk.core.extensions.lessons.lesson_file import read_lesson_file
 from augenmerk.core.model.heads import Head
 from augenmerk.core.resources import resource_path
+from augenmerk.viz_app.extensions.imports.import_dialog import HubDialog
 from augenmerk.viz_app.extensions.learn.chapter_view import COMPUTING as COMPUTING_VERDICT
 from augenmerk.viz_app.extensions.learn.chapter_view import ChapterView
 from augenmerk.viz_app.extensions.lessons.lesson_bar import COMPUTING
@@ -38,6 +39,7 @@ from tests.viz_app.parts import (
     LEARN,
     TRAIN,
     TRANSLATE,
+    imports_of,
     learn_page_of,
     lessons_of,
     offer_tour_in,
@@ -60,7 +62,7 @@ SPLIT = "Ein Mann steht auf Xylophonquarz ☃."
 """It has an unknown character and words that are split into subwords."""
 
 
-def controls(window: MainWindow) -> dict[QWidget, QRect]:
+def controls(window: QWidget) -> dict[QWidget, QRect]:
     """The place of each visible, enabled control, in pixels of the window."""
     kinds = (QAbstractButton, QComboBox, QLineEdit)
     return {
@@ -70,7 +72,7 @@ def controls(window: MainWindow) -> dict[QWidget, QRect]:
     }
 
 
-def _box_in(window: MainWindow, part: QWidget) -> QRect:
+def _box_in(window: QWidget, part: QWidget) -> QRect:
     return QRect(part.mapTo(window, QPoint(0, 0)), part.size())
 
 
@@ -217,6 +219,31 @@ def test_no_control_moves_when_sentences_are_compared(
         settle_layout()
         movements[text] = moved(before, controls(window))
     assert not any(movements.values()), {name: lines for name, lines in movements.items() if lines}
+
+
+@pytest.mark.slow
+def test_no_control_moves_when_a_model_cannot_be_fetched(
+    qtbot: QtBot, window: MainWindow, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
+    for folder in ("XDG_CACHE_HOME", "XDG_DATA_HOME"):
+        monkeypatch.setenv(folder, str(tmp_path / folder))
+    part = imports_of(window)
+    part.choose_name()
+    dialog = part.dialog
+    assert isinstance(dialog, HubDialog)
+    settle_layout()
+    before = controls(dialog)
+    dialog.name_edit.setText("me/a-model-of-any-languages")
+    settle_layout()
+    assert not moved(before, controls(dialog))
+    before = controls(dialog)
+    dialog.import_button.click()
+    settle_layout()
+    assert not moved(before, controls(dialog))
+    qtbot.waitUntil(dialog.problem.isVisible)
+    settle_layout()
+    assert not moved(before, controls(dialog))
 
 
 @pytest.mark.slow

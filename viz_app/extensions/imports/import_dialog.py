@@ -14,6 +14,7 @@ from PySide6.QtWidgets import (
     QDialog,
     QFileDialog,
     QFormLayout,
+    QGridLayout,
     QLineEdit,
     QListWidget,
     QListWidgetItem,
@@ -39,7 +40,7 @@ from ...theme import GAP, PAGE_MARGIN, scaled, scales
 from ...widgets.buttons import ChoiceMenu
 from ...widgets.dialogs import ask_what_to_open, ask_where_to_save
 from ...widgets.labels import label
-from ...widgets.layouts import add_parts, keep_room, row_of
+from ...widgets.layouts import add_parts, column_of, keep_room, row_of
 from ...worker.inference import Failure, InferenceWorker, Request
 from ...worker.jobs import ModelFreeJob, ShouldStop, Tell
 from ..widgets.progress_line import ProgressLine
@@ -131,6 +132,8 @@ def _about(summary: "ImportSummary", num_bytes: int) -> str:
 
 
 WIDTH_PX = 560
+OUTCOME_HEIGHT_PX = 64
+"""Room for the progress or the problem: four lines."""
 SUFFIX = ".safetensors"
 MAX_HEADS = 512
 _MEGABYTE, _GIGABYTE = 1e6, 1e9
@@ -275,13 +278,12 @@ class ImportDialog(QDialog):
         self.status.hide()
         self.import_button.setEnabled(True)
         if summary.misses_languages:
-            self._show_languages(
-                "its code, such as de, or its English name; the files do not name it"
-            )
-            for code, edit in zip(
-                summary.languages, (self.source_edit, self.target_language_edit), strict=True
-            ):
+            for code, edit in zip(summary.languages, self._language_edits, strict=True):
+                edit.setPlaceholderText(
+                    "its code, such as de, or its English name; the files do not name it"
+                )
                 edit.setText("" if code == UNDETERMINED else code)
+                self._form.setRowVisible(edit, True)
         # Enter imports
         (self.source_edit if summary.misses_languages else self.import_button).setFocus()
         self._fit()
@@ -291,11 +293,9 @@ class ImportDialog(QDialog):
         self.status.hide()
         self._show_problem(failure.message)
 
-    def _show_languages(self, hint: str) -> None:
-        """Shows the fields for languages, or hides them without a hint."""
-        for edit in (self.source_edit, self.target_language_edit):
-            edit.setPlaceholderText(hint)
-            self._form.setRowVisible(edit, bool(hint))
+    @property
+    def _language_edits(self) -> tuple[QLineEdit, QLineEdit]:
+        return self.source_edit, self.target_language_edit
 
     def _choose_data(self) -> None:
         mode = QFileDialog.FileMode.Directory
@@ -319,8 +319,8 @@ class ImportDialog(QDialog):
         if path is None:
             self._show_problem("Enter a file name for the model.")
             return
-        edits = self.source_edit, self.target_language_edit
-        typed = [edit.text().strip() if edit.isVisible() else "" for edit in edits]
+        edits = self._language_edits
+        typed = [edit.text().strip() for edit in edits]
         codes = [language_code(text) for text in typed]
         for text, code, edit in zip(typed, codes, edits, strict=True):
             if text and code is None:
@@ -409,12 +409,18 @@ class ImportDialog(QDialog):
         column = self._column
         column.setContentsMargins(PAGE_MARGIN, PAGE_MARGIN, PAGE_MARGIN, PAGE_MARGIN)
         column.setSpacing(GAP)
-        add_parts(column, self.about, self._fields, self.problem, self.status, self.progress)
-        add_parts(column, 1, row_of(1, self.cancel_button, self.import_button))
+        # all in one place: the buttons stay where they are when one of them appears
+        outcome = QGridLayout()
+        scales(outcome.setRowMinimumHeight, 0, OUTCOME_HEIGHT_PX)
+        running = QWidget()
+        column_of(self.status, self.progress, 1, spacing=GAP, within=running)
+        for widget in (self.problem, running):
+            outcome.addWidget(widget, 0, 0, Qt.AlignmentFlag.AlignTop)
+            keep_room(widget)
         for widget in (self.problem, self.status, self.progress):
             widget.hide()
-        for widget in (self.status, self.progress):  # Cancel stays in place when they appear
-            keep_room(widget)
+        buttons = row_of(1, self.cancel_button, self.import_button)
+        add_parts(column, self.about, self._fields, outcome, 1, buttons)
 
     def _fit(self) -> None:
         """Fits the height to the current texts."""
@@ -566,8 +572,8 @@ class HubDialog(ImportDialog):
 
     Attributes:
         pairs: the list of pairs.
-        name_edit: the name of the repository. If it names no language pair, fields for the
-            languages appear.
+        name_edit: the name of the repository. If it names no language pair, the languages can be
+            entered.
     """
 
     def __init__(
@@ -588,6 +594,8 @@ class HubDialog(ImportDialog):
         self.name_edit.setPlaceholderText(f"any Marian model, such as {OWNER}/opus-mt-de-nl")
         self._form.insertRow(0, self.pairs)
         add_row(self._form, 1, "Model", self.name_edit)
+        for edit in self._language_edits:  # always: the fields below stay in place
+            self._form.setRowVisible(edit, True)
         self.pairs.currentItemChanged.connect(self._on_pair)
         self.pairs.itemActivated.connect(lambda _item: self._begin())
         self.name_edit.textChanged.connect(self._on_name)
@@ -613,11 +621,13 @@ class HubDialog(ImportDialog):
             "Open" if name is not None and self._preferences.imports.file_of(name) else "Import"
         )
         is_pair_unknown = name is not None and _PAIR.search(name) is None
-        if self.source_edit.isHidden() == is_pair_unknown:
-            self._show_languages(
-                "its code or English name, if the files do not name it" if is_pair_unknown else ""
-            )
-            self._fit()
+        for edit in self._language_edits:
+            edit.setEnabled(is_pair_unknown)
+            if is_pair_unknown:
+                edit.setPlaceholderText("its code or English name, if the files do not name it")
+            else:
+                edit.setPlaceholderText("as the name of the model says")
+                edit.clear()  # it was meant for another model
         file_name = name.rpartition("/")[2] if name is not None else "model"
         self.target.propose(free_target(self._preferences, name, file_name))
 
