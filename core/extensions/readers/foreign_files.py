@@ -39,8 +39,11 @@ _ORIGINAL = "Import the model that it was made from, if that is a Marian model."
 _PYTORCH_WEIGHTS = (
     "Import its weights for PyTorch, model.safetensors or pytorch_model.bin, if there are any."
 )
-_COMMAND = "augenmerk import {source} --out FILE.safetensors, or in Python import_model."
-COMMAND = f"Import it first: {_COMMAND}"
+_COMMAND = "in a terminal by augenmerk import {source} --out FILE.safetensors, or in Python by import_model."
+COMMAND = f"Import it first: in the window by opening it, {_COMMAND}"
+_COMMAND_FOR_FOLDER = (
+    f"then import the whole folder: in the window by “Open a model folder…”, {_COMMAND}"
+)
 _WHOLE = "Choose the folder with the whole model{folder}."
 
 
@@ -188,13 +191,13 @@ _KINDS = (
     ),
     Format(
         "a model of Hugging Face transformers without its weights",
-        f"Fetch model.safetensors or pytorch_model.bin, then import the whole folder: {_COMMAND}",
+        f"Fetch model.safetensors or pytorch_model.bin, {_COMMAND_FOR_FOLDER}",
         names="/config.json",
     ),
     Format(
         "only a tokenizer",
         "Fetch the other files of the model, config.json and model.safetensors or "
-        f"pytorch_model.bin, then import the whole folder: {_COMMAND}",
+        f"pytorch_model.bin, {_COMMAND_FOR_FOLDER}",
         names="/tokenizer.json /tokenizer_config.json /*.spm /spiece.model",
     ),
 )

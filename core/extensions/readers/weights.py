@@ -129,14 +129,13 @@ def check_finite(
             continue
         if not is_finite(value):
             raise ModelImportError(f"{path}: {name} is not finite. Use another copy.")
-        for dtype, advice in (
-            (torch.float32, "Use another copy"),
-            *(
-                [(torch.float16, "Store the weights in 32 bits (--no-half)")]
-                if half_precision
-                else []
-            ),
-        ):
+        advice_by_type = {torch.float32: "Use another copy"}
+        if half_precision:
+            advice_by_type[torch.float16] = (
+                "Store the weights in 32 bits (under “Weights” in the dialog, with --no-half in "
+                "the terminal)"
+            )
+        for dtype, advice in advice_by_type.items():
             if not _fits(value, dtype):
                 info = torch.finfo(dtype)
                 raise ModelImportError(

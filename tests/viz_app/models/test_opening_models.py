@@ -497,6 +497,20 @@ def test_a_file_that_cannot_be_imported_is_explained_instead_of_being_offered_fo
 
 
 @pytest.mark.heavy
+def test_settings_without_weights_say_how_to_import_the_folder_in_the_window(
+    make_window: MakeWindow, qtbot: QtBot, tmp_path: Path
+) -> None:
+    window = make_window(None, loader=None)
+    (tmp_path / "config.json").write_text(json.dumps({"model_type": "marian"}))
+    drop(window, tmp_path / "config.json")
+    dialog = dialog_of(window)
+    qtbot.waitUntil(lambda: bool(dialog.problem.text()), timeout=LIMIT_MS)
+    command = "Open a model folder…"
+    assert f"import the whole folder: in the window by “{command}”" in dialog.problem.text()
+    assert any(bound.title == command for bound in window.commands.commands)
+
+
+@pytest.mark.heavy
 def test_without_a_connection_the_dialog_says_what_to_do(
     make_window: MakeWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -226,8 +226,9 @@ def _with_codes(pairs: SentencePairs, config: DataConfig, codes: Sequence[str]) 
         which = f"line {pairs.lines[unclear]:,}" if pairs.lines else f"pair {unclear + 1:,}"
         raise CorpusError(
             f"The model translates into several languages, and {which} of the data does not say "
-            "into which. Add --into CODE (in Python data.target_code), or begin each line with a "
-            f"code such as {codes[0]}. The codes are {listed_codes(codes)}."
+            "into which. Name the code (in the window under “target code”, in a terminal "
+            "with --into, in Python as data.target_code), or begin each line with a code such as "
+            f"{codes[0]}. The codes are {listed_codes(codes)}."
         )
     return pairs
 

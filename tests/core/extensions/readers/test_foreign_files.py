@@ -103,6 +103,10 @@ ONLY, CONVERTED = (
     r"Choose the folder of a Marian \(OPUS-MT\)",
     r"Import the model that it was made from",
 )
+IMPORT_FOLDER = (
+    "then import the whole folder: in the window by “Open a model folder…”, in a terminal by "
+    "augenmerk import"
+)
 TYPES = {
     "t5": "T5ForConditionalGeneration",
     "mbart": "MBartForConditionalGeneration",
@@ -232,11 +236,11 @@ FORMATS: dict[str, tuple[Callable[[Path], Path], str]] = {
     "SentencePiece": (file_of("source.spm"), "only one of the files of a model"),
     "tokenizer": (
         folder_of(tokenizer_config__json={}, source__spm=b"x", vocab__json={}),
-        r"is only a tokenizer\. Fetch the other files of the model, .*, then import the whole folder: augenmerk import",
+        rf"is only a tokenizer\. Fetch the other files of the model, .*, {IMPORT_FOLDER}",
     ),
     "settings alone": (
         folder_of(config__json={"model_type": "marian"}),
-        r"Fetch model\.safetensors or pytorch_model\.bin, then import the whole folder: augenmerk import",
+        rf"Fetch model\.safetensors or pytorch_model\.bin, {IMPORT_FOLDER}",
     ),
     "fairseq": (
         pickle_of(
@@ -369,8 +373,8 @@ def test_what_can_be_imported_says_how(
     with pytest.raises(CheckpointError, match=message) as raised:
         Translator.load(path)
     assert (
-        f"Import it first: augenmerk import {path} --out FILE.safetensors, or in Python "
-        "import_model." in str(raised.value)
+        "Import it first: in the window by opening it, in a terminal by augenmerk import "
+        f"{path} --out FILE.safetensors, or in Python by import_model." in str(raised.value)
     )
 
 
