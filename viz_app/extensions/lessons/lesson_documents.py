@@ -40,6 +40,7 @@ from ..documents.reading import (
 from ..pictures.html_page import save_lesson_page
 from ..pictures.menu import WebPageJob, WritingDialog
 from ..pictures.page_lesson import PageLesson, check_model
+from ..pictures.page_parts import NOTHING_CHOSEN
 from ..pictures.saving import as_file_name
 from ..pictures.sheet_pdf import save_sheet_pdf
 from ..pictures.worksheet import Sheet, save_sheet
@@ -227,7 +228,7 @@ class LessonExport:
         ) -> WritingDialog:
             scenes = web_page_scenes(lesson, results, model)
             return WritingDialog(
-                WebPageJob(model, "", path, PageLesson(lesson.title, scenes)),
+                WebPageJob(model, NOTHING_CHOSEN, path, PageLesson(lesson.title, scenes)),
                 self._documents.window,
             )
 

@@ -66,6 +66,7 @@ def run(options: argparse.Namespace) -> int:
     from augenmerk.core.maps.roles import read_sample_roles
 
     from ..examples.gallery import gallery
+    from ..pictures.page_parts import FirstView
     from ..pictures.running_page import save_running_page
     from .lesson_for_page import lesson_for_page
 
@@ -78,7 +79,14 @@ def run(options: argparse.Namespace) -> int:
     checkpoint = load_checkpoint(path)
     roles = read_sample_roles(path, checkpoint.run.model)
     packed = save_running_page(
-        checkpoint, path.stem, options.out, options.text, examples, lesson, roles, bits=bits
+        checkpoint,
+        path.stem,
+        options.out,
+        FirstView(options.text),
+        examples,
+        lesson,
+        roles,
+        bits=bits,
     )
     if packed.note:
         print_note(packed.note)

@@ -27,6 +27,7 @@ from ..examples.gallery import gallery
 from ..widgets.progress_line import ProgressLine
 from .film import NO_FFMPEG, Film, FilmHeads, formats, save_film
 from .page_lesson import PageLesson
+from .page_parts import FirstView
 from .saving import Saving, as_file_name, as_table
 
 PICTURES = {
@@ -184,7 +185,7 @@ class WebPageJob(ModelFreeJob):
     """Writes a page that runs a model; the result is a note on its size."""
 
     model: ModelInfo
-    text: str
+    first: FirstView
     target: Path
     lesson: PageLesson | None = None
     what: ClassVar[str] = "page"
@@ -201,7 +202,7 @@ class WebPageJob(ModelFreeJob):
         checkpoint = load_checkpoint(self.model.path)
         name, roles = self.model.title, self.model.roles
         packed = save_running_page(
-            checkpoint, name, self.target, self.text, examples, self.lesson, roles
+            checkpoint, name, self.target, self.first, examples, self.lesson, roles
         )
         return " ".join(filter(None, (f"{self.target.stat().st_size / 1e6:.1f} MB.", packed.note)))
 
@@ -502,7 +503,8 @@ def _job(
         state = saving.source.state
         if state is None or state.model is None:
             return None
-        return WebPageJob(state.model, state.experiment.source_text, target)
+        first = FirstView(state.experiment.source_text, state.selection.head)
+        return WebPageJob(state.model, first, target)
     film = saving.film(kind)
     return None if film is None else FilmJob(film, target)
 

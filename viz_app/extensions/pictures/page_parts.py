@@ -5,7 +5,7 @@ style. No Qt.
 import json
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -35,6 +35,21 @@ VARIABLES = {
 """Colours of `Palette` by their names in a style."""
 SCRIPTS, WORKERS = "script-src 'unsafe-inline'", "worker-src blob:"
 """What some pages contain: see `page_policy`."""
+
+
+class FirstView(NamedTuple):
+    """What a page shows when it is opened.
+
+    Attributes:
+        text: the sentence; empty for one that suits the model.
+        head: the one in the large map; None for that of the first example.
+    """
+
+    text: str = ""
+    head: Head | None = None
+
+
+NOTHING_CHOSEN = FirstView()
 
 
 def part(name: str) -> str:

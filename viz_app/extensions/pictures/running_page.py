@@ -58,9 +58,11 @@ from .legend import MARK_MEANINGS
 from .page_lesson import PageLesson, lesson_style
 from .page_parts import (
     DIRECTION_STYLE,
+    NOTHING_CHOSEN,
     PARTS,
     SCRIPTS,
     WORKERS,
+    FirstView,
     cell_colors,
     json_in_page,
     page_policy,
@@ -97,7 +99,7 @@ def save_running_page(
     checkpoint: Checkpoint,
     name: str,
     target: Path,
-    text: str = "",
+    first: FirstView = NOTHING_CHOSEN,
     examples: Sequence[Example] = (),
     lesson: PageLesson | None = None,
     roles: SampleRoles | None = None,
@@ -110,7 +112,7 @@ def save_running_page(
         checkpoint: of the model.
         name: of the model, for people.
         target: the file.
-        text: the sentence shown first; empty for one that suits the model.
+        first: what is in view first.
         examples: sentences to choose from.
         lesson: of this model; None for a page without scenes.
         roles: of its heads; None if they were not measured.
@@ -121,11 +123,11 @@ def save_running_page(
         StorageError: the file cannot be written.
     """
     packed = pack_model(checkpoint, name, bits=bits)
-    page = running_page_html(checkpoint, name, packed, text, examples, lesson, roles)
+    page = running_page_html(checkpoint, name, packed, first, examples, lesson, roles)
     experiments = (
         [scene.experiment for scene in lesson.scenes]
         if lesson is not None
-        else [Experiment(_first_text(text, _example_groups(checkpoint, examples)))]
+        else [Experiment(_first_text(first.text, _example_groups(checkpoint, examples)))]
     )
     origin = facts_of_experiments(name, model_digest(checkpoint), experiments)
     write_text(target, text_with_provenance(page, origin))
@@ -136,7 +138,7 @@ def running_page_html(
     checkpoint: Checkpoint,
     name: str,
     packed: PackedModel,
-    text: str = "",
+    first: FirstView = NOTHING_CHOSEN,
     examples: Sequence[Example] = (),
     lesson: PageLesson | None = None,
     roles: SampleRoles | None = None,
@@ -164,7 +166,7 @@ def running_page_html(
         "GLOSSARY": _glossary(),
         "MERGING": html.escape(MERGING_TIP),
         "LESSON": lesson.html() if lesson is not None else "",
-        "DATA": json_in_page(_data(checkpoint, text, examples, roles)),
+        "DATA": json_in_page(_data(checkpoint, first, examples, roles)),
         "WORKER": f"{joined_script([PARTS / 'worker.js'], ['serve'])}.serve({engine_script()});",
         "SCRIPT": page_script(MODULES, ["showPage"]),
         **{key.upper(): value for key, value in packed.texts.items()},
@@ -181,16 +183,17 @@ def _glossary() -> str:
 
 
 def _data(
-    checkpoint: Checkpoint, text: str, examples: Sequence[Example], roles: SampleRoles | None
+    checkpoint: Checkpoint, first: FirstView, examples: Sequence[Example], roles: SampleRoles | None
 ) -> dict[str, Any]:
     """The input of the page's script, JSON-ready."""
+    usual_head = examples[0].head if examples else Head("cross", 0, 0)
     run, counts = checkpoint.run, checkpoint.word_counts
     groups = _example_groups(checkpoint, examples)
     return {
         "kinds": _kinds(checkpoint, roles),
-        "head": _head(examples[0].head if examples else Head("cross", 0, 0)),
+        "head": _head(usual_head if first.head is None else first.head),
         "phrases": dict(PHRASES),
-        "text": _first_text(text, groups),
+        "text": _first_text(first.text, groups),
         "examples": [{"group": group, "members": members} for group, members in groups],
         "targetLanguage": two_letter_code(run.data.target_language),
         "isStartGiven": run.is_copy_task,

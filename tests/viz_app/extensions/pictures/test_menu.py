@@ -1,6 +1,8 @@
 """The export menu as a person uses it: entries, keys, dialogs, the clipboard, and what cannot be
 written."""
 
+import json
+import re
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,7 @@ from pytestqt.qtbot import QtBot
 
 from augenmerk.core.checkpoint.file import load_checkpoint
 from augenmerk.core.device import DeviceChoice
+from augenmerk.core.model.heads import Head
 from augenmerk.viz_app.extensions.pictures.menu import (
     EXPORT_GROUPS,
     EXPORTS,
@@ -331,6 +334,7 @@ def test_the_page_that_runs_is_written_in_the_background_and_its_size_reported(
     untrained_checkpoint: Path,
 ) -> None:
     open_model(page, untrained_checkpoint)
+    page.state.intents.choose_head(Head("cross", 0, 1))
     target = tmp_path / "lab.html"
     save_by_dialog(menu, "running page", target)
     assert menu.writing_dialog is not None
@@ -338,7 +342,13 @@ def test_the_page_that_runs_is_written_in_the_background_and_its_size_reported(
     qtbot.waitUntil(lambda: menu.writing_dialog is None, timeout=30_000)
     assert len(told) == 1
     assert told[0].startswith(f"saved lab.html: {target.stat().st_size / 1e6:.1f} MB")
-    assert SENTENCE in target.read_text(encoding="utf-8")
+    (data,) = re.findall(
+        r'<script type="application/json" id="data">(.*?)</script>',
+        target.read_text(encoding="utf-8"),
+    )
+    opened = json.loads(data)
+    assert opened["text"] == SENTENCE
+    assert opened["head"] == {"kind": "cross", "layer": 0, "head": 1}
 
 
 def test_a_page_that_cannot_be_written_is_reported(

@@ -26,7 +26,7 @@ from augenmerk.viz_app.extensions.documents.reading import SHIPPED_LESSONS
 from augenmerk.viz_app.extensions.examples.gallery import gallery
 from augenmerk.viz_app.extensions.help.glossary import glossary
 from augenmerk.viz_app.extensions.pictures.legend import MARK_MEANINGS
-from augenmerk.viz_app.extensions.pictures.page_parts import PARTS, page_script
+from augenmerk.viz_app.extensions.pictures.page_parts import PARTS, FirstView, page_script
 from augenmerk.viz_app.extensions.pictures.running_page import (
     MODULES,
     TERMS,
@@ -67,8 +67,8 @@ def test_the_page_holds_the_model_as_packed(checkpoint: Checkpoint, packed: Pack
 
 
 def test_sentences_and_names_are_never_markup(checkpoint: Checkpoint, packed: PackedModel) -> None:
-    page = running_page_html(checkpoint, HOSTILE, packed, HOSTILE)
-    plain = running_page_html(checkpoint, "mine", packed, "text")
+    page = running_page_html(checkpoint, HOSTILE, packed, FirstView(HOSTILE))
+    plain = running_page_html(checkpoint, "mine", packed, FirstView("text"))
     assert json.loads(held(page, "data"))["text"] == HOSTILE
     assert page.count("<script") == plain.count("<script")
     assert page.count("</script") == plain.count("</script")
@@ -110,7 +110,9 @@ def test_examples_and_the_head_in_view_are_those_of_the_gallery(
     ]
     assert data["head"] == vars(gallery()[0].head)
     assert data["text"] == gallery()[0].text
-    without = json.loads(held(running_page_html(checkpoint, "mine", packed, "Ein Hund."), "data"))
+    without = json.loads(
+        held(running_page_html(checkpoint, "mine", packed, FirstView("Ein Hund.")), "data")
+    )
     assert (without["text"], without["examples"]) == ("Ein Hund.", [])
 
 

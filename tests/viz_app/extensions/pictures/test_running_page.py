@@ -465,7 +465,11 @@ def test_words_are_marked_as_read_next_to_the_sentence(
         **{word.text: "respelled" for word in coverage.respelled_words},
     }
     assert set(marked.values()) == {"rare", "respelled"}
-    assert browser.script("return document.getElementById('source').checkVisibility()")
+    shown = "return document.getElementById('source').checkVisibility()"
+    assert not browser.script(shown), "nothing opens unasked"
+    assert "some are rare" in browser.text("#source-words summary")
+    browser.click("#source-words summary")
+    assert browser.script(shown)
     buttons = (
         "[...document.querySelectorAll('#source button')].map((each) => [each.textContent, "
         "each.className])"
@@ -482,7 +486,22 @@ def test_words_are_marked_as_read_next_to_the_sentence(
         assert note.explanation in browser.text("#source-note")
     show(browser, ALIGNED)
     assert browser.text("#source-note") == ""
-    assert not browser.script("return document.getElementById('source').checkVisibility()")
+    assert browser.script(shown), "it stays as the reader left it"
+    assert "rare" not in browser.text("#source-words summary")
+
+
+def test_rare_words_move_nothing_below_them(browser: Browser) -> None:
+    top = "return document.getElementById('translation').getBoundingClientRect().top"
+    show(browser, ALIGNED)
+    before = browser.script(top)
+    show(browser, "Ein Mann klimpert am Qxzt.")
+    assert browser.script(top) == before
+    browser.click("#source-words summary")
+    show(browser, ALIGNED)
+    before = browser.script(top)
+    browser.script("document.querySelector('#source button').focus()")
+    show(browser, "Ein Mann klimpert am Qxzt.")
+    assert browser.script(top) == before
 
 
 def test_numbers_rows_and_scaling_are_named_as_in_the_app(browser: Browser) -> None:

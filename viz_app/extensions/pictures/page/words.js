@@ -5,6 +5,7 @@ import { decimal, elided, logProbabilityOf, newWords, percent, piecesOfTranslati
 
 const NUM_SHOWN = 5;
 const LONGEST_CHIP = 48;
+const MARKED = " · some are rare, or read as others";
 const DOTTED = "Dotted words are rare in the training data, or read as others. Choose one to see why, or to change it.";
 
 /** Shows the words of the laboratory's result, and offers changes to them. */
@@ -12,8 +13,6 @@ export class WordsView {
   /** @param {import("./laboratory.js").Laboratory} laboratory */
   constructor(laboratory) {
     this.laboratory = laboratory;
-    /** @type {string | null} the sentence whose words are shown */
-    this.text = null;
     this.legend = "";
     byId("undo").addEventListener("click", () => laboratory.undo());
     byId("redo").addEventListener("click", () => laboratory.redo());
@@ -24,11 +23,9 @@ export class WordsView {
   show() {
     const { result, data } = this.laboratory;
     if (!result) return;
-    const isOther = this.text !== result.experiment.source_text;
-    this.text = result.experiment.source_text;
     this.showTranslation(result);
     this.showOriginal(result);
-    this.showSource(result, isOther);
+    this.showSource(result);
     this.showChanges();
     const unlike = result.changed.coverage?.isUnlikeTraining ? [data.unlikeTraining] : [];
     const notes = [...result.changed.notes, ...unlike].map((note) => make("li", {}, note));
@@ -84,16 +81,16 @@ export class WordsView {
   }
 
   /**
-   * The words of the source as typed, with the changes to them and marks as in the app; the note of one on request. Marked
-   * words of another sentence are shown at once.
+   * The words of the source as typed, with the changes to them and marks as in the app; the note of one on request. They
+   * are not opened for marked words, which would move all that is below.
    */
-  showSource({ original, experiment }, isOther) {
+  showSource({ original, experiment }) {
     const { unknownSourcePositions: unknown, coverage, ignoredText } = original;
     const say = (/** @type {string} */ text) => (byId("source-note").textContent = text || this.legend);
     const { rareWords = [], respelledWords = [] } = coverage ?? {};
     this.legend = rareWords.length || respelledWords.length || unknown.length ? DOTTED : "";
     say("");
-    if (isOther) byId("source-words").open = Boolean(this.legend || ignoredText);
+    byId("source-marked").textContent = this.legend ? MARKED : "";
     const words = original.sourceWords.map((word, index) => {
       const place = original.sourcePlaces[index];
       const edit = experiment.interventions.find((each) => each.place === place);
