@@ -98,10 +98,13 @@ class Verdict:
     Attributes:
         choice: the name of the right choice.
         because: the numbers for it, in whole sentences.
+        pinned: the cell that the numbers are about, in the maps of the change; None if they are
+            about no cell.
     """
 
     choice: str
     because: str
+    pinned: Pair | None = None
 
 
 @dataclass(frozen=True)
@@ -212,16 +215,17 @@ def _judge_largest_weight(
     assert pinned is not None
     # a made-up word has other pieces
     row = pair_in(answer[0], _original(state), head.kind, pinned, "predicted") or pinned
-    rows = (
+    weights = [
         translation.maps.of_kind(head.kind)[head.layer, head.head, row.query]
         for translation in answer
-    )
-    before, after = (float(weights.max()) for weights in rows)
+    ]
+    before, after = (float(row_weights.max()) for row_weights in weights)
     choice = _direction(after - before, SAME_WEIGHT)
     return Verdict(
         choice,
         f"The weight went from {percent_in_words(before)} to {percent_in_words(after)}. Divided "
         "scores lie closer together, so the weights become more even.",
+        Pair(row.query, int(weights[-1].argmax())),
     )
 
 

@@ -28,6 +28,7 @@ from augenmerk.viz_app.extensions.learn.chapter_view import (
 )
 from augenmerk.viz_app.extensions.learn.checks import SAME_WEIGHT
 from augenmerk.viz_app.extensions.learn.figures.decoding import UNCHANGED, BeamFigure
+from augenmerk.viz_app.extensions.learn.figures.one_weight import OneWeightFigure
 from augenmerk.viz_app.extensions.learn.page import LearnPage
 from augenmerk.viz_app.main_window import MainWindow
 from tests.builders import first_quick
@@ -263,6 +264,31 @@ def test_a_softer_softmax_that_shifts_the_words_is_judged_for_the_row_asked_abou
     assert prediction.question.text() == question
     assert state.translation is not None
     assert state.translation.text == original.text, "the map has the row that the verdict is about"
+
+
+def test_the_answer_after_a_row_was_set_by_hand_is_shown_in_the_row_asked_about(
+    qtbot: QtBot, window: MainWindow
+) -> None:
+    view = open_chapter(qtbot, window, "weight", SENTENCES[0])
+    (prediction,), state = view.text.predictions, page_of(window).state
+    (figure,) = (part for part in view.figures if isinstance(part, OneWeightFigure))
+    next(button for button in view.text.tries if "Move a row" in button.text()).click()
+    rest(qtbot, window)
+    question = prediction.question.text()
+    assert "**garden**" in question
+    assert "“garden”" in figure.title.text(), "the figure says which row the question is about"
+    prediction.choices["falls"].click()
+    prediction.look.click()
+    qtbot.waitUntil(lambda: has_verdict(prediction))
+    rest(qtbot, window)
+    assert prediction.question.text() == question
+    assert state.translation is not None
+    pinned, head = state.selection.pinned, state.selection.head
+    assert pinned is not None
+    assert state.translation.predicted_tokens[pinned.query] == "garden"
+    assert "“garden”" in figure.title.text()
+    weight = float(state.translation.maps.cross[head.layer, head.head, pinned.query, pinned.key])
+    assert f"to {percent_in_words(weight)}." in prediction.verdict.text()
 
 
 def test_the_way_back_leaves_the_focus_in_the_chapter(qtbot: QtBot, window: MainWindow) -> None:

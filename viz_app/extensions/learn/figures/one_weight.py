@@ -178,7 +178,7 @@ class OneWeightFigure(ChapterFigure):
             return
         query = queries[pinned.query]
         verb = "reads" if head.kind == "encoder" else "predicts"
-        self.title.setText(f"Where it {verb} “{query}”: from the query to the output of the head")
+        self.title.setText(f"Where it {verb} “{query}”{self._before_the_change(pinned, query)}")
         steps = weight_steps(self.answer, head, pinned.query)
         self._rows = pinned_vectors(steps, query, keys[pinned.key], pinned.key)
         self.numbers.setToolTip("\n\n".join(starmap(all_numbers, self._rows.items())))
@@ -189,6 +189,18 @@ class OneWeightFigure(ChapterFigure):
         self.move_button.setText(f"Move the whole row to “{keys[pinned.key]}”")
         self.table.show_steps(steps, keys, query, pinned.key)
         self.fit()
+
+    def _before_the_change(self, pinned: Pair, query: str) -> str:
+        """The word that the original has in the pinned row if it is another, as questions name it;
+        else what the figure shows.
+        """
+        original = self.state.original
+        assert original is not None, "it comes with the result that is shown"
+        queries = pair_tokens(original, self.state.selection.head.kind)[0]
+        before = queries[pinned.query] if pinned.query < len(queries) else query
+        if before != query:
+            return f" (before the change: “{before}”)"
+        return ": from the query to the output of the head"
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Shows the numbers that fit."""
