@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -58,6 +59,10 @@ LONG = (
     "Ein kleines Mädchen in einem rosa Kleid sitzt auf einer Bank im Park und isst ein großes Eis, "
     "während ihr Bruder mit einem Ball spielt und der Vater eine Zeitung liest. "
 )
+TEXTS_WITH_BUTTONS = {
+    "Der Hudn rennt im Garten.": "Did you mean",
+    "Gestern stieg der Umsatz der Bahn wieder.": "Open a bigger model",
+}
 SPLIT = "Ein Mann steht auf Xylophonquarz ☃."
 """It has an unknown character and words that are split into subwords."""
 
@@ -108,7 +113,7 @@ def window(make_window: MakeWindow) -> MainWindow:
     return make_window(None, sentence=GERMAN, loader=open_once)
 
 
-def _deeds(window: MainWindow, qapp: QApplication) -> dict[str, Callable[[], object]]:
+def _deeds(qtbot: QtBot, window: MainWindow, qapp: QApplication) -> dict[str, Callable[[], object]]:
     """What a user does on the Translate page, by name."""
     state, bar = window.state, window.top_bar
     type_text = window.translate_page.sentence.input.set_text
@@ -128,6 +133,24 @@ def _deeds(window: MainWindow, qapp: QApplication) -> dict[str, Callable[[], obj
         deeds[str(head)] = lambda head=head: state.intents.choose_head(head)
     deeds["switch off"] = lambda: state.submit(toggle(state.selection.head))
     deeds["switch on"] = lambda: state.submit(toggle(state.selection.head))
+
+    def type_until(text: str, button_text: str) -> None:
+        """Types a text, and waits for the button of the message about it."""
+        type_text(text)
+        interventions = window.translate_page.sentence.interventions
+        qtbot.waitUntil(
+            lambda: any(
+                button.isVisible() and button.text().startswith(button_text)
+                for button in interventions.findChildren(QAbstractButton)
+            )
+        )
+
+    for text, button_text in TEXTS_WITH_BUTTONS.items():
+        for num_changes, head in enumerate(HEADS[:4]):
+            deeds[f"{button_text} {num_changes}"] = partial(type_until, text, button_text)
+            deeds[f"{button_text} {head}"] = lambda head=head: state.submit(toggle(head))
+            deeds[f"German after {button_text} {num_changes}"] = lambda: type_text(GERMAN)
+        deeds[f"{button_text}, reset"] = lambda: state.submit(reset)
     deeds["switch many off"] = lambda: state.submit(toggle(*HEADS))
     deeds["reset"] = lambda: state.submit(reset)
     deeds["edit the translation"] = window.translate_page.sentence.start_editing
@@ -154,7 +177,7 @@ def test_no_control_of_the_translate_page_moves(
     window.translate_page.arrangement.show_analysis(has_analysis)
     _settle(qtbot, window.state)
     movements = {}
-    for name, act in _deeds(window, qapp).items():
+    for name, act in _deeds(qtbot, window, qapp).items():
         before = controls(window)
         act()
         _settle(qtbot, window.state)

@@ -270,8 +270,8 @@ def remove(*interventions: Intervention) -> Intent:
 
 
 def reset(editor: ExperimentEditor) -> Edit:
-    """Removes all interventions."""
-    return Edit(editor.push(editor.experiment.baseline))
+    """Removes all interventions, and a given translation."""
+    return Edit(editor.push(replace(editor.experiment.baseline, output=editor.own_decoding)))
 
 
 def switches_on(experiment: Experiment, *parts: Head | Network) -> bool:

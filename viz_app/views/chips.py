@@ -509,19 +509,25 @@ def _percent(log_probability: float) -> str:
 
 
 CHIP_SPACING = 5
-LEAST_MESSAGE = 120
-"""Pixels that the chips of changes leave to messages in a narrow window."""
+MESSAGES_WIDTH = 360
+"""Pixels that the chips of changes leave to messages and their buttons, whether there are any."""
+LEAST_MESSAGE = 180
+"""Pixels that a suggestion leaves to their text."""
 HINT = (
     "Try it: right-click a head to switch it off, point at a word to choose another, or edit the "
     "translation.\nTry it: right-click a head to switch it off."
 )
 
-
+SYMBOL = "ℹ"
+"""Stands for a message without room for a few words, which its tool tip has."""
 GIVEN = "translation given"
 
 
 class InterventionChips(QWidget):
     """The interventions as chips in a line, and messages next to them.
+
+    Chips have their places from the left, and buttons of messages from the right, so that neither
+    moves the other. The text of messages takes the room between them.
 
     Keyboard focus stays here when the chip or button that has it goes: on the next chip, or on undo
     or redo.
@@ -540,7 +546,7 @@ class InterventionChips(QWidget):
     def __init__(
         self,
         state: ExperimentState,
-        *messages: QWidget,
+        *messages: ElidingLabel,
         undo: Callable[[], None] | None = None,
     ) -> None:
         """`undo`: the action of the button; None for the state's own, which ignores text being
@@ -558,6 +564,7 @@ class InterventionChips(QWidget):
         self.undo_button = flat_button("↶", UNDO.tip_with_keys())
         self.redo_button = flat_button("↷", REDO.tip_with_keys())
         self.reset_button = flat_button("Reset", "Reset all changes")
+        self._buttons = self.undo_button, self.redo_button, self.reset_button
         for button, name in (
             (self.undo_button, "Undo"),
             (self.redo_button, "Redo"),
@@ -573,47 +580,57 @@ class InterventionChips(QWidget):
         row = self._row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         scales(row.setSpacing, 5)
-        # before the chips, whose number and length vary
-        self._buttons = [self.undo_button, self.redo_button, self.reset_button]
-        for button in self._buttons:
-            row.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
-        row.addWidget(self._chip_row)
+        self._message_buttons: list[QToolButton] = []
+        for part in (*self._buttons, self._chip_row, self.suggestion):
+            row.addWidget(part, 0, Qt.AlignmentFlag.AlignTop)
         row.addWidget(self.messages, 1)
-        row.addWidget(self.suggestion, 0, Qt.AlignmentFlag.AlignTop)
         state.experiment_changed.connect(self.rebuild)
         state.result_changed.connect(self.rebuild)
         self.rebuild()
 
     def add_button(self, button: QToolButton) -> None:
-        """Puts a button about the text after reset, where nothing else moves it."""
-        self._row.insertWidget(len(self._buttons), button, 0, Qt.AlignmentFlag.AlignVCenter)
-        self._buttons.append(button)
+        """Puts a button of a message on the right, before those that were put there."""
+        place = self._row.indexOf(self.messages) + 1
+        self._row.insertWidget(place, button, 0, Qt.AlignmentFlag.AlignVCenter)
+        self._message_buttons.append(button)
         self.messages.give_way_to(button)
 
     def event(self, event: QEvent) -> bool:
         """A button or a message came or went, or there is another width."""
         if event.type() in (QEvent.Type.Resize, QEvent.Type.LayoutRequest):
             self.messages.show_hint()
-            self._give_messages_room()
+            self._share_room()
         return super().event(event)
 
-    def minimumSizeHint(self) -> QSize:
-        """Without messages, whose least width follows from that of the line."""
-        hint = super().minimumSizeHint()
-        return QSize(hint.width() - self.messages.minimumWidth(), hint.height())
-
-    def _give_messages_room(self) -> None:
-        """A quarter is for messages, or what their buttons need; the chips may be in their menu."""
-        shown = [button for button in (*self._buttons, self.suggestion) if not button.isHidden()]
-        needed = [button.sizeHint().width() for button in shown]
-        if self.chips:
-            needed.append(self._chip_row.minimumSizeHint().width())
-        room = self.width() - sum(needed) - self._row.spacing() * len(needed)
-        least = self.messages.minimumSizeHint().width()
-        share = max(scaled(LEAST_MESSAGE), self.width() // 4, least)
-        self.messages.setMinimumWidth(max(1, min(share, room)))
-        if self.width_in_one_line() > self.width():
+    def _share_room(self) -> None:
+        """Chips have the same room with and without messages; the others may be in their menu."""
+        least = min(scaled(MESSAGES_WIDTH), self.width() * 9 // 20)
+        self._chip_row.setMaximumWidth(
+            max(self._room() - least, self._chip_row.minimumSizeHint().width())
+        )
+        if not self._fits_suggestion():
             set_visible(self.suggestion, False, focus_to=self.undo_button)
+        room = self._room() - self.messages.minimumSizeHint().width()
+        for part in (self._chip_row, self.suggestion):
+            if not part.isHidden():
+                shown = part.sizeHint().boundedTo(part.maximumSize())
+                room -= shown.width() + self._row.spacing()
+        for button in self._message_buttons:
+            if not button.isHidden():
+                button.setMaximumWidth(max(room, 1))
+                room -= button.sizeHint().width() + self._row.spacing()
+
+    def _room(self) -> int:
+        """The width for all but undo, redo and reset."""
+        widths = (button.sizeHint().width() + self._row.spacing() for button in self._buttons)
+        return self.width() - sum(widths)
+
+    def _fits_suggestion(self) -> bool:
+        buttons = (button for button in self._message_buttons if not button.isHidden())
+        needed = sum(
+            part.sizeHint().width() for part in (self._chip_row, self.suggestion, *buttons)
+        )
+        return needed + scaled(LEAST_MESSAGE) <= self._room()
 
     def suggest(self, part: Head | Network, word: str) -> None:
         """Offers to switch off another part, after a change that left all words the same."""
@@ -623,23 +640,11 @@ class InterventionChips(QWidget):
             f"No word changed. Of all heads and networks, the {display_text(part)} adds most to "
             f"“{word}” directly: switch it off too"
         )
-        # it would hide chips
-        self.suggestion.setVisible(self.width_in_one_line() <= self.width())
+        self.suggestion.setVisible(self._fits_suggestion())
 
     def _take_suggestion(self) -> None:
         if self._suggested is not None:
             self._state.submit(edits.intervene(scaling(self._suggested)))
-
-    def width_in_one_line(self) -> int:
-        """The width of all chips and buttons side by side."""
-        buttons = self.suggestion, *(button for button in self._buttons if not button.isHidden())
-        spacing = self._row.spacing() * (len(buttons) + 1)
-        return (
-            self._chip_row.sizeHint().width()
-            + self.messages.minimumWidth()
-            + sum(button.sizeHint().width() for button in buttons)
-            + spacing
-        )
 
     def rebuild(self) -> None:
         """Updates chips and buttons to the experiment."""
@@ -655,8 +660,9 @@ class InterventionChips(QWidget):
         self._chip_row.setVisible(is_changed)
         self.messages.offer_hint(not is_changed and state.result is not None)
         self._rebuild_undo_buttons(focused)
-        if focused_chip is not None and self.chips:
-            self.chips[min(focused_chip, len(self.chips) - 1)].setFocus()
+        shown = [chip for chip in self.chips if not chip.isHidden()]  # not in the menu
+        if focused_chip is not None and shown:
+            shown[min(focused_chip, len(shown) - 1)].setFocus()
         elif focused_chip is not None:
             self.undo_button.setFocus()
         self.updateGeometry()
@@ -671,7 +677,7 @@ class InterventionChips(QWidget):
             if focused is button and not can:
                 other.setEnabled(True)
                 other.setFocus()
-        can_reset = bool(self._state.experiment.interventions)
+        can_reset = bool(self.chips)
         if focused is self.reset_button and not can_reset:
             (self.undo_button if can_undo else self.redo_button).setFocus()
         for button, can in (
@@ -735,22 +741,30 @@ def change_texts(state: ExperimentState, experiment: Experiment) -> list[str]:
 class Messages(QWidget):
     """Messages in a line, and a hint while there are none.
 
+    The last message, which is the most important one, is on the right, next to its button. Each
+    has the room for its longest form that leaves a symbol to those before it.
+
     Attributes:
         hint: see `offer_hint`.
     """
 
-    def __init__(self, *messages: QWidget) -> None:
+    def __init__(self, *messages: ElidingLabel) -> None:
         super().__init__()
         self.hint = ElidingLabel("small", HINT)
         self._offers_hint = False
-        self._messages = list(messages)
-        row_of(*messages, (self.hint, 1), spacing=12, within=self)
+        self._messages = messages
+        self._others: list[QWidget] = []
+        self._row = row_of(
+            *messages[:-1], (self.hint, 100), 1, *messages[-1:], spacing=12, within=self
+        )
+        for message in messages:
+            message.symbol = SYMBOL
         # else long messages would take the room of chips
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
 
     def give_way_to(self, message: QWidget) -> None:
         """While a message elsewhere is shown, there is no hint."""
-        self._messages.append(message)
+        self._others.append(message)
 
     def offer_hint(self, is_offered: bool) -> None:
         """Shows the hint whenever there is no message."""
@@ -759,13 +773,23 @@ class Messages(QWidget):
 
     def show_hint(self) -> None:
         """Shows or hides the hint: a message came or went."""
-        has_message = any(not message.isHidden() for message in self._messages)
+        has_message = any(not message.isHidden() for message in (*self._messages, *self._others))
         self.hint.setVisible(self._offers_hint and not has_message)
 
     def event(self, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.LayoutRequest:
+        if event.type() in (QEvent.Type.Resize, QEvent.Type.LayoutRequest):
             self.show_hint()
+            self._share_room()
         return super().event(event)
+
+    def _share_room(self) -> None:
+        shown = [message for message in self._messages if not message.isHidden()]
+        room = self.width()
+        for index in reversed(range(len(shown))):
+            before = (message.minimumSizeHint().width() for message in shown[:index])
+            others = sum(before) + self._row.spacing() * index
+            shown[index].setMaximumWidth(shown[index].width_within(room - others))
+            room -= shown[index].maximumWidth() + self._row.spacing()
 
 
 class _ChipRow(QWidget):
@@ -774,6 +798,7 @@ class _ChipRow(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self._chips: Sequence[QToolButton] = ()
+        self._is_fitting = False
         self._more = MenuButton("", "More changes: choose one to take it back")
         self._more.setMenu(QMenu(self._more))
         self._row = row_of(spacing=CHIP_SPACING)
@@ -781,8 +806,8 @@ class _ChipRow(QWidget):
 
     def replace(self, old: Sequence[QToolButton], new: Sequence[QToolButton]) -> None:
         """Shows the new chips instead of the old ones."""
+        self._chips = new  # before the old ones go, which makes Qt lay the line out
         replace_widgets(self._row, old, new)
-        self._chips = new
         self._fit()
 
     def sizeHint(self) -> QSize:
@@ -801,6 +826,9 @@ class _ChipRow(QWidget):
         return super().event(event)
 
     def _fit(self) -> None:
+        if self._is_fitting:  # Qt lays a line out as soon as a part is shown
+            return
+        self._is_fitting = True
         spacing = self._row.spacing()
         ends = list(accumulate(chip.sizeHint().width() + spacing for chip in self._chips))
         self._more.setText(f"+{len(ends)} ▾")
@@ -808,15 +836,16 @@ class _ChipRow(QWidget):
         if ends and ends[-1] > room:
             room -= self._more.sizeHint().width() + spacing
         num_shown = sum(end <= room for end in ends)
-        for index, chip in enumerate(self._chips):
-            chip.setVisible(index < num_shown)
         hidden = self._chips[num_shown:]
         self._more.setText(f"+{len(hidden)} ▾")
+        for index, chip in enumerate(self._chips):
+            chip.setVisible(index < num_shown)
         self._more.setVisible(bool(hidden))
         menu = self._more.menu()
         menu.clear()
         for chip in hidden:
             menu.addAction(chip.text(), chip.click)
+        self._is_fitting = False
 
 
 def _button(text: str, tip: str) -> QToolButton:

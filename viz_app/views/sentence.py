@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping
 from functools import partial
 
 from PySide6.QtCore import QEvent, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QGuiApplication, QPainter, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QSizePolicy, QWidget
+from PySide6.QtGui import QGuiApplication, QPainter, QPaintEvent
+from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QWidget
 
 from augenmerk.core.quantities import duration, number
 from augenmerk.core.text.languages import a_sentence_in, with_code
@@ -34,9 +34,9 @@ from ..state.sentence_text import (
 from ..theme import PANEL_MARGIN, current_theme, scaled, scales, set_role
 from ..widgets.buttons import ChoiceMenu, MenuButton, flat_button
 from ..widgets.labels import ElidingLabel, label, show_text
-from ..widgets.layouts import LinesScrollArea, column_of, row_of, set_visible
+from ..widgets.layouts import LinesScrollArea, column_of, keep_room, row_of, set_visible
 from ..worker.inference import ExperimentController
-from .chips import LEAST_MESSAGE, InterventionChips, ShownMapsSwitch, WordChips
+from .chips import InterventionChips, ShownMapsSwitch, WordChips
 from .sentence_input import NUM_LINES, SentenceInput, SentenceMarks, TargetLine
 
 BUSY_DELAY_MS = 250
@@ -51,6 +51,9 @@ EDIT_TIP = (
 BUSY = "translating…"
 WIDEST_FACTS = "of the original: −00.00 → −00.00"
 LEAST_CHIPS_WIDTH = 200
+LEAST_WITH_MODELS = 480
+"""Pixels of the line of changes below which it has no room for *Open a bigger model…*."""
+UNLIKE = "Unlike the training data"
 
 
 class SentencePanel(QFrame):
@@ -109,8 +112,9 @@ class SentencePanel(QFrame):
         self.marks = SourceMarks(state, self.input)
         self.notes = SentenceNotes(state, self.input, self.sentence)
         self.note = self.notes.label
-        messages = self.note, self.coverage_notice, self.original_line
+        messages = self.original_line, self.note, self.coverage_notice
         self.interventions = InterventionChips(state, *messages, undo=self.undo)
+        self.interventions.add_button(self.coverage_notice.button)
         self.controller: ExperimentController | None = None
         self.requested_text = self.offered_text = ""
         self.undo_before: Callable[[], object] = lambda: None
@@ -178,6 +182,7 @@ class SentencePanel(QFrame):
         is_handled = super().event(event)
         if event.type() in (QEvent.Type.LayoutRequest, QEvent.Type.Resize):
             self.withheld_notice.fit()
+            self.coverage_notice.fit(self.interventions.width())
         return is_handled
 
     # --- changes ----------------------------------------------------------------------------------
@@ -370,6 +375,8 @@ class SentenceRows:
             grid.addWidget(content, row, 1)
             grid.addWidget(beside, row, 2, top | right)
         grid.setColumnStretch(1, 1)
+        # when the first change brings the switch, no button moves
+        keep_room(panel.shown_switch)
         changes = row_of((panel.interventions, 1), (panel.shown_switch, 0, top), spacing=12)
         grid.addLayout(changes, len(rows), 0, 1, 3)
         self._space()
@@ -650,30 +657,25 @@ def _digits(before: float, now: float) -> int:
     return next((digits for digits in (2, 3) if number(before, digits) != number(now, digits)), 2)
 
 
-class CoverageNotice(QWidget):
+class CoverageNotice(ElidingLabel):
     """A hint to type another sentence, or a notice on one unlike the training data.
 
     Hidden for others.
 
     Attributes:
-        label: the notice.
         button: opens the menu of models. Without a menu, it is hidden and the notice mentions no
             other model; it is also hidden with a hint, and without room for it and a few words.
     """
 
     def __init__(self) -> None:
-        super().__init__()
-        self.label = ElidingLabel("warm")
-        self.label.setProperty("terms", "training data")
-        scales(self.label.setMinimumWidth, LEAST_MESSAGE)
+        super().__init__("warm")
+        self.setProperty("terms", "training data")
         self.button = MenuButton(
             "Open a bigger model…", "Open a model trained on more or other text"
         )
         set_role(self.button, "message")
         self.button.hide()
         self._offers_models = False
-        row_of(self.label, self.button, 1, spacing=8, within=self)
-        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.hide()
 
     def show_translation(
@@ -689,30 +691,19 @@ class CoverageNotice(QWidget):
         notice = translation.hint if translation is not None else ""
         self._offers_models = is_unlike and has_menu and not notice
         if coverage is not None and is_unlike and not notice:
-            known = "" if is_withheld else coverage.known
-            notice = f"{known} {OTHER_TEXT}".strip() if has_menu else known
+            forms = [] if is_withheld else [coverage.known, UNLIKE]
+            if has_menu:
+                forms.insert(0, " ".join([*forms[:1], OTHER_TEXT]))
+            notice = "\n".join(forms)
         elif is_withheld:
             notice = ""
-        self.label.setText(notice)
-        self._fit()
-        self.updateGeometry()
+        self.setText(notice)
         self.setVisible(bool(notice))
+        self.button.setVisible(self._offers_models)
 
-    def minimumSizeHint(self) -> QSize:
-        """Of a few words and the button, even while this is narrower."""
-        least = self.label.minimumWidth()
-        layout = self.layout()
-        if self._offers_models and layout is not None:
-            least += layout.spacing() + self.button.sizeHint().width()
-        return QSize(least, super().minimumSizeHint().height())
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._fit()
-
-    def _fit(self) -> None:
-        has_room = self.width() >= self.minimumSizeHint().width()
-        self.button.setVisible(self._offers_models and has_room)
+    def fit(self, width: int) -> None:
+        """Offers models only where the line with the notice has this width, or more."""
+        self.button.setVisible(self._offers_models and width >= scaled(LEAST_WITH_MODELS))
 
 
 class WithheldNotice(QWidget):

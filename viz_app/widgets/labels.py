@@ -7,6 +7,9 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLay
 from ..theme import scales
 from .layouts import add_parts, row_of
 
+LEAST_CHARACTERS = 20
+"""A text that is cut to fewer cannot be understood."""
+
 
 class ElidingLabel(QLabel):
     """A label that can be narrower than its text, which its tool tip then has in full.
@@ -16,6 +19,9 @@ class ElidingLabel(QLabel):
         text: the text. Lines after the first are shorter forms of it, longest first: where the
             first does not fit, the longest that does is shown.
         elide: the place of the ellipsis; for paths best the middle.
+
+    Attributes:
+        symbol: shown where the text would be cut to very few characters; empty for no symbol.
     """
 
     def __init__(
@@ -24,6 +30,7 @@ class ElidingLabel(QLabel):
         super().__init__(text)
         self._elide = elide
         self._max_lines = 1
+        self.symbol = ""
         self.setTextFormat(Qt.TextFormat.PlainText)
         self.setProperty("role", role)
 
@@ -43,7 +50,14 @@ class ElidingLabel(QLabel):
 
     def whole_width(self) -> int:
         """The width of the longest form in one line."""
-        return self.fontMetrics().horizontalAdvance(self.whole) + 1
+        return self._width_of(self.whole)
+
+    def width_within(self, room: int) -> int:
+        """The width of what is shown in this room."""
+        return self._width_of(self._form_within(room))
+
+    def _width_of(self, text: str) -> int:
+        return self.fontMetrics().horizontalAdvance(text) + 1 if text else 0
 
     def hasHeightForWidth(self) -> bool:
         """Lines wrap, if there may be several."""
@@ -87,8 +101,8 @@ class ElidingLabel(QLabel):
         return lines
 
     def minimumSizeHint(self) -> QSize:
-        """No minimum width, and one line."""
-        return QSize(0, self.sizeHint().height())
+        """The width of the symbol, and one line."""
+        return QSize(self._width_of(self.symbol), self.sizeHint().height())
 
     def sizeHint(self) -> QSize:
         """The size of the longest form, in one line."""
@@ -100,13 +114,15 @@ class ElidingLabel(QLabel):
         """The text that fits the width, with line breaks."""
         if self._max_lines > 1:
             return "\n".join(self.lines_of(self.contentsRect().width()))
+        return self._form_within(self.contentsRect().width())
+
+    def _form_within(self, width: int) -> str:
+        """The longest form that fits; else the beginning of the shortest one, or the symbol."""
         forms = self.text().split("\n")
-        metrics, width = self.fontMetrics(), self.contentsRect().width()
         # a form may be cut although its advance, which is rounded, equals the width
-        shown = [metrics.elidedText(form, self._elide, width) for form in forms]
-        return next(
-            (text for text, form in zip(shown, forms, strict=True) if text == form), shown[-1]
-        )
+        shown = [self.fontMetrics().elidedText(form, self._elide, width) for form in forms]
+        cut = self.symbol if self.symbol and len(shown[-1]) < LEAST_CHARACTERS else shown[-1]
+        return next((text for text, form in zip(shown, forms, strict=True) if text == form), cut)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         shown = self.shown_text()

@@ -1,10 +1,11 @@
 import pytest
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QWidget
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtWidgets import QToolButton
 from pytestqt.qtbot import QtBot
 
 from augenmerk.core.model.heads import Head, HeadGroup, Network
 from augenmerk.core.translation.experiment import (
+    Beam,
     FeedForwardScaled,
     ForcedToken,
     GivenTarget,
@@ -15,16 +16,16 @@ from augenmerk.viz_app.state.experiment_editor import (
     force,
     intervene,
     remove,
+    reset,
     set_output,
     toggle,
     undo,
 )
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.theme import Theme
-from augenmerk.viz_app.views.chips import InterventionChips
+from augenmerk.viz_app.views.chips import SYMBOL, InterventionChips
 from augenmerk.viz_app.widgets.buttons import MenuButton, flat_button
 from augenmerk.viz_app.widgets.labels import ElidingLabel
-from augenmerk.viz_app.widgets.layouts import row_of
 from tests.viz_app.builders import settle_layout, shown, state_of
 from tests.viz_app.synthetic import FakeTranslator
 
@@ -38,7 +39,7 @@ def state() -> ExperimentState:
 
 @pytest.fixture
 def chips(qtbot: QtBot, theme: Theme, state: ExperimentState) -> InterventionChips:
-    return shown(qtbot, InterventionChips(state), (700, 60))
+    return shown(qtbot, InterventionChips(state), (900, 60))
 
 
 def texts(chips: InterventionChips) -> list[str]:
@@ -201,37 +202,81 @@ def test_chips_without_room_are_in_a_menu_beside_the_messages(
     more.menu().actions()[0].trigger()
     assert len(state.experiment.interventions) == len(heads) - 1
     state.submit(remove(*state.experiment.interventions[2:]))
+    chips.resize(900, 40)
     settle_layout()
     assert all(chip.isVisible() for chip in chips.chips)
     assert not more.isVisible()
 
 
-def test_a_button_about_the_text_is_whole_in_one_place_and_chips_give_way_to_messages(
+def test_messages_and_their_buttons_move_no_chip_and_chips_move_no_button(
     theme: Theme, state: ExperimentState, qtbot: QtBot
 ) -> None:
-    notice = QWidget()
-    message, way = ElidingLabel("warm", "A long message. " * 20), flat_button("Open a model…", "")
-    message.setMinimumWidth(120)
-    row_of(message, way, 1, spacing=8, within=notice)
+    message = ElidingLabel("warm", "A long message. " * 20)
+    chips = shown(qtbot, InterventionChips(state, message), (640, 40))
+    way = flat_button("Open a model…", "")
+    question = flat_button("Did you mean “Männer”?", "")
+    chips.add_button(way)
+    chips.add_button(question)
+    heads = [Head(kind, layer, 0) for kind in ("cross", "encoder") for layer in (0, 1)]
+    ends = set()
+    for num_changes in (0, 1, 2, 4):
+        state.submit(reset)
+        if num_changes:
+            state.submit(toggle(*heads[:num_changes]))
+        places = []
+        for has_message in (False, True):
+            for has_question in (False, True):
+                message.setVisible(has_message)
+                way.setVisible(has_message)
+                question.setVisible(has_question)
+                settle_layout()
+                shown_chips = [chip for chip in chips.findChildren(QToolButton) if chip.isVisible()]
+                places.append(
+                    {
+                        chip: chip.mapTo(chips, QPoint(0, 0))
+                        for chip in shown_chips
+                        if chip not in (way, question)
+                    }
+                )
+                if has_message:
+                    ends.add((way.geometry().left(), way.geometry().right()))
+                    assert way.width() == way.sizeHint().width()
+                    if has_question:
+                        assert question.geometry().right() < way.x()
+        assert all(place == places[0] for place in places)
+    assert len(ends) == 1
+
+
+def test_the_last_message_has_the_room_for_words_and_others_a_symbol(
+    theme: Theme, state: ExperimentState, qtbot: QtBot
+) -> None:
     comparison = ElidingLabel("small", "Original: a long sentence. " * 20)
-    chips = shown(qtbot, InterventionChips(state, notice, comparison), (560, 40))
-    button = flat_button("Did you mean “Männer”?", "")
-    chips.add_button(button)
-
-    def check() -> None:
+    notice = ElidingLabel(
+        "warm", "A long message, which nobody can read whole. " * 20 + "\nUnusual"
+    )
+    chips = shown(qtbot, InterventionChips(state, comparison, notice), (360, 40))
+    for width in (240, 300, 360, 700):
+        chips.resize(width, 40)
         settle_layout()
-        reset = chips.reset_button.geometry()
-        assert button.x() - reset.right() <= 10
-        assert button.width() >= button.sizeHint().width()
-        if not notice.isHidden():
-            assert way.width() >= way.sizeHint().width()
-            assert message.width() >= 120
+        assert notice.shown_text() == "Unusual"
+        is_readable = len(comparison.shown_text()) >= 20
+        assert is_readable or comparison.shown_text() == SYMBOL
+    assert is_readable
+    chips.resize(240, 40)
+    settle_layout()
+    assert comparison.shown_text() == SYMBOL
+    assert comparison.width() >= comparison.fontMetrics().horizontalAdvance(SYMBOL)
+    comparison.grab()
+    assert comparison.toolTip() == comparison.text()
 
-    for is_noticed in (False, True):
-        for is_compared in (False, True):
-            notice.setVisible(is_noticed)
-            comparison.setVisible(is_compared)
-            check()
-            state.submit(toggle(OFF.head))
-            check()
-            state.submit(undo)
+
+def test_reset_takes_a_given_translation_back(
+    qtbot: QtBot, chips: InterventionChips, state: ExperimentState
+) -> None:
+    state.submit(set_output(Beam(3)))
+    assert not chips.reset_button.isEnabled(), "the way of decoding is no change"
+    state.submit(set_output(GivenTarget("someone rests")))
+    assert chips.reset_button.isEnabled()
+    qtbot.mouseClick(chips.reset_button, Qt.MouseButton.LeftButton)
+    assert state.experiment.output == Beam(3)
+    assert not chips.reset_button.isEnabled()

@@ -3,13 +3,16 @@
 from collections.abc import Mapping
 from functools import partial
 
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QPaintEvent
+from PySide6.QtWidgets import QStyle, QStyleOptionToolButton, QStylePainter, QToolButton
+
 from augenmerk.core.translation.result import Translation
 
 from ...state.experiment_state import RequestState
 from ...state.sentence_text import word_ranges
 from ...theme import set_role
 from ...views.sentence import SentencePanel
-from ...widgets.buttons import flat_button
 from ...widgets.layouts import set_visible
 from .corrections import CorrectionsJob, with_case_of
 from .sentence_part import SentencePart
@@ -28,8 +31,7 @@ class Offer:
         self._panel = panel
         self._request = RequestState()
         self._corrected = ""
-        self.button = flat_button("", TIP)
-        set_role(self.button, "message")
+        self.button = _ElidingButton()
         self.button.clicked.connect(self._correct)
         self.button.hide()
         panel.interventions.add_button(self.button)
@@ -59,7 +61,9 @@ class Offer:
                 corrected += text[end:first] + written
                 end = last
         self._corrected = corrected + text[end:]
-        self.button.setText(f"Did you mean {', '.join(offered)}?")
+        question = f"Did you mean {', '.join(offered)}?"
+        self.button.setText(question)
+        self.button.setToolTip(f"{question}\n{TIP}")
         self.button.setVisible(bool(offered))
 
     def _hide(self) -> None:
@@ -67,6 +71,23 @@ class Offer:
 
     def _correct(self) -> None:
         self._panel.input.set_text(self._corrected)
+
+
+class _ElidingButton(QToolButton):
+    """Shows the beginning of its text where it is narrower."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        set_role(self, "message")
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        option = QStyleOptionToolButton()
+        self.initStyleOption(option)
+        padding = self.sizeHint().width() - self.fontMetrics().horizontalAdvance(self.text())
+        option.text = self.fontMetrics().elidedText(
+            self.text(), Qt.TextElideMode.ElideRight, self.width() - padding
+        )
+        QStylePainter(self).drawComplexControl(QStyle.ComplexControl.CC_ToolButton, option)
 
 
 class CorrectionsPart(SentencePart[Offer]):
