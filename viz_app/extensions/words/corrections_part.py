@@ -83,10 +83,11 @@ class _ElidingButton(QToolButton):
     def paintEvent(self, event: QPaintEvent) -> None:
         option = QStyleOptionToolButton()
         self.initStyleOption(option)
-        padding = self.sizeHint().width() - self.fontMetrics().horizontalAdvance(self.text())
-        option.text = self.fontMetrics().elidedText(
-            self.text(), Qt.TextElideMode.ElideRight, self.width() - padding
-        )
+        missing = self.sizeHint().width() - self.width()
+        if missing > 0:
+            metrics = self.fontMetrics()
+            room = metrics.horizontalAdvance(self.text()) - missing
+            option.text = metrics.elidedText(self.text(), Qt.TextElideMode.ElideRight, room)
         QStylePainter(self).drawComplexControl(QStyle.ComplexControl.CC_ToolButton, option)
 
 
