@@ -10,6 +10,7 @@ its reader for ever, and a device may never end.
 import errno
 import io
 import os
+import secrets
 import stat
 import tempfile
 from collections.abc import Iterator
@@ -139,20 +140,16 @@ def atomic_path(target: Path | str, *, durable: bool = True) -> Iterator[Path]:
             folder), or `target` is not a regular file but, for instance, a device.
     """
     target = _file_behind(Path(target))
+    # named before it exists, so that an interrupt at any moment leaves none
+    temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(
-            dir=target.parent, prefix=f".{target.name}.", suffix=".part"
-        )
-    except OSError as error:
-        raise cannot_write(target, error) from error
-    os.close(handle)
-    temporary = Path(name)
-    try:
+        temporary.touch(exist_ok=False)
+        mode = temporary.stat().st_mode  # that of the user's mask, which libraries may narrow
         yield temporary
         if durable:
             flush_to_disk(temporary)
-        temporary.chmod(0o666 & ~_umask())
+        temporary.chmod(mode)
         os.replace(temporary, target)
         if durable:
             _flush_folder(target.parent)
@@ -249,12 +246,6 @@ def _flush_folder(folder: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 def remedy(error: BaseException | None) -> str:

@@ -173,31 +173,45 @@ def _run(command: Callable[[], int]) -> int:
         return command()
     except AugenmerkError as error:
         return refuse(display_text(error))
+    except BaseException as error:
+        if _is_of_interrupt(error):
+            tell("interrupted")
+            return INTERRUPTED
+        if advice := _advice_on(error):
+            return refuse(advice)
+        raise
+
+
+def _is_of_interrupt(error: BaseException | None) -> bool:
+    """Whether it is an interrupt, or an error that one caused on its way out of a library.
+
+    `zipfile`, for example, cannot close an archive in the middle of a member.
+    """
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__context__
+    return error is not None
+
+
+def _advice_on(error: BaseException) -> str:
+    """The message on an error that the user can do something about; empty for others."""
+    text = str(error)
+    package = _OPTIONAL.get(str(getattr(error, "name", "")).partition(".")[0])
+    if package and isinstance(error, ModuleNotFoundError):
+        return f"{package} is not installed. Install it: pip install {package}"
     # a library that cannot be loaded, too
-    except (MemoryError, RuntimeError, ImportError) as error:
-        if isinstance(error, ModuleNotFoundError) and (
-            package := _OPTIONAL.get((error.name or "").partition(".")[0])
-        ):
-            return refuse(f"{package} is not installed. Install it: pip install {package}")
-        if not is_out_of_memory(error):
-            raise
-        reason = (str(error) or "none left").splitlines()[0]
-        return refuse(
-            f"not enough memory ({reason}). Use a smaller model or text, end other programs, or "
-            "raise the memory limit of this process (ulimit -v). No file was changed."
+    if isinstance(error, MemoryError | RuntimeError | ImportError) and is_out_of_memory(error):
+        return (
+            f"not enough memory ({(text or 'none left').splitlines()[0]}). Use a smaller model or "
+            "text, end other programs, or raise the memory limit of this process (ulimit -v). No "
+            "file was changed."
         )
-    except ValueError as error:  # torch reads this variable while it is imported
-        if "TORCH_LOGS" not in os.environ or not str(error).lstrip().startswith(
-            "Invalid log settings"
-        ):
-            raise
-        return refuse(
-            f"PyTorch cannot read TORCH_LOGS={os.environ['TORCH_LOGS']}. Unset it, or use names "
-            "of logs separated by commas; TORCH_LOGS=help lists them."
+    # torch reads this variable while it is imported
+    if isinstance(error, ValueError) and text.lstrip().startswith("Invalid log settings"):
+        return (
+            f"PyTorch cannot read TORCH_LOGS={os.environ.get('TORCH_LOGS')}. Unset it, or use "
+            "names of logs separated by commas; TORCH_LOGS=help lists them."
         )
-    except KeyboardInterrupt:
-        tell("interrupted")
-        return INTERRUPTED
+    return ""
 
 
 class _OutputError(Exception):

@@ -171,11 +171,6 @@ def _decoded(lines: Sequence[str], first_number: int) -> Iterator[list[str]]:
     yield texts
 
 
-def read_text(text: str) -> str:
-    """`text`, or if it is “-”, all of standard input as one text."""
-    return "\n".join(read_all_lines(text))
-
-
 def read_all_lines(text: str) -> list[str]:
     """`text`, or for “-” the lines of standard input, at least one, without empty ones at the end.
 

@@ -5,10 +5,10 @@ import difflib
 import sys
 from collections.abc import Callable, Collection, Sequence
 from importlib import import_module
-from pathlib import Path
 
 from .. import __version__
 from ..registry import Registry
+from ..storage import is_file, is_folder
 from .command import OptionParser, run_guarded
 from .subcommand import Subcommand
 
@@ -83,10 +83,6 @@ def _no_such_command(argument: str) -> str:
 
 def _kind_of(argument: str) -> str:
     """“file”, “folder” or an empty string. A sentence may be longer than any path."""
-    try:
-        path = Path(argument)
-        return next(
-            (kind for kind, fits in (("folder", path.is_dir), ("file", path.is_file)) if fits()), ""
-        )
-    except OSError:
-        return ""
+    if is_folder(argument):
+        return "folder"
+    return "file" if is_file(argument) else ""

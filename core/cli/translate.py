@@ -112,12 +112,13 @@ def run(options: argparse.Namespace) -> int:
         raise ConfigError("--target applies to one sentence, --jsonl to many. Use --json instead.")
     if options.resume and not (options.jsonl and options.attention):
         raise ConfigError("--resume continues the files of --jsonl with --attention. Add both.")
-    if not options.attention:
-        return _translate(options)
-    check_writable(_file_of(options, 1))
-    if not options.jsonl:
+    if options.attention:
+        check_writable(_file_of(options, 1))
+    if not (options.attention and options.jsonl):
         return _translate(options)
     with closing(FolderLock(options.attention, "translation")):
+        for half in options.attention.glob(".*.npz.*.part"):
+            half.unlink()  # a killed process was writing it
         if not options.resume:
             _require_no_other_maps(options.attention)
         return _translate(options)
@@ -313,11 +314,8 @@ def _file_of(options: argparse.Namespace, number: int) -> Path:
 
 def _require_no_other_maps(folder: Path) -> None:
     """Raises `ConfigError` if the folder contains maps, which would look like those of this run."""
-    maps = sorted(
-        path.name
-        for path in folder.glob("*")
-        if path.suffix.lower() == ".npz" or path.name == _LINES
-    )
+    names = sorted(path.name for path in folder.iterdir())
+    maps = [name for name in names if name.lower().endswith(".npz") or name == _LINES]
     if maps:
         raise ConfigError(
             f"{folder} already contains {maps[0]}, perhaps the maps of another run. Continue an "

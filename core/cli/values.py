@@ -1,5 +1,6 @@
 """Values in the output of several commands: model, version, tokens, original translation."""
 
+import io
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -8,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import __version__
-from ..model.heads import heads_of
 from ..storage import atomic_path
-from ..translation.experiment import Intervention, in_groups
+from ..translation.experiment import Intervention
 from ..translation.experiment_file import part_to_json
 
 if TYPE_CHECKING:
@@ -57,11 +57,6 @@ def token_values(translator: "Translator", translation: "Translation") -> dict[s
     return values
 
 
-def names_of(changes: Sequence[Intervention], translator: "Translator") -> str:
-    """The changes for a report; heads that form a group are named together."""
-    return ", ".join(name for name, _ in in_groups(changes, heads_of(translator.model.config)))
-
-
 def as_arrays(values: Mapping[str, Any], prefix: str = "") -> Numbers:
     """Values as arrays. The members of “model” become “model/name” and “model/digest”."""
     numbers: Numbers = {}
@@ -97,5 +92,7 @@ def translation_arrays(translator: "Translator", translation: "Translation") -> 
 
 def write_arrays(numbers: Numbers, path: Path) -> None:
     """Write NPZ, readable without pickle, atomically. Raises `StorageError`."""
-    with atomic_path(path) as temporary, temporary.open("wb") as file:
-        np.savez_compressed(file, **numbers)  # type: ignore[arg-type]
+    content = io.BytesIO()  # a half-made archive, as after an interrupt, writes to it when freed
+    np.savez_compressed(content, **numbers)  # type: ignore[arg-type]
+    with atomic_path(path) as temporary:
+        temporary.write_bytes(content.getbuffer())

@@ -4,7 +4,6 @@ import errno
 import os
 import stat
 import sys
-import tempfile
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
@@ -79,6 +78,23 @@ def test_an_error_in_the_block_leaves_nothing_where_nothing_stood(tmp_path: Path
     with pytest.raises(KeyboardInterrupt):
         write_half(tmp_path / "model", KeyboardInterrupt())
     assert names_in(tmp_path) == []
+
+
+def test_an_interrupt_while_the_file_is_made_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made, stat_of = [], Path.stat
+
+    def interrupted(path: Path, **options: Any) -> os.stat_result:
+        if path.suffix == ".part":
+            made.append(path.name in names_in(tmp_path))
+            raise KeyboardInterrupt
+        return stat_of(path, **options)
+
+    monkeypatch.setattr(Path, "stat", interrupted)
+    with pytest.raises(KeyboardInterrupt), atomic_path(tmp_path / "model"):
+        pass
+    assert (made, names_in(tmp_path)) == ([True], [])
 
 
 def test_the_content_reaches_the_disk_before_the_rename(
@@ -181,10 +197,10 @@ def test_what_may_not_be_read_is_told_from_what_is_missing(
 
 
 def test_a_read_only_disk_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def read_only(**_: object) -> None:
+    def read_only(*_: object, **__: object) -> None:
         raise OSError(errno.EROFS, os.strerror(errno.EROFS))
 
-    monkeypatch.setattr(tempfile, "mkstemp", read_only)
+    monkeypatch.setattr(Path, "touch", read_only)
     with pytest.raises(StorageError, match=os.strerror(errno.EROFS)):
         write_text(tmp_path / "note.txt", "x")
 

@@ -328,7 +328,10 @@ def test_an_interrupted_run_into_a_folder_is_continued(
     for num_done in (0, 1, 3):  # the run was killed before it had written the next line in full
         (folder / "lines.jsonl").write_bytes(b"".join(written[:num_done]) + written[num_done][:9])
         (folder / f"{last_number:06d}.npz").unlink()
+        half = folder / f".{last_number:06d}.npz.v3h18vel.part"
+        half.touch()
         assert printed(text, str(folder), "--resume") == whole[num_done:], "to the last digit"
+        assert not half.exists()
         for path in whole_folder.glob("*.npz"):
             with np.load(path) as expected, np.load(folder / path.name) as arrays:
                 assert arrays.files == expected.files

@@ -4,6 +4,7 @@ import contextlib
 import errno
 import gzip
 import io
+import itertools
 import json
 import os
 import re
@@ -14,6 +15,7 @@ import time
 import unicodedata
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +25,7 @@ import pytest
 from augenmerk.core.checkpoint.file import load_checkpoint, save_checkpoint
 from augenmerk.core.cli.command import run_guarded
 from augenmerk.core.cli.main import SUBCOMMANDS, main
+from augenmerk.core.cli.values import write_arrays
 from augenmerk.core.errors import TextError
 from augenmerk.core.extensions.training.cli.stopping import (
     ECHO_SECONDS,
@@ -171,13 +174,14 @@ def test_evaluate_gives_the_promised_keys(
     assert main(arguments) == 0
     scores = json.loads(capsys.readouterr().out)
     assert set(scores) == {
-        "sentences", "bleu_tokenized_lowercased", "sacrebleu", "sacrebleu_signature", "chrf", "seconds",
+        "sentences", "bleu_tokenized_lowercased", "sacrebleu", "sacrebleu_signature", "chrf", "chrf_interval",
+        "seconds",
         "bleu_tokenized_lowercased_interval", "sacrebleu_interval", "beam", "length_penalty", "loss", "interventions",
         "version", "model", "into", "notes", "empty_references", "too_long_pairs",
     }  # fmt: skip
     assert scores["sentences"] == 4
     assert (scores["beam"], scores["length_penalty"]) == (1, 1.5)
-    for name in ("bleu_tokenized_lowercased", "sacrebleu"):
+    for name in ("bleu_tokenized_lowercased", "sacrebleu", "chrf"):
         low, high = scores[f"{name}_interval"]
         assert 0 <= low <= high <= 100
     assert "tok:13a" in scores["sacrebleu_signature"]
@@ -292,7 +296,7 @@ def test_evaluate_says_how_it_decoded(
     assert re.search(
         r"loss of the references, per token +\d+\.\d{3}   perplexity \d+\.\d\d\n", told
     )
-    assert len(re.findall(r"95% bootstrap interval +\d+\.\d\d to \d+\.\d\d\n", told)) == 2
+    assert len(re.findall(r"95% bootstrap interval +\d+\.\d\d to \d+\.\d\d\n", told)) == 3
     assert main([*evaluate, "--beam", "3", "--length-penalty", "0.6"]) == 0
     assert re.search(r"decoding +beam 3, length penalty 0\.6\n", capsys.readouterr().out)
 
@@ -904,6 +908,58 @@ leave(INTERRUPTED)
         [sys.executable, "-c", program], cwd=REPOSITORY, capture_output=True, text=True
     )
     assert (done.returncode, done.stderr) == (130, "")
+
+
+def test_an_interrupt_while_a_library_writes_an_archive_ends_the_command(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At every call that writing makes, also where `zipfile` then raises an error of its own."""
+    # Python drops an interrupt in a destructor; the command then goes on
+    monkeypatch.setattr(sys, "unraisablehook", lambda unraisable: None)
+    arrays = {"weights": np.zeros((2, 3)), "tokens": np.array(["a", "b"])}
+    calls = 0
+
+    def write_interrupted(moment: int, path: Path) -> int:
+        nonlocal calls
+        calls = 0
+
+        def interrupt(*_: object) -> None:
+            nonlocal calls
+            calls += 1
+            if calls == moment:
+                sys.setprofile(None)
+                raise KeyboardInterrupt
+
+        sys.setprofile(interrupt)
+        try:
+            write_arrays(arrays, path)
+        finally:
+            sys.setprofile(None)
+        return 0
+
+    num_interrupted = 0
+    for moment in itertools.count(1):
+        path = tmp_path / f"{moment}.npz"
+        status = run_guarded(partial(write_interrupted, moment, path))
+        errors = capsys.readouterr().err
+        assert (status, errors) in ((130, "augenmerk: interrupted\n"), (0, ""))
+        if status == 0:
+            assert np.load(path).files == list(arrays)
+        if calls < moment:
+            break
+        num_interrupted += status == 130
+    assert num_interrupted > 0.9 * (moment - 1)
+
+
+def test_an_error_that_follows_another_error_is_no_interrupt() -> None:
+    def fail() -> int:
+        try:
+            raise KeyError("first")
+        except KeyError:
+            raise ZeroDivisionError("second") from None
+
+    with pytest.raises(ZeroDivisionError):
+        run_guarded(fail)
 
 
 @pytest.mark.subprocess

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ....cli.lines import print_note, print_notes, read_text, show_progress
+from ....cli.lines import print_note, print_notes, show_progress
 from ....cli.options import (
     CHOOSE_TARGET,
     EXPERIMENT_HELP,
@@ -23,7 +23,7 @@ from ....cli.options import (
     take_experiment,
 )
 from ....cli.outputs import LINKS, OutputFile
-from ....cli.values import names_of, origin_values
+from ....cli.values import origin_values
 from ....counting import display_text
 from ....errors import ConfigError
 from ....maps.left_out import left_out_words
@@ -35,6 +35,7 @@ from ....storage import check_writable, write_text
 from ....text.languages import inner_code
 from ....translation.experiment import General
 from ....translation.experiment_file import part_to_json
+from ...names_of_changes import names_of
 from ..alignment import (
     IBM_1_NAME,
     GoldPair,
@@ -50,6 +51,7 @@ from .options import (
     check_target,
     check_without_sentence,
     read_experiment,
+    read_text,
 )
 
 if TYPE_CHECKING:

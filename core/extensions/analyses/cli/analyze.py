@@ -16,7 +16,6 @@ from ....cli.lines import (
     print_note,
     print_notes,
     read_one_line,
-    read_text,
     show_progress,
 )
 from ....cli.options import (
@@ -67,6 +66,7 @@ from .options import (
     check_target,
     check_without_sentence,
     read_experiment,
+    read_text,
 )
 
 if TYPE_CHECKING:

@@ -4,6 +4,7 @@ import argparse
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from ....cli.lines import read_all_lines
 from ....cli.options import into_language, read_interventions, read_output
 from ....errors import ConfigError
 from ....translation.experiment import Experiment, GivenTarget
@@ -25,6 +26,11 @@ class OneOrTwo(argparse.Action):
                 "pairs or two parallel ones, and put a sentence before this option."
             )
         setattr(options, self.dest, values)
+
+
+def read_text(text: str) -> str:
+    """`text`, or if it is “-”, all of standard input as one text."""
+    return "\n".join(read_all_lines(text))
 
 
 CHANGES_OF_A_SENTENCE = (

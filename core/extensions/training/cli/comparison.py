@@ -17,7 +17,7 @@ from ....cli.options import (
     read_output,
     take_experiment,
 )
-from ....cli.values import names_of, origin_values
+from ....cli.values import origin_values
 from ....counting import display_text
 from ....errors import ConfigError, CorpusError, ExperimentError, TextError
 from ....plain_text import one_line
@@ -33,6 +33,7 @@ from ....translation.experiment_file import (
     write_experiment_file,
 )
 from ....translation.notes import Note
+from ...names_of_changes import names_of
 from ...note_summaries import sentences_by_kind, summaries
 
 if TYPE_CHECKING:

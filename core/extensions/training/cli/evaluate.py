@@ -21,12 +21,13 @@ from ....cli.options import (
     take_experiment,
 )
 from ....cli.outputs import TEXT, OutputFile
-from ....cli.values import names_of, origin_values
+from ....cli.values import origin_values
 from ....counting import CountedText, display_text
 from ....storage import check_writable, write_text
 from ....translation.experiment import Beam, Experiment, Greedy
 from ....translation.experiment_file import part_to_json
 from ....translation.notes import Note
+from ...names_of_changes import names_of
 from ...note_summaries import sentences_by_kind, share_of, summaries
 from ...provenance import save_beside_table
 from ..scores import few_sentences
