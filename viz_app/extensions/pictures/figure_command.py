@@ -272,16 +272,20 @@ def note_differences(saved: SavedExperiment, options: argparse.Namespace) -> Non
             f"{options.again} was drawn in Python by {saved.view[DRAWN_BY]}. The new file has the "
             "same map in the layout of `augenmerk figure`."
         )
-    if saved.view.get(VERSIONS) != versions():
+    if saved.view["user_style"]:
         print_note(
-            f"{options.again} was drawn with {saved.view.get(VERSIONS)}. This is {versions()}, so "
-            "the new file may differ."
+            f"{options.again} was drawn in the style of a matplotlibrc, which it does not hold. The "
+            "new file has the style of yours, so it may differ."
         )
+    before = saved.view.get(VERSIONS)
+    if before != versions():
+        origin = f"was drawn with {before}" if before else "does not name the versions that drew it"
+        print_note(f"{options.again} {origin}. This is {versions()}, so the new file may differ.")
 
 
 def same_translator(saved: SavedExperiment, options: argparse.Namespace) -> "Translator":
-    """The model that a picture was drawn with: that of `--checkpoint`, the bundled one, or one next
-    to the picture.
+    """The model that a picture was drawn with, by the name it had then: that of `--checkpoint`, the
+    bundled one, or one next to the picture.
 
     Raises `ExperimentFileError` if it is another one.
     """
@@ -300,6 +304,8 @@ def same_translator(saved: SavedExperiment, options: argparse.Namespace) -> "Tra
             "Add --checkpoint with its file. A model that was changed or hooked in Python cannot "
             "be found."
         )
+    # the file may have been renamed, but the picture is to be the same
+    translator.name = saved.model.name or translator.name
     return translator
 
 

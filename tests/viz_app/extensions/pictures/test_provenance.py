@@ -99,6 +99,35 @@ def test_the_model_is_found_next_to_the_picture_and_another_is_refused(
 
 @pytest.mark.figures
 @pytest.mark.heavy
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_a_model_of_another_name_draws_the_same_bytes(
+    ending: str, untrained_checkpoint: Path, tmp_path: Path
+) -> None:
+    first, again = tmp_path / f"first.{ending}", tmp_path / f"again.{ending}"
+    renamed = shutil.copy(untrained_checkpoint, tmp_path / "renamed.safetensors")
+    model = ["--checkpoint", str(untrained_checkpoint)]
+    assert draw("--text", "Ein Mann.", *model, "--out", str(first)) == 0
+    assert draw("--again", str(first), "--checkpoint", str(renamed), "--out", str(again)) == 0
+    assert first.read_bytes() == again.read_bytes()
+
+
+@pytest.mark.figures
+@pytest.mark.heavy
+def test_a_style_of_the_user_is_said_not_to_be_recorded(
+    untrained_checkpoint: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model = ["--checkpoint", str(untrained_checkpoint)]
+    for style, is_told in (([], False), (["--user-style"], True)):
+        first = tmp_path / "first.png"
+        assert draw("--text", "Ein Mann.", *model, *style, "--out", str(first)) == 0
+        capsys.readouterr()
+        assert draw("--again", str(first), *model, "--out", str(tmp_path / "again.png")) == 0
+        said = "was drawn in the style of a matplotlibrc, which it does not hold"
+        assert (said in capsys.readouterr().err) is is_told
+
+
+@pytest.mark.figures
+@pytest.mark.heavy
 def test_other_versions_are_named(
     untrained_checkpoint: Path,
     tmp_path: Path,
@@ -115,6 +144,11 @@ def test_other_versions_are_named(
     message = capsys.readouterr().err
     assert "was drawn with augenmerk 0." in message
     assert "This is augenmerk 9.9.9, matplotlib " in message
+    saved = read_provenance(first)
+    unknown = SavedExperiment(saved.experiment, saved.model, {**saved.view, "versions": None})
+    first.write_bytes(with_provenance(png((b"IEND", b"")), unknown))
+    assert draw("--again", str(first), *model, "--out", str(tmp_path / "again.png")) == 0
+    assert "does not name the versions that drew it. This is" in capsys.readouterr().err
 
 
 @pytest.mark.figures
