@@ -106,6 +106,39 @@ _SAFETENSORS = Format(
     can_be_imported=True,
 )
 _PYTORCH = Format("a PyTorch file", COMMAND, starts=PYTORCH_STARTS, can_be_imported=True)
+_OWN = (
+    Format(
+        "a folder of maps by augenmerk translate",
+        "The origin of one of its files: augenmerk info {source}/000001.npz",
+        names="/lines.jsonl /[0-9][0-9][0-9][0-9][0-9][0-9].npz",
+    ),
+    Format(
+        "a file of numbers by Augenmerk",
+        "Their origin: augenmerk info {source}",
+        marks=(b"/model/digest.npy", b"/provenance.npy"),
+    ),
+    Format(
+        "an experiment or a lesson by Augenmerk, not a model",
+        "Open it in the window: augenmerk app {source}",
+        marks=(b'"format": "augenmerk"',),
+    ),
+    Format(
+        "the output of augenmerk translate --jsonl, not a model",
+        "Score it: augenmerk evaluate --source FILE --reference FILE --compare {source} OTHER",
+        starts=(b'{"source": ',),
+    ),
+    Format(
+        "a picture, not a model",
+        "PNG, SVG, PDF and GIF pictures by Augenmerk hold their origin, for augenmerk info; those "
+        "of other formats do not.",
+        starts=(
+            *(b"\xff\xd8\xff", b"\x89png", b"gif8", b"%pdf-", b"%!ps-adobe", b"\xc5\xd0\xd3\xc6"),
+            *(b"ii*\0", b"mm\0*", b"<svg"),
+        ),
+        marks=(b"WEBPVP8",),
+    ),
+)
+"""What Augenmerk and other programs write that is no model."""
 _KINDS = (
     Format(
         "a model of Hugging Face transformers",
@@ -234,6 +267,7 @@ def _formats(path: Path, content: bytes) -> Iterator[Format]:
         if _fits(reader, path)
     ]
     yield _LFS_POINTER
+    yield from _OWN
     yield from of_folders
     yield from _KINDS
     # its reader says what is missing

@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from PIL import Image
 from safetensors.torch import save_file
 
 from augenmerk.core.checkpoint.file import load_checkpoint
@@ -21,6 +22,12 @@ from augenmerk.core.errors import CheckpointError, ModelImportError
 from augenmerk.core.extensions.readers.foreign_files import recognize
 from augenmerk.core.extensions.readers.importing import import_model
 from augenmerk.core.resources import bundled_model_path
+from augenmerk.core.translation.experiment import Experiment
+from augenmerk.core.translation.experiment_file import (
+    ModelReference,
+    SavedExperiment,
+    write_experiment_file,
+)
 from augenmerk.core.translation.translator import Translator
 
 ONE, WEIGHT = torch.ones(2, 2), b"model.encoder.layers.0.self_attn.q_proj.weight"
@@ -444,3 +451,43 @@ def test_our_own_files_are_not_foreign(tmp_path: Path) -> None:
     assert recognize(damaged) is None
     (tmp_path / "notes.txt").write_text("a text")
     assert recognize(tmp_path / "notes.txt") is None
+
+
+def test_what_augenmerk_itself_writes_is_called_what_it_is(
+    untrained_checkpoint: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    maps, lines = tmp_path / "maps", tmp_path / "lines.jsonl"
+    monkeypatch.setattr("sys.stdin", io.StringIO("Ein Mann."))
+    translate = ["translate", "-", "--jsonl", "--checkpoint", str(untrained_checkpoint)]
+    assert main([*translate, "--attention", str(maps)]) == 0
+    lines.write_text(capsys.readouterr().out, encoding="utf-8")
+    experiment = tmp_path / "saved.augenmerk"
+    saved = SavedExperiment(Experiment("Ein Mann."), ModelReference("model", "ab" * 32))
+    write_experiment_file(saved, experiment)
+    names = {
+        maps: "a folder of maps by augenmerk translate",
+        maps / "000001.npz": "a file of numbers by Augenmerk",
+        lines: "the output of augenmerk translate --jsonl",
+        experiment: "an experiment or a lesson by Augenmerk",
+    }
+    for path, name in names.items():
+        for command in (
+            ["info", "--checkpoint", str(path)],
+            ["import", str(path), "--out", str(tmp_path / "model.safetensors")],
+        ):
+            assert main(command) == 2
+            assert f"{path} is {name}" in capsys.readouterr().err
+    (maps / "lines.jsonl").unlink()
+    with pytest.raises(CheckpointError, match="a folder of maps by augenmerk translate"):
+        load_checkpoint(maps)
+
+
+@pytest.mark.parametrize("kind", ["jpeg", "png", "gif", "eps", "tiff", "webp", "pdf"])
+def test_a_picture_is_called_a_picture(kind: str, tmp_path: Path) -> None:
+    path = tmp_path / "picture"
+    Image.new("RGB", (3, 3)).save(path, kind)
+    with pytest.raises(CheckpointError, match="is a picture, not a model"):
+        load_checkpoint(path)
