@@ -192,7 +192,9 @@ def test_lines_that_are_no_translations_are_refused(
     ("options", "message"),
     [
         (["--compare", "a.txt", "short.txt"], "short.txt has 1 line, but there are 6 sentences"),
-        (["--compare", "a.txt", "none.txt"], "There is no file none.txt"),
+        (["--compare", "a.txt", "none.txt"], "There is no file none.txt. Choose a checkpoint"),
+        (["--compare", "a.txt", "none.txt"], "or a file of finished translations"),
+        (["--compare", "a.txt", "."], ". is a folder. Choose a checkpoint"),
         (["--compare", "a.txt", "empty.txt"], "empty.txt is empty"),
         (["--compare", "a.txt", "a.txt", "--hypotheses", "h.txt"], "--hypotheses applies to one"),
         (["--compare", "a.txt", "a.txt", "--beam", "4"], "--beam has no effect"),

@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import os
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -22,6 +23,7 @@ from ....counting import display_text
 from ....errors import ConfigError, CorpusError, ExperimentError, TextError
 from ....plain_text import one_line
 from ....quantities import counted
+from ....storage import is_folder
 from ....translation.experiment import Experiment, GivenTarget
 from ....translation.experiment_file import (
     MAX_DEPTH,
@@ -162,6 +164,12 @@ def run_comparison(options: argparse.Namespace) -> int:
 
 def _opened(options: argparse.Namespace, path: Path) -> _System:
     """The system in a file. Raises `AugenmerkError`."""
+    if is_folder(path) or not os.path.lexists(path):
+        problem = f"{path} is a folder" if is_folder(path) else f"There is no file {path}"
+        raise ConfigError(
+            f"{problem}. Choose a checkpoint (*.safetensors), an experiment (*{SUFFIX}) or a file "
+            "of finished translations: one per line, or by translate --jsonl."
+        )
     own = argparse.Namespace(**vars(options))
     kind = kind_of_file(path)
     if path.suffix == ".jsonl" or kind == "unknown":
