@@ -59,7 +59,7 @@ def _with_readable_changes(values: Mapping[str, Any], first: int) -> Mapping[str
 
 
 def _in_words(value: object) -> str:
-    if value is None or value == "" or value == []:
+    if value is None or value in ("", [], ()):
         return "–"
     if isinstance(value, bool):
         return "yes" if value else "no"

@@ -56,6 +56,16 @@ def picture(tmp_path: Path) -> Path:
     return path
 
 
+def test_an_empty_list_of_an_option_is_a_dash(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    saved = SavedExperiment(SAVED.experiment, SAVED.model, {**SAVED.view, "hide": ()})
+    path = tmp_path / "map.svg"
+    path.write_bytes(with_provenance(b"<svg></svg>", saved))
+    assert main(["info", str(path)]) == 0
+    assert re.search(r"^  hide +–$", capsys.readouterr().out, re.MULTILINE)
+
+
 def test_json_has_the_versions_the_model_and_the_options_of_the_file(
     picture: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
