@@ -62,6 +62,11 @@ class CorpusScores(Result):
         return shortened(f"CorpusScores(sentences={self.sentences}, {scores})")
 
     @property
+    def warnings(self) -> tuple[str, ...]:
+        """Why the intervals say little; empty if nothing is wrong with them."""
+        return few_sentences(self.sentences)
+
+    @property
     def metrics(self) -> tuple[tuple[str, float, tuple[float, float]], ...]:
         """The name of each score, the score and its interval."""
         names = ("bleu_tokenized_lowercased", "sacrebleu", "chrf")

@@ -177,9 +177,10 @@ def test_evaluate_gives_the_promised_keys(
         "sentences", "bleu_tokenized_lowercased", "sacrebleu", "sacrebleu_signature", "chrf", "chrf_interval",
         "seconds",
         "bleu_tokenized_lowercased_interval", "sacrebleu_interval", "beam", "length_penalty", "loss", "interventions",
-        "version", "model", "into", "notes", "empty_references", "too_long_pairs",
+        "version", "model", "into", "notes", "empty_references", "too_long_pairs", "warnings",
     }  # fmt: skip
     assert scores["sentences"] == 4
+    assert scores["warnings"][0].startswith("A bootstrap of 4 sentences says little")
     assert (scores["beam"], scores["length_penalty"]) == (1, 1.5)
     for name in ("bleu_tokenized_lowercased", "sacrebleu", "chrf"):
         low, high = scores[f"{name}_interval"]

@@ -487,7 +487,8 @@ def _(scores: CorpusScores) -> str:
         [Cell(name), _score(score), Cell(_interval(interval), is_number=True)]
         for name, score, interval in scores.metrics
     ]
-    caption = f"Scores of {counted(scores.sentences, 'sentence')}, from 0 to 100."
+    count = counted(scores.sentences, "sentence")
+    caption = " ".join([f"Scores of {count}, from 0 to 100.", *scores.warnings])
     return _table(caption, ["score", "", "95% interval"], rows, len(rows), len(rows))
 
 

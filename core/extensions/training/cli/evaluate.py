@@ -30,7 +30,6 @@ from ....translation.notes import Note
 from ...names_of_changes import names_of
 from ...note_summaries import sentences_by_kind, share_of, summaries
 from ...provenance import save_beside_table
-from ..scores import few_sentences
 from .comparison import add_comparison, check_comparison, run_comparison
 
 if TYPE_CHECKING:
@@ -119,6 +118,7 @@ def run(options: argparse.Namespace) -> int:
         values = {
             **origin,
             **asdict(scores),
+            "warnings": scores.warnings,
             "loss": None if loss is None else asdict(loss),
             "empty_references": without_reference,
             "too_long_pairs": too_long,
@@ -131,7 +131,7 @@ def run(options: argparse.Namespace) -> int:
     texts = [
         *summaries(notes),
         *_notes_on_loss(without_reference, too_long, len(references)),
-        *few_sentences(len(references)),
+        *scores.warnings,
     ]
     for text in texts:
         if options.json:
