@@ -3,12 +3,8 @@
 from collections.abc import Mapping
 
 from PySide6.QtCore import QEvent, Qt
-from PySide6.QtGui import (
-    QResizeEvent,
-)
-from PySide6.QtWidgets import (
-    QWidget,
-)
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QWidget
 
 from ..heatmap.heatmap import LargeMap
 from ..state import map_text
@@ -18,12 +14,7 @@ from ..state.map_view_settings import FIT, on_redraw
 from ..theme import scaled
 from ..widgets.buttons import flat_button
 from ..widgets.labels import ElidingLabel
-from ..widgets.layouts import (
-    column_of,
-    keep_room,
-    row_of,
-    set_visible,
-)
+from ..widgets.layouts import column_of, keep_room, row_of, set_visible
 
 
 class SizeControls(QWidget):

@@ -4,13 +4,12 @@ import logging
 from collections.abc import Callable
 from functools import partial
 from html import escape
+from itertools import accumulate
 from pathlib import Path
 from typing import Literal
 
 from PySide6.QtCore import QPoint, QPointF, Qt
-from PySide6.QtGui import (
-    QResizeEvent,
-)
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QFrame,
     QGridLayout,
@@ -56,8 +55,6 @@ QUESTION = "What am I looking at?"
 LOW_PANEL = 560
 """Pixels of height below which the map gets more room: the tools have one line, a menu replaces the
 controls, and the meaning of a row is one paragraph."""
-LEAST_WITH_CELL_MENU = 500
-"""Pixels of width below which the menu of a cell is reached by a right click or keys only."""
 ROLE = "role: "
 LEAST_NAME, ROLE_WIDTH, LEAST_NAME_AND_ROLE, QUESTION_WIDTH = 385, 140, 570, 130
 """Pixels that the name of a head needs with the buttons at the right end; with its role; and the
@@ -220,7 +217,14 @@ class HeadPanel(QFrame):
         self._last_tool.addWidget(self.combination_menu)
         tools = (self.measure_menu, self.picture_menu, self.scope_menu, self._last_tool)
         ends = (self.export_button, self.explain_button)
-        for button in (*self._menus.values(), self.switch_button, self.overflow_button, *ends):
+        menus = (*self._menus.values(), self.overflow_button, self.controls.menu_button)
+        for button in (
+            *menus,
+            self.switch_button,
+            self.cell_button,
+            self.pick_line.clear_button,
+            *ends,
+        ):
             button.setProperty("isDense", True)
         row_of(*tools, self.overflow_button, 1, spacing=4, within=self._tools)
         row_of(*ends, spacing=4, within=self._ends)
@@ -372,7 +376,6 @@ class HeadPanel(QFrame):
         is_low = self.height() < scaled(LOW_PANEL)
         set_visible(self.controls, not is_low, focus_to=self)
         set_visible(self.controls.menu_button, is_low, focus_to=self)
-        set_visible(self.cell_button, width >= scaled(LEAST_WITH_CELL_MENU), focus_to=self)
         self._fit_header(width, is_low)
         text, when_off = self._meaning_texts(is_low)
         layout = self._choose_layout(when_off, width)
@@ -443,18 +446,14 @@ class HeadPanel(QFrame):
         """
         layout = self._tools.layout()
         assert layout is not None
-        foldable = (self.picture_menu, self.scope_menu, self._last_tool)
-        tools_width = sum(
-            tool.sizeHint().width() + layout.spacing() for tool in (self.measure_menu, *foldable)
-        )
-        is_folded = width - tools_width < (scaled(LEAST_NAME) if is_low else 0)
-        for tool in foldable:
-            tool.setVisible(not is_folded and (tool is not self.picture_menu or len(DRAWINGS) > 1))
+        tools = (self.measure_menu, self.picture_menu, self.scope_menu, self._last_tool)
+        ends = [*accumulate(tool.sizeHint().width() + layout.spacing() for tool in tools)]
+        room = width - (scaled(LEAST_NAME) if is_low else 0)
+        is_folded = ends[-1] > room
+        room -= self.overflow_button.sizeHint().width() if is_folded else 0
+        for tool, end in zip(tools, ends, strict=True):
+            tool.setVisible(end <= room and (tool is not self.picture_menu or len(DRAWINGS) > 1))
         self.overflow_button.setVisible(is_folded)
-        beside_menus = width - sum(
-            button.sizeHint().width() for button in (self.measure_menu, self.overflow_button)
-        )
-        self.measure_menu.setVisible(not is_folded or beside_menus >= scaled(LEAST_NAME))
         layout.invalidate()
         beside_tools = width - self._tools.sizeHint().width()
         is_split = beside_tools < scaled(LEAST_NAME if is_low else LEAST_NAME_AND_ROLE)

@@ -5,12 +5,13 @@ import re
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtWidgets import QCheckBox, QWidget
+from PySide6.QtWidgets import QAbstractButton, QCheckBox, QWidget
 from pytestqt.qtbot import QtBot
 
 from augenmerk.core.maps.roles import ROLES, SampleRoles, fitting_rows
@@ -32,7 +33,7 @@ from augenmerk.viz_app.state.experiment_editor import scale, show_experiment
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.map_drawings import DRAWINGS, MapDrawing
 from augenmerk.viz_app.state.map_view import Pair
-from augenmerk.viz_app.theme import Theme
+from augenmerk.viz_app.theme import PANEL_MARGIN, Theme
 from augenmerk.viz_app.views.chips import ShownMapsSwitch
 from augenmerk.viz_app.views.large_map_panel import HeadPanel
 from augenmerk.viz_app.views.map_options import MAP_OPTIONS
@@ -251,6 +252,49 @@ def test_the_name_of_the_head_is_whole_before_its_role_has_room(
     assert panel.title.shown_text().startswith("Cross-attention · layer 1 · head 1")
     if panel.role.isVisible():
         assert panel.role.width() >= panel.role.sizeHint().width()
+
+
+@pytest.mark.parametrize("height", [498, 598])
+@pytest.mark.parametrize("width", [400, 448, 476, 518, 550])
+def test_the_menu_of_a_cell_is_in_sight_in_a_panel_of_any_width(
+    panel: HeadPanel, width: int, height: int
+) -> None:
+    panel.resize(width, height)
+    settle_layout()
+    assert panel.cell_button.isVisible()
+    row = panel.pick_line
+    shown = [
+        button
+        for button in row.findChildren(QAbstractButton)
+        if button.isVisible() or button.sizePolicy().retainSizeWhenHidden()
+    ]
+    places = sorted((button.mapTo(row, QPoint(0, 0)).x(), button.width()) for button in shown)
+    for (left, button_width), (next_left, _) in pairwise(places):
+        assert left + button_width <= next_left
+    left, button_width = places[-1]
+    assert left + button_width <= row.width()
+    assert panel.minimumSizeHint().width() <= 476, "its width in a low window of 1280 pixels"
+
+
+@pytest.mark.parametrize("width", [400, 430, 448, 476, 518, 550])
+def test_tools_that_have_a_line_of_their_own_fill_it_before_a_menu_takes_the_others(
+    panel: HeadPanel, state: ExperimentState, width: int
+) -> None:
+    for experiment in (state.experiment, Experiment(state.experiment.source_text)):
+        state.submit(show_experiment(experiment))
+        panel.resize(width, 598)
+        settle_layout()
+        assert panel.measure_menu.isVisible()
+        tools = (panel.measure_menu, panel.picture_menu, panel.scope_menu, panel.switch_button)
+        shown = [tool for tool in tools if tool.isVisible()]
+        assert shown == [*tools[: len(shown)]]
+        assert panel.overflow_button.isVisible() == (len(shown) < len(tools))
+        if len(shown) < len(tools):
+            end = panel.overflow_button.geometry().right()
+            assert width - end < tools[len(shown)].sizeHint().width() + 4 * PANEL_MARGIN
+        panel.overflow_button.menu().aboutToShow.emit()
+        entries = [action.text() for action in panel.overflow_button.menu().actions()]
+        assert len(entries) >= len(tools) - len(shown)
 
 
 def test_the_menu_of_a_cell_is_reached_without_a_right_click(

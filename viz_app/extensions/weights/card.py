@@ -112,6 +112,7 @@ class QueryKeyCard(QFrame):
             "The origin of the pinned weight: query times key, by dimension or by component",
         )
         self.open_button.setCheckable(True)
+        self.open_button.setProperty("isDense", True)
         self.open_button.toggled.connect(partial(setattr, self.explanation, "is_open"))
         self._asked: TraceJob | RowPartsJob | None = None
         self._components: ComponentsView | None = None
