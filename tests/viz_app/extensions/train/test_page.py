@@ -1171,20 +1171,36 @@ def test_patience_and_probe_go_into_the_run(make_page: MakePage, qtbot: QtBot) -
 
 @pytest.mark.slow
 @pytest.mark.heavy
-def test_keyboard_never_comes_upon_discard_by_itself(make_page: MakePage, qtbot: QtBot) -> None:
+def test_keyboard_never_comes_upon_a_button_that_ends_the_run_by_itself(
+    make_page: MakePage, qtbot: QtBot
+) -> None:
     script = ScriptedTraining()
     page = make_page(script)
-    page.panel.start_button.setFocus()
+    panel = page.panel
+    panel.start_button.setFocus()
     start_and_take(qtbot, page, script, 6)
-    assert page.window().focusWidget() is page.panel.stop_button
-    click(qtbot, page.panel.pause_button)
-    wait_for_end(qtbot, page)
-    assert page.window().focusWidget() is not page.panel.discard_button
-    page.panel.resume_button.setFocus()
-    script.allow(2)
-    click(qtbot, page.panel.resume_button)
-    wait_for_step(qtbot, page, 8)
-    assert page.window().focusWidget() is page.panel.stop_button
+
+    def focused() -> QWidget | None:
+        return page.window().focusWidget()
+
+    def press_space() -> None:
+        widget = focused()
+        assert widget is not None
+        qtbot.keyClick(widget, Qt.Key.Key_Space)
+
+    num_steps = 6
+    for button in (panel.pause_button, panel.stop_button):
+        assert focused() not in (panel.stop_button, panel.pause_button, panel.discard_button)
+        press_space()
+        assert page.state.run.status is Status.TRAINING
+        button.setFocus()
+        press_space()
+        wait_for_end(qtbot, page)
+        assert focused() is panel.resume_button
+        num_steps += 2
+        script.allow(2)
+        press_space()
+        wait_for_step(qtbot, page, num_steps)
 
 
 @pytest.mark.heavy

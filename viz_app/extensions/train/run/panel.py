@@ -177,7 +177,7 @@ class RunPanel(QFrame):
         self._epochs_row.setVisible(shows_run and run.can_extend)
         self._device_row.setVisible(shows_run and (run.can_resume or run.can_extend))
         self._show_stop_buttons(run, shows_run)
-        self._repair_focus(focus_before)
+        self._repair_focus(focus_before, is_running=status.is_running)
         is_waiting = status.is_running and (run.started is None or status is Status.PREPARING)
         self._progress.setVisible(
             shows_run and (status.is_running or run.fraction_done is not None)
@@ -224,9 +224,12 @@ class RunPanel(QFrame):
         self._show_run(self._state.run)
         self.switched.emit()
 
-    def _repair_focus(self, before: QWidget | None) -> None:
-        """Focuses a harmless button when the focused one disappears: Qt would choose the next,
+    def _repair_focus(self, before: QWidget | None, *, is_running: bool) -> None:
+        """Focuses something harmless when the focused button disappears: Qt would choose the next,
         perhaps “Discard…”.
+
+        While a run goes on, no button has the focus, so that the space bar does not end it. When
+        it ends, the button that continues it has.
         """
         now = self.window().focusWidget()
         pushed = (
@@ -235,16 +238,15 @@ class RunPanel(QFrame):
             self.extend_button,
             self.stop_button,
             self.pause_button,
+            self.discard_button,
         )
         is_gone = before in pushed and not (before.isVisibleTo(self) and before.isEnabled())
-        if not is_gone and (now is before or now is not self.discard_button):
+        is_free = before is self._area and not is_running
+        if not (is_gone or is_free or (now is not before and now is self.discard_button)):
             return
-        for button in (self.stop_button, self.resume_button, self.start_button, self.switch_button):
-            if button.isVisibleTo(self) and button.isEnabled():
-                button.setFocus()
-                return
-        if now is self.discard_button:
-            now.clearFocus()
+        harmless = (self.resume_button, self.start_button, self.switch_button)
+        shown = (button for button in harmless if button.isVisibleTo(self) and button.isEnabled())
+        (self._area if is_running else next(shown, self._area)).setFocus()
 
     def _show_stop_buttons(self, run: Run, shows_run: bool) -> None:
         is_running = run.status.is_running
@@ -296,8 +298,9 @@ class RunPanel(QFrame):
         margins = PANEL_MARGIN, 0, PANEL_MARGIN, PANEL_MARGIN - 6
         self._footer = QWidget()
         column_of(self.message, self.start_button, spacing=8, margins=margins, within=self._footer)
+        self._area = VerticalScrollArea(content, self, takes_keys=True)
         column_of(
-            (VerticalScrollArea(content, self, takes_keys=True), 1),
+            (self._area, 1),
             self._footer,
             margins=(1, 1, 1, 1),
             within=self,
