@@ -93,7 +93,7 @@ class Appearance(QObject):
             self._presented_zoom = percent
         else:
             self._preferences.scale = percent
-            self._window.top_bar.show_notice(f"Size of the interface: {percent}%")
+            self._window.top_bar.show_notice(f"Interface: {percent}%")
 
     def step_scale(self, num_steps: int) -> None:
         """Enlarges the interface by this number of steps of `SCALES`; negative: shrinks it.
@@ -142,13 +142,13 @@ THEME_COMMANDS: dict[ThemeChoice, Command[Appearance]] = {
 }
 SCALE_COMMANDS = (
     Command[Appearance](
-        "Larger interface",
+        "Zoom in (window)",
         partial(Appearance.step_scale, num_steps=1),
         keys=("Ctrl++",),
         unlisted_keys=("Ctrl+=",),  # with Shift or without, as keyboards differ
     ),
     Command[Appearance](
-        "Smaller interface",
+        "Zoom out (window)",
         partial(Appearance.step_scale, num_steps=-1),
         keys=("Ctrl+-",),
         unlisted_keys=("Ctrl+_",),

@@ -267,7 +267,7 @@ class Theme:
         QToolButton[role]:focus, QPushButton[role="chapter"]:focus {{ border-color: {colors.accent}; }}
         QWidget[role="analysis"] QLineEdit, QWidget[role="form"] QLineEdit {{ background: {colors.raised};
             color: {colors.text}; border: 1px solid {colors.border}; border-radius: {CHIP_RADIUS}px; padding: 4px 8px;
-            selection-background-color: {colors.accent}; }}
+            selection-background-color: {colors.accent}; placeholder-text-color: {colors.muted}; }}
         QWidget[role="form"] QLineEdit {{ background: {colors.panel}; padding: 3px 6px; }}
         QWidget[role="analysis"] QLineEdit:focus, QWidget[role="form"] QLineEdit:focus {{
             border-color: {colors.accent}; }}

@@ -302,7 +302,7 @@ def test_keys_change_the_scale_and_it_is_remembered(
     preferences.scale = SCALES[1]
     assert [press(qtbot, window, Qt.Key.Key_Minus) for _ in range(2)] == [80, 80]
     assert press(qtbot, window, Qt.Key.Key_0) == 100
-    window.commands.run("Larger interface")
+    window.commands.run("Zoom in (window)")
     assert preferences.scale == 110
     qtbot.waitUntil(lambda: current_theme().scale == 1.1)
     window.appearance.set_theme("dark")

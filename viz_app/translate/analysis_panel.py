@@ -179,7 +179,7 @@ class AnalysisPanel(QFrame):
             button.setProperty("isDense", True)
         buttons = wrapping_row(self.buttons, spacing=0)
         close = (self.close_button, 0, Qt.AlignmentFlag.AlignTop)
-        header = row_of((buttons, 1), close, spacing=0, margins=(PANEL_MARGIN - 10, 8, 4, 2))
+        header = row_of((buttons, 1), close, spacing=0, margins=(PANEL_MARGIN - 12, 8, 2, 2))
         column_of(header, (self._pages, 1), spacing=0, within=self)
 
 

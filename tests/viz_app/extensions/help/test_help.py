@@ -457,7 +457,13 @@ def test_help_follows_the_views_in_the_menu_and_about_stands_above_quit(
     actions = make_window().top_bar.menu_button.menu().actions()
     titles = [action.text().partition("\t")[0] for action in actions]
     assert titles[titles.index("Full screen") :] == [
-        *("Full screen", "Larger interface", "Smaller interface", "Reset zoom (100%)", ""),
+        *(
+            "Full screen",
+            "Zoom in (window)",
+            "Zoom out (window)",
+            "Reset zoom (100%)",
+            "",
+        ),
         *("Quick tour", "What is this? Click on anything", "Keyboard shortcuts", "Commands", ""),
         *("About Augenmerk", "Quit", ""),
     ]

@@ -106,9 +106,8 @@ class ChartAxes:
                 self._draw_line(line, self._picture)
         self._best_ring.set(color=color_of("warm"), markersize=RING_POINTS)
         self._best_label.set(color=color_of("text"), fontsize=label_points)
-        self._best_label.set_bbox(
-            {"facecolor": background, "edgecolor": "none", "alpha": 0.8, "pad": 1}
-        )
+        # opaque: it may be on the line of the film's epoch
+        self._best_label.set_bbox({"facecolor": background, "edgecolor": "none", "pad": 1})
         self._shown_step.set_color(color_of("text"))
         self._message.set(color=color_of("muted"), fontsize=label_points)
 
