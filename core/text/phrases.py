@@ -19,6 +19,8 @@ PHRASES: Mapping[str, str] = {
     "copy_start": "Every list in the training data begins with {start}. Begin with {start}, or "
     "expect mistakes.",
     "no_readable_word": "This text has no word that the model can read. {expectation}",
+    "no_words": "This text has no words, and the model learned to translate words.",
+    "no_known_words": "The training data has none of these words.",
     "other_language": "This looks like {typed}. {expectation}",
     "more": "{words} and {count} more",
     "cut_word": "Only the beginning of the first word was translated: the model has room for "

@@ -61,6 +61,11 @@ class WordCounts:
         """The number of listed words that are not rare."""
         return sum(number >= RARE_BELOW for number in self.counts.values())
 
+    @property
+    def is_of_words(self) -> bool:
+        """Whether most of what was counted are words, not numbers."""
+        return 2 * sum(map(has_letters, self.counts)) > len(self.counts)
+
     def familiarity(self, words: Iterable[str]) -> float | None:
         """The mean of ln(1 + count) over different words with letters; None without any."""
         numbers = [self.counts.get(word, 0) for word in set(words) if has_letters(word)]

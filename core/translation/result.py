@@ -8,6 +8,7 @@ Shape legend: S source length, T number of decoding steps, L layers, H heads.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -100,7 +101,8 @@ class Coverage(ShortRepr):
             read is.
         is_foreign: whether it is surely not what the model reads: it is unlike the training data,
             and looks like another language or has several words, all of them rare; or the model
-            can read none, as in pictures, marks and other scripts.
+            can read none, as in pictures, marks, numbers and other scripts.
+        lacks: the phrase about a text that has no words, or none of the training data.
     """
 
     rare_words: tuple[RareWord, ...]
@@ -108,6 +110,7 @@ class Coverage(ShortRepr):
     kind: str = ""
     respelled_words: tuple[RespelledWord, ...] = ()
     is_foreign: bool = False
+    lacks: Literal["no_words", "no_known_words"] | None = None
 
     @property
     def words(self) -> tuple[RareWord | RespelledWord, ...]:
@@ -121,7 +124,9 @@ class Coverage(ShortRepr):
 
     @property
     def known(self) -> str:
-        """The text that the model knows, in a sentence."""
+        """The text that the model knows, or that this one is none, in a sentence."""
+        if self.lacks is not None:
+            return phrase(self.lacks)
         return (
             f"This model knows {self.kind}."
             if self.kind

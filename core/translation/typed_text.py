@@ -4,6 +4,7 @@ import unicodedata
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from ..config import RunConfig
 from ..counting import Index
@@ -20,7 +21,9 @@ from .notes import HINTS, Note
 from .result import Coverage, RareWord, RespelledWord, Word
 
 FEWEST_RARE_WORDS = 2
-"""The number of different rare words in a sentence that is reported as unlike the training data."""
+"""Different rare words of a sentence that is reported as unlike the training data, if it has more
+than one word.
+"""
 FEWEST_FOREIGN_WORDS = 4
 """The number of different words, all of them rare, that show that the model cannot read them.
 
@@ -386,19 +389,25 @@ def cover(source: EncodedSource, counts: WordCounts | None) -> Coverage | None:
     is_unlike_training = _is_unlike_training(different, num_rare, counts)
     kinds = {note.kind for note in source.notes}
     is_foreign = "other_language" in kinds or FEWEST_FOREIGN_WORDS <= len(different) == num_rare
-    has_no_word = "no_word" in kinds
+    lacks: Literal["no_words", "no_known_words"] | None = None
+    if not different and counts.is_of_words:
+        lacks = "no_words"
+    elif different and not any(map(counts.of, different)):
+        lacks = "no_known_words"
+    has_no_word = "no_word" in kinds or lacks == "no_words"
     return Coverage(
         tuple(rare),
         is_unlike_training or has_no_word,
         counts.kind,
         tuple(respelled),
         (is_unlike_training and is_foreign) or has_no_word,
+        lacks,
     )
 
 
 def _is_unlike_training(different: set[str], num_rare: int, counts: WordCounts) -> bool:
     """Whether these words, of which some are rare, are unlike the training data."""
-    if num_rare < FEWEST_RARE_WORDS:
+    if num_rare < min(FEWEST_RARE_WORDS, len(different)) or not different:
         return False
     familiarity = counts.familiarity(different)
     return 2 * num_rare >= len(different) or (

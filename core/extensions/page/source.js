@@ -220,7 +220,8 @@ export class SourceReader {
    *
    * @param {Source} source
    * @returns {{rareWords: Object[], respelledWords: Object[], isUnlikeTraining: boolean, isForeign: boolean,
-   *   hint: string} | null} null without counts; `hint` advises to type something else
+   *   hint: string, known: string} | null} null without counts; `hint` advises to type something else, `known` says
+   *   that the text has no words, or none of the training data
    */
   cover(source) {
     const { counts, settings } = this;
@@ -236,7 +237,7 @@ export class SourceReader {
         const explanation = this.say("respelled", { text, read_as: spelling, seen });
         respelledWords.push({ text, readAs: spelling, start, end, explanation });
       }
-      const count = counts.words.get(spelling) ?? counts.least - 1;
+      const count = this.count(spelling);
       if (count >= settings.limits.rare_below || spelling === UNKNOWN) return;
       rareWords.push({ text: spelling, count, start, end, explanation: this.explain(spelling, count, encoded) });
     });
@@ -247,11 +248,25 @@ export class SourceReader {
     const numRare = different.filter((word) => rare.has(word)).length;
     const hints = settings.languages.map(({ name }) => this.say("other_language", { typed: name }));
     const hint = [this.say("no_readable_word"), ...hints].find((each) => source.notes.includes(each)) ?? "";
-    const hasNoWord = hint === this.say("no_readable_word");
+    const lacksWords = !different.length && this.isOfWords();
+    const hasNoWord = lacksWords || hint === this.say("no_readable_word");
     const isUnlikeTraining = hasNoWord || this.isUnlikeTraining(different, numRare);
     const isAllRare = numRare === different.length && numRare >= settings.limits.fewest_foreign_words;
-    const isForeign = isUnlikeTraining && (Boolean(hint) || isAllRare);
-    return { rareWords, respelledWords, isUnlikeTraining, isForeign, hint };
+    const isForeign = isUnlikeTraining && (hasNoWord || Boolean(hint) || isAllRare);
+    const lacksKnownWords = different.length > 0 && !different.some((word) => this.count(word));
+    const known = lacksWords ? this.say("no_words") : lacksKnownWords ? this.say("no_known_words") : "";
+    return { rareWords, respelledWords, isUnlikeTraining, isForeign, hint, known };
+  }
+
+  /** The count of a word in the training data; for an unlisted word, the upper limit. */
+  count(word) {
+    return this.counts.words.get(word) ?? this.counts.least - 1;
+  }
+
+  /** Whether most of what was counted are words, not numbers. */
+  isOfWords() {
+    const all = [...this.counts.words.keys()];
+    return 2 * all.filter((word) => /\p{L}/u.test(word)).length > all.length;
   }
 
   times(count) {
@@ -269,7 +284,7 @@ export class SourceReader {
 
   /** Whether these words, of which some are rare, are unlike the training data. */
   isUnlikeTraining(different, numRare) {
-    if (numRare < this.settings.limits.fewest_rare_words) return false;
+    if (!different.length || numRare < Math.min(this.settings.limits.fewest_rare_words, different.length)) return false;
     const familiarity = different.reduce((sum, word) => sum + Math.log1p(this.counts.words.get(word) ?? 0), 0);
     return 2 * numRare >= different.length || familiarity / different.length < this.counts.unusual_below;
   }

@@ -1,6 +1,7 @@
 """Text that a model surely cannot read: all English is found, and no German."""
 
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -55,7 +56,8 @@ WITHOUT_A_WORD = (
     "Καλημέρα κόσμε",
     "สวัสดี",
 )
-WITH_A_WORD = "Hallo 😀", "Mann 你好", "x", "123", "100 €", "Äß", "☃ Mann"
+NUMBERS = "12345", "1 2 3 4 5 6 7 8 9 10", "7 7 7 1 2", "100 €", "19:30 – 20.15"
+WITH_A_WORD = "Hallo 😀", "Mann 你好", "x", "3 Hunde", "100 € bar", "Äß", "☃ Mann"
 LEAST_FOUND = 0.99
 
 
@@ -88,8 +90,49 @@ def test_text_without_a_word_that_the_model_reads_is_foreign(
     assert translation.hint == phrase("no_readable_word", expectation="Enter a German sentence.")
 
 
+@pytest.mark.parametrize("text", NUMBERS)
+def test_numbers_are_foreign_to_a_model_of_words(bundled_translator: Translator, text: str) -> None:
+    translation = bundled_translator.translate(text)
+    assert translation.coverage is not None
+    assert translation.coverage.is_foreign
+    assert translation.coverage.known == phrase("no_words")
+
+
+def test_numbers_are_not_foreign_to_a_model_of_numbers(bundled_translator: Translator) -> None:
+    checkpoint = bundled_translator.checkpoint
+    counts = replace(checkpoint.word_counts, counts={"1": 20, "2": 20, "und": 3})
+    translator = Translator(replace(checkpoint, word_counts=counts), bundled_translator.device)
+    assert not is_foreign(translator, "1 2 3")
+
+
+@pytest.mark.parametrize(
+    ("text", "known"),
+    [
+        ("Hallo", phrase("no_known_words")),
+        ("Quantenmechanik!", phrase("no_known_words")),
+        ("Hello", "This model knows picture captions."),
+        ("Danke schön", "This model knows picture captions."),
+    ],
+)
+def test_words_that_training_had_never_or_rarely_are_reported_and_translated(
+    bundled_translator: Translator, text: str, known: str
+) -> None:
+    coverage = bundled_translator.coverage(text)
+    assert coverage is not None
+    assert coverage.is_unlike_training
+    assert not coverage.is_foreign
+    assert coverage.known == known
+
+
+def test_one_known_word_is_like_the_training_data(bundled_translator: Translator) -> None:
+    for text in ("Hund", "Ein Mann", "3 Hunde", "Guten Morgen"):
+        coverage = bundled_translator.coverage(text)
+        assert coverage is not None
+        assert not coverage.is_unlike_training
+
+
 @pytest.mark.parametrize("text", WITH_A_WORD)
-def test_one_word_or_number_is_enough(bundled_translator: Translator, text: str) -> None:
+def test_one_word_is_enough(bundled_translator: Translator, text: str) -> None:
     assert not is_foreign(bundled_translator, text)
     assert bundled_translator.translate(text).hint == ""
 

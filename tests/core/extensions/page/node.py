@@ -115,6 +115,7 @@ def _check_coverage(expected: Translation, answer: dict[str, Any] | None) -> Non
         return
     assert answer["isUnlikeTraining"] == coverage.is_unlike_training
     assert answer["isForeign"] == coverage.is_foreign
+    assert answer["known"] == ("" if coverage.lacks is None else coverage.known)
     for name, words in (
         ("rareWords", coverage.rare_words),
         ("respelledWords", coverage.respelled_words),

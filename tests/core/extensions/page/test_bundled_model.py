@@ -50,7 +50,7 @@ SENTENCES = (
     "Ein Mann in einem blauen Hemd steht auf einer Leiter und putzt ein Fenster.",
     "Zwei Hunde spielen im Schnee und die kleine Katze sieht auf der strasse zu.",
 )
-WITHOUT_A_WORD = "😀😀", "...", "привет"
+WITHOUT_A_KNOWN_WORD = "😀😀", "...", "привет", "12345", "7 7 7 1 2", "Hallo", "Hello"
 
 
 @pytest.fixture(scope="module")
@@ -101,7 +101,7 @@ def test_sentences_and_each_intervention_are_those_of_the_product(
     changes = [*each_intervention(translator, SENTENCES[0])]
     page.check(
         [
-            *map(Experiment, (*SENTENCES, *WITHOUT_A_WORD)),
+            *map(Experiment, (*SENTENCES, *WITHOUT_A_KNOWN_WORD)),
             *(Experiment(SENTENCES[0], interventions=change) for change in changes[::2]),
         ]
     )

@@ -27,7 +27,8 @@ export class WordsView {
     this.showOriginal(result);
     this.showSource(result);
     this.showChanges();
-    const unlike = result.changed.coverage?.isUnlikeTraining ? [data.unlikeTraining] : [];
+    const { coverage } = result.changed;
+    const unlike = coverage?.isUnlikeTraining ? [coverage.known || data.unlikeTraining] : [];
     const notes = [...result.changed.notes, ...unlike].map((note) => make("li", {}, note));
     byId("notes").replaceChildren(...notes);
   }
@@ -37,7 +38,7 @@ export class WordsView {
     const { laboratory } = this;
     const { coverage } = /** @type {import("./laboratory.js").Result} */ (laboratory.withheld).original;
     const show = button("Translate anyway", () => laboratory.showWithheld());
-    const reason = `Not translated. ${coverage.hint || laboratory.data.unlikeTraining} `;
+    const reason = `Not translated. ${coverage.hint || coverage.known || laboratory.data.unlikeTraining} `;
     refill(byId("translation"), [make("span", { className: "warm small" }, reason), show]);
     this.showChanges();
   }
