@@ -298,6 +298,12 @@ class CompareState:
             if dropped
         )
 
+    @property
+    def notes_on_second_sentence(self) -> tuple[str, ...]:
+        """What the second sentence would be told on the Translate page, as that it is English."""
+        second = self.second.translation
+        return () if second is None or self.question != "sentence" else second.all_notes
+
     def maps(self) -> ComparedMaps | None:
         """The chosen head, or the heads that are combined in the large map, in both; None before
         the first answer.

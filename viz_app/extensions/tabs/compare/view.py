@@ -47,6 +47,7 @@ from ....widgets.layouts import (
     take_out,
 )
 from ....worker.jobs import Job, OpenTranslator, ShouldStop, Tell
+from ...widgets.changed_words import breakable
 from ...widgets.labelled_matrix import MAX_SLANTED, LabelledMatrix, Matrix, MatrixCell, MatrixStyle
 from ...widgets.one_line_edit import one_line_edit
 from ..computing_tab import ComputingTab
@@ -432,7 +433,7 @@ class CompareTab(ComputingTab):
         self.texts.setWordWrap(True)
         # of the scrolled content: the height at the actual width is enough
         self.texts.setMinimumHeight(1)
-        self._dropped = label("warm", wraps=True)
+        self._notes = label("warm", wraps=True)
         self.maps = CompareMaps()
         self._hint = label("muted", wraps=True)
         self._waiting = self.add_wait_bar(CANCELLED, "Compare again")
@@ -542,7 +543,8 @@ class CompareTab(ComputingTab):
         )
         self.reads_first.setChecked(comparing.reads_first)
         self.texts.setText(texts_in_html(comparing, self.is_presented, self.theme.palette))
-        show_text(self._dropped, comparing.dropped)
+        notes = (comparing.dropped, *comparing.notes_on_second_sentence)
+        show_text(self._notes, breakable(" ".join(filter(None, notes))))
         self.maps.show_maps(maps, title(self.state))
         self._area.fit_maps()
 
@@ -608,7 +610,7 @@ class CompareTab(ComputingTab):
         content = QWidget()
         column_of(
             self.texts,
-            self._dropped,
+            self._notes,
             self.reads_first,
             self.maps,
             1,

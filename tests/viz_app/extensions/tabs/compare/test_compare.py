@@ -100,6 +100,17 @@ def test_the_second_sentence_begins_as_the_first_and_nothing_is_asked_before_it_
     assert "Change a word" in text_in(tab)
 
 
+def test_a_second_sentence_has_the_notes_that_it_would_have_on_the_translate_page(
+    tab: CompareTab, translator: Translator, qtbot: QtBot
+) -> None:
+    for text in (SECOND, "The man is on the ladder with a dog .", "Hallo ."):
+        _compare(qtbot, tab, text)
+        assert tab._notes.text() == " ".join(translator.translate(text).all_notes)
+        assert tab._notes.isVisible() == bool(tab._notes.text())
+    _compare(qtbot, tab, "The man is on the ladder with a dog .")
+    assert "This looks like English." in tab._notes.text()
+
+
 @pytest.mark.heavy
 def test_two_sentences_stand_beside_one_another_with_the_signed_difference(
     tab: CompareTab, translator: Translator, qtbot: QtBot
@@ -195,11 +206,9 @@ def test_interventions_that_do_not_fit_the_second_are_left_out_and_named(
     assert tab.state.request.problem == ""
     _compare(qtbot, tab, "Ein Hund .")
     assert tab.comparing.second.experiment.interventions == (HeadScaled(Head("cross", 1, 1)),)
-    assert tab._dropped.isVisible()
-    assert (
-        tab._dropped.text()
-        == "Left out of the second, because it does not fit: cross 1·1 row 2 set."
-    )
+    assert tab._notes.isVisible()
+    told = "Left out of the second, because it does not fit: cross 1·1 row 2 set."
+    assert tab._notes.text().startswith(told)
     assert tab.state.experiment.interventions == (HeadScaled(Head("cross", 1, 1)), row), (
         "the first keeps its own"
     )
