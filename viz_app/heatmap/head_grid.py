@@ -7,6 +7,7 @@ from functools import partial
 import numpy as np
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
+    QFocusEvent,
     QFontMetrics,
     QImage,
     QMouseEvent,
@@ -488,6 +489,7 @@ class HeadGrid(Canvas):
         self.state = state
         self._painter: GridPainter | None = None
         self._hovered: Head | None = None
+        self._is_outlined = False
         self._kept = Cache(NUM_KEPT)
         self._sheet_key: tuple[object, ...] = ()
         self.available = QSize()
@@ -684,6 +686,21 @@ class HeadGrid(Canvas):
         grid.paint_marks(painter, self._hovered)
         if self.y() < 0:
             grid.paint_numbers(painter, -self.y())
+        if self._is_outlined:
+            painter.setPen(self.theme.color("accent"))
+            painter.drawRect(self.visibleRegion().boundingRect().adjusted(0, 0, -1, -1))
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """Outlines the grid if keys brought the focus, as buttons do."""
+        self._is_outlined = event.reason() in (
+            Qt.FocusReason.TabFocusReason,
+            Qt.FocusReason.BacktabFocusReason,
+        )
+        super().focusInEvent(event)
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        self._is_outlined = False
+        super().focusOutEvent(event)
 
     def _tip(self, head: Head) -> str:
         what = role_in_short(self.state.roles, head)

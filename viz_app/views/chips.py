@@ -4,7 +4,7 @@ import html
 import math
 from collections.abc import Callable, Sequence
 from functools import partial
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import Literal
 
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QSize, Qt, QTimer, Signal
@@ -592,6 +592,7 @@ class InterventionChips(QWidget):
         """Puts a button of a message on the right, before those that were put there."""
         place = self._row.indexOf(self.messages) + 1
         self._row.insertWidget(place, button, 0, Qt.AlignmentFlag.AlignVCenter)
+        QWidget.setTabOrder(self.suggestion, button)
         self._message_buttons.append(button)
         self.messages.give_way_to(button)
 
@@ -656,6 +657,8 @@ class InterventionChips(QWidget):
         )
         previous_chips, self.chips = self.chips, self._new_chips()
         self._chip_row.replace(previous_chips, self.chips)
+        for before, chip in pairwise((self.reset_button, *self.chips)):
+            QWidget.setTabOrder(before, chip)
         is_changed = bool(self.chips)
         self._chip_row.setVisible(is_changed)
         self.messages.offer_hint(not is_changed and state.result is not None)

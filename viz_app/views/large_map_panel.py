@@ -284,8 +284,11 @@ class HeadPanel(QFrame):
             self.switch_button if is_one_head else self.combination_menu
         )
         self.map.setCurrentWidget(self._frames[settings.known_picture])
-        self.setFocusProxy(self.drawings[settings.known_picture])
         self._show_head()
+
+    def setFocus(self, reason: Qt.FocusReason = Qt.FocusReason.OtherFocusReason) -> None:
+        """The drawing gets it. A focus proxy would take all controls here out of the tab order."""
+        self.drawings[self._state.settings.known_picture].setFocus(reason)
 
     def _show_head(self) -> None:
         """Updates the texts around the map."""

@@ -389,6 +389,7 @@ class SentenceRows:
     def add_button(self, button: QWidget) -> None:
         """Puts a button at the end of the first line."""
         self._corner.addWidget(button)
+        QWidget.setTabOrder(self._panel.target_menu, button)
 
     def fold(self, is_folded: bool) -> bool:
         """Folds or unfolds; whether that changed anything."""

@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
     QFrame,
     QSizePolicy,
     QToolTip,
+    QWidget,
 )
 
 from augenmerk.core.counting import display_text
@@ -150,6 +151,7 @@ class QueryKeyCard(QFrame):
         self.hide()
         line = panel.pick_line.row
         line.insertWidget(line.indexOf(panel.pick_line.clear_button) + 1, self.open_button)
+        QWidget.setTabOrder(panel.controls.menu_button, self.open_button)
         panel.cell_offers.append(self.offer_baseline)
         panel.map.installEventFilter(self)
         self._follow()
