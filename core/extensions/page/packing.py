@@ -58,7 +58,7 @@ BYTES_PER_PARAMETER = 2.4
 TERMS_OF_MULTI30K = "Trained on Multi30k, which is for non-commercial research and education."
 ROUNDED = "The weights in this page are rounded to 16 bits."
 KEEPING = "“augenmerk page --bits 32” keeps them exactly and takes about twice the space."
-SCRIPTS = ("phrases.js", "engine.js", "text.js", "source.js", "translator.js")
+SCRIPTS = ("phrases.js", "engine.js", "text.js", "corrections.js", "source.js", "translator.js")
 """In the order in which they need each other."""
 
 

@@ -1,5 +1,6 @@
 /** Typed text as the source of a model, with notes on problems: the steps of `core/translation/typed_text.py`. */
 
+import { corrected } from "./corrections.js";
 import { fill } from "./phrases.js";
 import { splitAtSpaces } from "./text.js";
 
@@ -220,8 +221,9 @@ export class SourceReader {
    *
    * @param {Source} source
    * @returns {{rareWords: Object[], respelledWords: Object[], isUnlikeTraining: boolean, isForeign: boolean,
-   *   hint: string, known: string} | null} null without counts; `hint` advises to type something else, `known` says
-   *   that the text has no words, or none of the training data
+   *   hint: string, known: string, correction: {text: string, words: string[]} | null} | null} null without counts;
+   *   `hint` advises to type something else, `known` says that the text has no words, or none of the training data,
+   *   `correction` is the sentence without its typing errors
    */
   cover(source) {
     const { counts, settings } = this;
@@ -255,7 +257,8 @@ export class SourceReader {
     const isForeign = isUnlikeTraining && (hasNoWord || Boolean(hint) || isAllRare);
     const lacksKnownWords = different.length > 0 && !different.some((word) => this.count(word));
     const known = lacksWords ? this.say("no_words") : lacksKnownWords ? this.say("no_known_words") : "";
-    return { rareWords, respelledWords, isUnlikeTraining, isForeign, hint, known };
+    const correction = corrected(source, rareWords, counts);
+    return { rareWords, respelledWords, isUnlikeTraining, isForeign, hint, known, correction };
   }
 
   /** The count of a word in the training data; for an unlisted word, the upper limit. */

@@ -467,7 +467,7 @@ def test_words_are_marked_as_read_next_to_the_sentence(
     assert set(marked.values()) == {"rare", "respelled"}
     shown = "return document.getElementById('source').checkVisibility()"
     assert not browser.script(shown), "nothing opens unasked"
-    assert "some are rare" in browser.text("#source-words summary")
+    assert "some are unusual" in browser.text("#source-words summary")
     browser.click("#source-words summary")
     assert browser.script(shown)
     buttons = (
@@ -487,7 +487,30 @@ def test_words_are_marked_as_read_next_to_the_sentence(
     show(browser, ALIGNED)
     assert browser.text("#source-note") == ""
     assert browser.script(shown), "it stays as the reader left it"
-    assert "rare" not in browser.text("#source-words summary")
+    assert "unusual" not in browser.text("#source-words summary")
+
+
+def test_a_typing_error_is_corrected_by_a_click_and_nothing_moves(
+    browser: Browser, bundled_translator: Translator
+) -> None:
+    top = "return document.getElementById('translation').getBoundingClientRect().top"
+    shown = "return document.getElementById('correct').checkVisibility()"
+    show(browser, ALIGNED)
+    before = browser.script(top)
+    assert not browser.script(shown)
+    browser.type("#text", "Ein Hnud rennt.")
+    browser.press(ENTER)
+    browser.settle()
+    assert browser.text("#correct") == "Did you mean “Hund”?"
+    assert browser.script(top) == before
+    browser.click("#correct")
+    browser.settle()
+    assert browser.script("return document.getElementById('text').value") == "Ein Hund rennt."
+    assert (
+        browser.text("#translation") == bundled_translator.run(Experiment("Ein Hund rennt.")).text
+    )
+    assert not browser.script(shown)
+    assert browser.script(top) == before
 
 
 def test_rare_words_move_nothing_below_them(browser: Browser) -> None:

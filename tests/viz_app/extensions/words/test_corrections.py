@@ -10,11 +10,13 @@ from pytestqt.qtbot import QtBot
 
 from augenmerk.core.extensions.training.corpora.parallel import read_lines
 from augenmerk.core.text.word_counts import WordCounts, has_letters
+from augenmerk.core.translation.experiment import Experiment
 from augenmerk.core.translation.translator import Translator
 from augenmerk.viz_app.extensions.words.corrections import correction, with_case_of
 from augenmerk.viz_app.extensions.words.corrections_part import CorrectionsPart, Offer
 from augenmerk.viz_app.main_window import MainWindow
 from tests.conftest import open_once
+from tests.core.extensions.page.node import Page
 from tests.viz_app.conftest import MakeWindow
 
 TYPOS: Mapping[str, str] = {
@@ -120,3 +122,32 @@ def test_a_click_corrects_all_words_of_the_sentence(make_window: MakeWindow, qtb
     qtbot.waitUntil(offer.button.isVisible)
     field.setPlainText("Ein Mann")
     assert not offer.button.isVisible(), "it was about another text"
+
+
+@pytest.mark.slow
+@pytest.mark.heavy
+@pytest.mark.subprocess
+def test_a_page_that_runs_the_model_corrects_the_same_words(
+    bundled_translator: Translator, tmp_path: Path
+) -> None:
+    counts = bundled_translator.checkpoint.word_counts
+    assert counts is not None
+    known = [word for word in counts.counts if word.isalpha() and len(word) > 3][:40]
+    errors = [word[:2] + word[3:] for word in known] + [word[:2] + "x" + word[2:] for word in known]
+    words = [word for word in (*TYPOS, *errors) if word not in counts.counts]
+    sentences = [f"Ein {word.capitalize()} RENNT." for word in words]
+    answers = Page(bundled_translator, tmp_path).run([Experiment(text) for text in sentences])
+    num_corrected = 0
+    for word, text, answer in zip(words, sentences, answers, strict=True):
+        (read, *_) = [
+            rare.text for rare in bundled_translator.run(Experiment(text)).coverage.rare_words
+        ] or [""]
+        expected = correction(read, counts) if read else ""
+        found = answer["value"]["coverage"]["correction"]
+        if not expected:
+            assert found is None, word
+            continue
+        num_corrected += 1
+        written = with_case_of(word.capitalize(), expected)
+        assert found == {"text": f"Ein {written} RENNT.", "words": [written]}, word
+    assert num_corrected > len(TYPOS) / 2

@@ -5,7 +5,7 @@ import { decimal, elided, logProbabilityOf, newWords, percent, piecesOfTranslati
 
 const NUM_SHOWN = 5;
 const LONGEST_CHIP = 48;
-const MARKED = " · some are rare, or read as others";
+const MARKED = " · some are unusual";
 const DOTTED = "Dotted words are rare in the training data, or read as others. Choose one to see why, or to change it.";
 
 /** Shows the words of the laboratory's result, and offers changes to them. */
@@ -27,6 +27,7 @@ export class WordsView {
     this.showOriginal(result);
     this.showSource(result);
     this.showChanges();
+    this.showCorrection(result.original.coverage?.correction ?? null);
     const { coverage } = result.changed;
     const unlike = coverage?.isUnlikeTraining ? [coverage.known || data.unlikeTraining] : [];
     const notes = [...result.changed.notes, ...unlike].map((note) => make("li", {}, note));
@@ -41,6 +42,17 @@ export class WordsView {
     const reason = `Not translated. ${coverage.hint || coverage.known || laboratory.data.unlikeTraining} `;
     refill(byId("translation"), [make("span", { className: "warm small" }, reason), show]);
     this.showChanges();
+  }
+
+  /** Offers the sentence without its typing errors. */
+  showCorrection(correction) {
+    const words = correction?.words.map((word) => `“${word}”`).join(", ");
+    byId("correct").textContent = words ? `Did you mean ${words}?` : "";
+    byId("correct").onclick = () => {
+      byId("text").value = correction.text;
+      this.laboratory.translate(correction.text);
+    };
+    setHidden(byId("correct"), !correction, byId("text"));
   }
 
   showTranslation({ changed, original }) {
