@@ -106,7 +106,7 @@ class JobBar(QWidget):
         super().__init__()
         self._request, self.cancelled = request, cancelled
         self._began: tuple[float, Progress] | None = None
-        self._idle_text = "waiting…"
+        self._idle_text = "waiting for its turn…"
         self._is_awaited = True
         self._offers_start = True
         self.start, self.stop = QPushButton(start), QPushButton("Cancel")
