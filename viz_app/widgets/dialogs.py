@@ -22,7 +22,7 @@ def show_failure(parent: QWidget, title: str, failure: Failure) -> QMessageBox:
 def open_box(box: QMessageBox, text: str, details: str = "") -> QMessageBox:
     """Opens a message box with a plain text without waiting for it.
 
-    It is as wide as the longest word, such as a path, which would be cut, and 40 letters of text.
+    It is as wide as the longest word, such as a path, which would be cut, and a line of text.
     """
     box.setTextFormat(Qt.TextFormat.PlainText)
     box.setInformativeText(text)
@@ -30,7 +30,9 @@ def open_box(box: QMessageBox, text: str, details: str = "") -> QMessageBox:
         label.ensurePolished()
         width_of = label.fontMetrics().horizontalAdvance
         needed = max(
-            *map(width_of, label.text().split()), min(width_of(label.text()), width_of("n" * 40))
+            *map(width_of, label.text().split()),
+            # Qt wraps a title only in a box that is wider
+            min(width_of(label.text()), max(width_of("n" * 40), 500)),
         )
         label.setMinimumWidth(min(needed + 2, box.screen().size().width() - 200))
     box.setDetailedText(details)

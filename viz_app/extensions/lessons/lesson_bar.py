@@ -32,7 +32,7 @@ from ...theme import PANEL_MARGIN, scaled, scales, set_role
 from ...widgets.buttons import flat_button
 from ...widgets.commands import BoundCommand, add_shortcut
 from ...widgets.labels import ElidingLabel, label, show_text
-from ...widgets.layouts import FlowLayout, Space, column_of, row_of, set_visible
+from ...widgets.layouts import FlowLayout, Space, column_of, keep_room, row_of, set_visible
 from ..widgets.max_lines_label import MaxLinesLabel
 from .lesson import OpenLesson, SceneAnswer, as_line, as_title
 from .scene_commands import SCENE_COMMANDS
@@ -234,7 +234,6 @@ class LessonBar(QFrame):
         Both wrap to about as many lines. A computed answer, not known yet, gets half of the width.
         """
         self._answer_side.setVisible(scene is not None and scene.has_answer)
-        self._answer_side.setMinimumWidth(self.reveal_button.sizeHint().width())
         if scene is None:
             return
         answer = scene.question if scene.check else scene.answer
@@ -253,14 +252,12 @@ class LessonBar(QFrame):
             most = MAX_LINES_IF_EDITED if self.is_editing else MAX_LINES_IF_LOW
         for part in (self.text, self.question, self.answer):
             part.set_max_lines(most)
-        # the maps below stay in their place when the answer is in that of the button
+        # the maps below stay in their place when the answer appears
         scene = self._lesson.scene
         room = 0
         if scene is not None and scene.has_answer:
-            lines_px = min(most, NUM_ANSWER_LINES) * ceil(
-                QFontMetricsF(self.answer.label.font()).lineSpacing()
-            )
-            room = max(self.reveal_button.sizeHint().height(), lines_px)
+            line_px = ceil(QFontMetricsF(self.answer.label.font()).lineSpacing())
+            room = min(most, NUM_ANSWER_LINES) * line_px
         self._answered_row.setMinimumHeight(room)
 
     def offer_editing(self, commands: Mapping[str, BoundCommand], *others: QWidget) -> None:
@@ -293,13 +290,15 @@ class LessonBar(QFrame):
             self.changes,
             self.update_button,
             self.revert_button,
+            self.reveal_button,  # in one place in all scenes, whatever their texts
             self.edit_button,
             self.close_button,
         )
         header = row_of(*before, (self.title, 1), *after, spacing=6)
-        top, left = Qt.AlignmentFlag.AlignTop, Qt.AlignmentFlag.AlignLeft
+        keep_room(self.reveal_button)
+        top = Qt.AlignmentFlag.AlignTop
         self._answered_row, self._answer_side = QWidget(), QWidget()
-        row_of((self.answer, 1, top), (self.reveal_button, 0, left), within=self._answer_side)
+        column_of((self.answer, 1, top), within=self._answer_side)
         parts = [(part, 1, top) for part in (self.question, self._answer_side)]
         self._answered = row_of(*parts, spacing=10, within=self._answered_row)
         for part, *_ in parts:  # the stretch alone shares the width
@@ -308,7 +307,8 @@ class LessonBar(QFrame):
             self.text, self._answered_row, self.other_model, spacing=2, margins=(8, 0, 8, 0)
         )
         margins = PANEL_MARGIN - 8, 3, PANEL_MARGIN - 8, 6
-        column_of(header, words, self.edit_row, spacing=2, margins=margins, within=self)
+        # above the texts, which have more lines in some scenes
+        column_of(header, self.edit_row, words, spacing=2, margins=margins, within=self)
 
     def _connect(self) -> None:
         lesson = self._lesson

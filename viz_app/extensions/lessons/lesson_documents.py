@@ -28,7 +28,7 @@ from ...state.map_view_settings import MapViewSettings
 from ...state.model_info import ModelInfo
 from ...views.commands import UNDO
 from ...widgets.commands import BoundCommand, Command
-from ...widgets.dialogs import ask_where_to_save, show_failure
+from ...widgets.dialogs import ask_where_to_save, open_box, show_failure
 from ...worker.inference import Failure, InferenceWorker, Request
 from ..documents.experiment_documents import NOTHING, ExperimentDocuments
 from ..documents.reading import (
@@ -123,7 +123,12 @@ class LessonEditing:
 
     def restore_scene(self) -> None:
         """Restores the scene that was deleted last."""
-        self._try(self._lesson.restore_deleted)
+
+        def restore() -> None:
+            if self._lesson.restore_deleted() and (scene := self._lesson.scene) is not None:
+                self._documents.done.emit(f"Restored “{scene.title}”")
+
+        self._try(restore)
 
     def ask_for_texts(self) -> None:
         """Asks for other texts of the current scene."""
@@ -371,12 +376,15 @@ class LessonDocuments(QObject):
         Reads all files.
         """
         paths = (*self._preferences.recent_experiments.paths, *shipped_lessons())
-        titles = [(path, title) for path in paths if (title := _title_of(path)) is not None]
+        titles = {path: title for path in paths if (title := _title_of(path)) is not None}
         return [
             Command[Path](
-                f"{PREFIX}{title}", self.experiments.open, group="Files", tip=path.name
+                f"{PREFIX}{_told_apart(path, titles)}",
+                self.experiments.open,
+                group="Files",
+                tip=path.name,
             ).on(path)
-            for path, title in titles
+            for path in titles
         ]
 
     # --- opening and closing ----------------------------------------------------------------------
@@ -500,8 +508,6 @@ class LessonDocuments(QObject):
         shown = buttons.Save | buttons.Discard | buttons.Cancel
         box = QMessageBox(QMessageBox.Icon.Question, title, question, shown, self.window)
         box.button(buttons.Save).setText(name)
-        box.setTextFormat(Qt.TextFormat.PlainText)
-        box.setInformativeText("Otherwise the changes will be lost.")
 
         def decide(result: int) -> None:
             self.dialog = None
@@ -510,8 +516,8 @@ class LessonDocuments(QObject):
             elif result == buttons.Discard:
                 discard()
 
-        self.show_dialog(box)
         box.finished.connect(decide)
+        self.dialog = open_box(box, "Otherwise the changes will be lost.")
 
     def keep_screen(self) -> None:
         """Keeps the screen for the end of the lesson, unless that was done before."""
@@ -735,6 +741,16 @@ def shipped_lessons() -> tuple[Path, ...]:
     """The lessons that ship, in the order of their file names."""
     folder = resource_path(SHIPPED_LESSONS)
     return tuple(sorted(folder.glob(f"*{SUFFIX}"))) if folder.is_dir() else ()
+
+
+def _told_apart(path: Path, titles: Mapping[Path, str]) -> str:
+    """The title of a lesson, with the name of its file if another one has the same title.
+
+    The lessons that ship keep their titles.
+    """
+    title = titles[path]
+    is_unique = list(titles.values()).count(title) == 1
+    return title if is_unique or path in shipped_lessons() else f"{title} ({path.stem})"
 
 
 def _title_of(path: Path) -> str | None:

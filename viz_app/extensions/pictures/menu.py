@@ -20,7 +20,7 @@ from ...state.model_info import ModelInfo
 from ...theme import scales
 from ...views.export_source import Exportable
 from ...widgets.commands import Command, with_keys
-from ...widgets.dialogs import ask_where_to_save, show_failure
+from ...widgets.dialogs import ask_where_to_save, open_box, show_failure
 from ...worker.inference import Failure, InferenceWorker, Request
 from ...worker.jobs import ModelFreeJob, ShouldStop, Tell
 from ..examples.gallery import gallery
@@ -484,12 +484,10 @@ class ExportMenu(QMenu):
             return
         box = QMessageBox(saving.source.page.window())
         box.setText(f"{target.name} is there already.")
-        box.setInformativeText("Replace it?")
         replace = box.addButton("Replace", QMessageBox.ButtonRole.AcceptRole)
         box.addButton(QMessageBox.StandardButton.Cancel)
-        box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         replace.clicked.connect(lambda: write(saving, target))
-        box.open()
+        open_box(box, "Replace it?")
 
     def _forget_dialog(self) -> None:
         self.dialog = None

@@ -6,7 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QSettings, Qt, QTimer, QUrl, Signal
+from PySide6.QtCore import QObject, QSettings, QTimer, QUrl, Signal
 from PySide6.QtGui import QDesktopServices, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
     QBoxLayout,
@@ -25,7 +25,7 @@ from augenmerk.core.extensions.training.events import TrainingRequest
 
 from ...theme import GAP, PANEL_MARGIN, scaled, scales, set_role
 from ...views.export_source import ExportSource
-from ...widgets.dialogs import show_failure
+from ...widgets.dialogs import open_box, show_failure
 from ...widgets.labels import label
 from ...widgets.layouts import VerticalScrollArea, column_of, row_of
 from ...worker.inference import Failure
@@ -447,15 +447,14 @@ class RunActions(QObject):
         box = QMessageBox(
             QMessageBox.Icon.Question, "Discard this run?", "Discard this run?", parent=self._page
         )
-        box.setInformativeText(
-            f"Its checkpoints, history and film in {with_tilde(folder)} will be deleted "
-            "permanently. Other files stay."
-        )
         discard = box.addButton("Discard the run", QMessageBox.ButtonRole.DestructiveRole)
         box.setDefaultButton(box.addButton("Keep the run", QMessageBox.ButtonRole.RejectRole))
-        box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         discard.clicked.connect(lambda: self._discard(folder))
-        box.open()
+        open_box(
+            box,
+            f"Its checkpoints, history and film in {with_tilde(folder)} will be deleted "
+            "permanently. Other files stay.",
+        )
 
     def _discard(self, folder: Path) -> None:
         if folder != self._state.run.folder:  # another run was started while the question was open

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QMessageBox
+from PySide6.QtWidgets import QLabel, QMessageBox
 from pytestqt.qtbot import QtBot
 
 from augenmerk.core.extensions.lessons.lesson_file import read_lesson_file, write_lesson_file
@@ -72,6 +72,7 @@ def test_undo_restores_deleted_scenes_where_they_were(
         qtbot.keyClick(window, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
         settle(qtbot, window)
     assert titles(window) == before
+    assert window.top_bar.status.text() == f"Restored “{before[1]}”"
     assert not lessons_of(window).has_unsaved_changes, "the lesson is as saved"
     assert shown(qtbot, window) == ("2 of 3", "Zwei Hunde .")
     qtbot.keyClick(window, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
@@ -447,6 +448,37 @@ def test_the_palette_finds_every_tab_command_chapter_and_lesson_by_its_title(
             )
     palette.close()
     lessons_of(window).lesson.mark_saved()
+
+
+def test_a_copy_of_a_lesson_is_told_apart_from_the_lesson_by_the_name_of_its_file(
+    window: MainWindow, tmp_path: Path
+) -> None:
+    shipped = shipped_lessons()[0]
+    lesson = read_lesson_file(shipped)
+    copy = tmp_path / "my-lesson.augenmerk"
+    write_lesson_file(lesson, copy)
+    for path in (shipped, copy):
+        window.preferences.recent_experiments.remember(path)
+    listed = [command.title for command in lessons_of(window).listed()]
+    assert [title for title in listed if lesson.title in title] == [
+        f"Lesson: {lesson.title} (my-lesson)",
+        f"Lesson: {lesson.title}",
+    ]
+
+
+def test_the_title_of_a_question_is_not_cut(window: MainWindow, path: Path) -> None:
+    documents_of(window).open(path)
+    lessons = lessons_of(window)
+    lessons.lesson.rename("Attention in " + "very " * 12 + "many scenes")
+    lessons.close()
+    assert isinstance(lessons.dialog, QMessageBox)
+    label = lessons.dialog.findChild(QLabel, "qt_msgbox_label")
+    lines_px = 500  # Qt wraps the title of a box that is wider
+    assert label.minimumWidth() >= min(
+        label.fontMetrics().horizontalAdvance(label.text()), lines_px
+    )
+    assert label.height() >= label.heightForWidth(label.width())
+    lessons.dialog.button(QMessageBox.StandardButton.Discard).click()
 
 
 def test_changes_are_kept_while_they_are_unsaved(
