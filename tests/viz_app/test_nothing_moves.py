@@ -24,6 +24,7 @@ from augenmerk.core.resources import resource_path
 from augenmerk.viz_app.extensions.imports.import_dialog import HubDialog
 from augenmerk.viz_app.extensions.learn.chapter_view import COMPUTING as COMPUTING_VERDICT
 from augenmerk.viz_app.extensions.learn.chapter_view import ChapterView
+from augenmerk.viz_app.extensions.learn.page import LearnPage
 from augenmerk.viz_app.extensions.lessons.lesson_bar import COMPUTING
 from augenmerk.viz_app.extensions.tabs.compare.view import CompareTab
 from augenmerk.viz_app.extensions.tabs.source.view import SourceTab
@@ -47,6 +48,7 @@ from tests.viz_app.parts import (
     train_page_of,
 )
 
+EARLIER_RUN = Path(__file__).parents[1] / "earlier" / "run"
 SIZES = ((1100, 700), (1280, 800), (1440, 900), (1920, 1080))
 GERMAN, ENGLISH = "Ein Mann steht auf einer Leiter.", "The man is standing on a ladder today"
 HEADS = [
@@ -320,6 +322,31 @@ def test_no_control_moves_when_an_answer_of_a_lesson_is_shown(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("size", SIZES)
+def test_the_buttons_of_a_lesson_have_one_place_in_all_scenes(
+    qtbot: QtBot, window: MainWindow, size: tuple[int, int]
+) -> None:
+    window.resize(*size)
+    documents = lessons_of(window)
+    bar = documents.bar
+    places = set()
+    rows = set()
+    for path in sorted(resource_path("lessons").glob("*.augenmerk")):
+        documents.open(read_lesson_file(path), path)
+        for index, scene in enumerate(documents.lesson.scenes):
+            documents.lesson.go_to(index)
+            _settle(qtbot, window.state)
+            if scene.has_answer:
+                places.add(_box_in(window, bar.reveal_button).getRect())
+            bar.edit_button.click()
+            settle_layout()
+            rows.add(_box_in(window, bar.edit_row).topLeft().toTuple())
+            bar.edit_button.click()
+    assert len(places) == 1
+    assert len(rows) == 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", SIZES)
 def test_no_text_of_a_chapter_moves_when_its_question_is_answered(
     qtbot: QtBot, window: MainWindow, size: tuple[int, int]
 ) -> None:
@@ -410,6 +437,96 @@ def test_no_chapter_moves_when_a_question_or_a_suggestion_is_answered(
                     before, _controls_outside(window, view)
                 )
     assert not any(movements.values()), {name: lines for name, lines in movements.items() if lines}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", SIZES)
+def test_no_text_of_a_chapter_moves_when_its_suggestions_are_tried(
+    qtbot: QtBot, window: MainWindow, size: tuple[int, int]
+) -> None:
+    """Nor when the question is answered after that."""
+    window.resize(*size)
+    page = _open_learn(qtbot, window)
+    movements = {}
+    for index, chapter in enumerate(page.chapters):
+        page.open_chapter(index)
+        _settle(qtbot, page.state)
+        view = page.view
+        assert view is not None
+        looks = []
+        for prediction in view.text.predictions:
+            next(iter(prediction.choices.values())).click()
+            looks.append(prediction.look)
+        for button in (*view.text.tries, *looks):
+            if "rain" in button.text():  # it takes its time
+                continue
+            settle_layout()
+            before = _places_in(view.text)
+            button.click()
+            qtbot.waitUntil(lambda shown=view: not _is_looking(shown))
+            _settle(qtbot, page.state)
+            after = _places_in(view.text)
+            movements[f"{chapter.title}, {button.text()}"] = [
+                f"{part.text()}: {place.toTuple()} → {after[part].toTuple()}"
+                for part, place in before.items()
+                if after.get(part, place) != place
+            ]
+    assert movements
+    assert not any(movements.values()), {name: parts for name, parts in movements.items() if parts}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", SIZES)
+def test_the_buttons_below_a_chapter_have_one_place_in_all_chapters(
+    qtbot: QtBot, window: MainWindow, size: tuple[int, int]
+) -> None:
+    window.resize(*size)
+    page = _open_learn(qtbot, window)
+    textbooks, beginnings = set(), set()
+    for index in range(len(page.chapters)):
+        page.open_chapter(index)
+        _settle(qtbot, page.state)
+        view = page.view
+        assert view is not None
+        textbooks |= {
+            _box_in(window, textbook.button).getRect() for textbook in view.text.textbooks
+        }
+        if view.next_button.isVisible():
+            beginnings.add(_box_in(window, view.next_button).topLeft().toTuple())
+    assert len(textbooks) == 1
+    assert len(beginnings) == 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", SIZES)
+def test_no_control_of_learn_moves_with_the_sentence_or_model_of_translate(
+    qtbot: QtBot, make_window: MakeWindow, window: MainWindow, size: tuple[int, int]
+) -> None:
+    window.resize(*size)
+    page = _open_learn(qtbot, window)
+    _settle(qtbot, page.state)
+    before = controls(window)
+    page.sentence.input.set_text("Eine Frau trinkt Kaffee.")
+    _settle(qtbot, page.state)
+    assert page.use_button.isEnabled()
+    assert not moved(before, controls(window))
+    path = EARLIER_RUN / "best.safetensors"
+    other = make_window(path, sentence=None, loader=open_once, wait=False)
+    other.resize(*size)
+    qtbot.waitUntil(lambda: other.state.model is not None)
+    other_page = _open_learn(qtbot, other)
+    _settle(qtbot, other_page.state)
+    assert other_page.model_note.isVisible()
+    for part in ("sentence", "list"):
+        assert _box_in(other, getattr(other_page, part)) == _box_in(window, getattr(page, part))
+
+
+def _open_learn(qtbot: QtBot, window: MainWindow) -> LearnPage:
+    window.pages.show(LEARN)
+    page = learn_page_of(window)
+    assert page is not None
+    qtbot.waitUntil(lambda: page.view is not None)
+    return page
 
 
 def _controls_outside(window: MainWindow, view: QWidget) -> dict[QWidget, QRect]:

@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 from functools import partial
+from itertools import pairwise
 from math import ceil
 
-from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QObject, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QFontMetricsF, QHideEvent, QKeyEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
     QBoxLayout,
@@ -38,7 +39,7 @@ from .checks import CHECKS, Check, Question, Verdict
 from .figures.attention import MapFigure
 from .figures.figure import ChapterFigure, LearnContext
 from .figures.registry import FIGURES
-from .values import UNKNOWN, pair_tokens, values_of
+from .values import UNKNOWN, longest_values, pair_tokens, values_of
 
 TEXT_SHARE, FIGURE_SHARE = 3, 4
 STACKED = 780
@@ -55,6 +56,27 @@ NO_OTHER_ORDER = "One word has no other order. Type a sentence of several words.
 COMPUTING = "Computing…"
 NUM_VERDICT_LINES = 4
 """Most verdicts have as many lines at the narrowest, so that nothing moves at *Look*."""
+
+
+class LiveLabel(QLabel):
+    """Markdown with values that change, and room for the longest of them: what is below stays."""
+
+    def __init__(self, role: str) -> None:
+        super().__init__()
+        _make_markdown(self, role)
+        self._longest = _markdown_label(role, self)
+        self._longest.hide()
+
+    def show_values(self, shown: str, longest: str) -> None:
+        """Shows a text, with the room that another one needs."""
+        self.setText(shown)
+        if longest != self._longest.text():
+            self._longest.setText(longest)
+            self.updateGeometry()
+
+    def heightForWidth(self, width: int) -> int:
+        """The height of the longest text."""
+        return max(super().heightForWidth(width), self._longest.heightForWidth(width))
 
 
 class PredictView(QFrame):
@@ -295,11 +317,18 @@ class PredictView(QFrame):
             QTimer.singleShot(0, self, self._ask)  # after the answer, if there is one
 
 
-def _markdown_label(role: str) -> QLabel:
-    made = label(role, wraps=True)
+def _markdown_label(role: str, parent: QWidget | None = None) -> QLabel:
+    made = QLabel(parent)
+    _make_markdown(made, role)
+    return made
+
+
+def _make_markdown(made: QLabel, role: str) -> None:
+    made.setProperty("role", role)
+    made.setWordWrap(True)
     made.setTextFormat(Qt.TextFormat.MarkdownText)
     made.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-    return made
+    made.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
 
 
 class TextbookView(QFrame):
@@ -343,7 +372,12 @@ class ChapterText(QWidget):
     def __init__(self, chapter: Chapter, context: LearnContext, actions: ChapterActions) -> None:
         super().__init__()
         self._context, self._actions = context, actions
-        self.texts: list[tuple[Paragraph, QLabel]] = []
+        self.texts: list[tuple[Paragraph, LiveLabel]] = []
+        self._sentences = [
+            block.actions["text"]
+            for block in chapter.blocks
+            if isinstance(block, Try) and "text" in block.actions
+        ]
         self.tries: list[QPushButton] = []
         self.predictions: list[PredictView] = []
         self.textbooks: list[TextbookView] = []
@@ -390,9 +424,13 @@ class ChapterText(QWidget):
 
     def refresh(self) -> None:
         """Fills in the values of all texts."""
+        state = self._context.state
+        sentences = [self._context.own.text, *self._sentences]
         for text, shown in self.texts:
-            state = self._context.state
-            shown.setText(text.filled(values_of(state, text.values, state.translation)))
+            shown.show_values(
+                text.filled(values_of(state, text.values, state.translation)),
+                text.filled(longest_values(state, text.values, sentences)),
+            )
         for prediction in self.predictions:
             prediction.refresh()
 
@@ -411,8 +449,8 @@ class ChapterText(QWidget):
         self.textbooks.append(textbook)
         self.end.insertWidget(self.end.count() - 1, textbook.button)
 
-    def _text(self, text: Paragraph, role: str) -> QLabel:
-        self.texts.append((text, _markdown_label(role)))
+    def _text(self, text: Paragraph, role: str) -> LiveLabel:
+        self.texts.append((text, LiveLabel(role)))
         return self.texts[-1][1]
 
     def _try(self, block: Try) -> QPushButton:
@@ -420,6 +458,24 @@ class ChapterText(QWidget):
         button.clicked.connect(partial(self._actions.perform, block.actions))
         self.tries.append(button)
         return button
+
+
+class NextButton(QPushButton):
+    """Leads to the next chapter; as wide in all chapters, so that its neighbour has one place."""
+
+    def __init__(self, title: str, titles: Sequence[str], parent: QWidget) -> None:
+        """`titles`: of all chapters."""
+        super().__init__(f"Next: {title}", parent)
+        self._title, self._titles = title, titles
+        self.setProperty("role", "primary")
+
+    def sizeHint(self) -> QSize:
+        """The size for the longest title."""
+        own, *widths = (
+            self.fontMetrics().size(Qt.TextFlag.TextShowMnemonic, f"Next: {title}").width()
+            for title in (self._title, *self._titles)
+        )
+        return super().sizeHint() + QSize(max(own, *widths) - own, 0)
 
 
 class ChapterView(QWidget):
@@ -441,10 +497,10 @@ class ChapterView(QWidget):
         self,
         chapter: Chapter,
         context: LearnContext,
-        next_title: str,
+        titles: Sequence[str],
         parent: QWidget | None = None,
     ) -> None:
-        """`next_title`: of the following chapter; empty if this is the last."""
+        """`titles`: of all chapters, in their order."""
         super().__init__(parent)
         self.chapter, self._context = chapter, context
         self._state = context.state
@@ -456,9 +512,9 @@ class ChapterView(QWidget):
         self.figures: list[ChapterFigure] = [
             FIGURES[figure.name](context, figure.options) for figure in chapter.figures
         ]
-        self.next_button = QPushButton(f"Next: {next_title}", self)
-        self.next_button.setProperty("role", "primary")
-        self.next_button.setVisible(bool(next_title))
+        following = dict(pairwise((*titles, ""))).get(chapter.title, "")
+        self.next_button = NextButton(following, titles, self)
+        self.next_button.setVisible(bool(following))
         self.next_button.clicked.connect(self.next_wanted)
         self._has_begun = False
         self._is_stacked = False
@@ -529,7 +585,7 @@ class ChapterView(QWidget):
         if self._base_px != current_theme().base_px:
             self._base_px = current_theme().base_px
             for _, shown in self.text.texts:
-                shown.setText("")  # or the size of code in it would stay
+                shown.show_values("", "")  # or the size of code in it would stay
             self.refresh()
         self._share_later()
 

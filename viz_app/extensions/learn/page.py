@@ -21,13 +21,13 @@ from augenmerk.core.text.languages import language_name
 from ...state.experiment_state import ExperimentState
 from ...state.map_view_settings import MapViewSettings
 from ...state.model_info import ModelInfo
-from ...theme import GAP, scaled
+from ...theme import GAP, scaled, scales
 from ...translate.page import DimmingOverlay
 from ...views.export_source import ExportSource
 from ...views.sentence import SentencePanel, typing_hint
 from ...widgets.buttons import ChoiceMenu, flat_button
 from ...widgets.commands import BoundCommand
-from ...widgets.labels import EmptyState, label
+from ...widgets.labels import ElidingLabel, EmptyState, label
 from ...widgets.layouts import VerticalScrollArea, column_of, row_of
 from ...worker.inference import ExperimentController, Failure, InferenceWorker, Request
 from ...worker.jobs import LoadJob
@@ -38,7 +38,8 @@ from .figures.stack import MeasuredModel, StackDrawing
 from .sentence import OwnSentence
 
 HINT_WITHOUT_HEADS = "Try it: point at a word to choose another, or edit the translation."
-USE = "Use the sentence from Translate"
+USE, SAME_SENTENCE = "Use the sentence from Translate", "It is the sentence of this page"
+NUM_NOTE_LINES = 3
 NARROW_PAGE = 1230
 
 
@@ -50,8 +51,9 @@ class LearnPage(QWidget):
         chapters: all of them.
         sentence: the reader's sentence and its translation.
         own: the reader's sentence; chapters may show another for a while.
-        use_button: takes over the sentence of the Translate page; hidden while it is this one.
-        model_note: names the model of this page while another one is open on the other pages.
+        use_button: takes over the sentence of the Translate page; disabled while it is this one.
+        model_note: names the model of this page while another one is open on the other pages; below
+            the list, where it moves nothing.
         list: the list of chapters, with the menu of languages.
 
     Signals:
@@ -93,8 +95,10 @@ class LearnPage(QWidget):
         self.use_button = flat_button(USE, "")
         self.use_button.clicked.connect(lambda: self.own.take(self.own.offered, asks_again=True))
         self.sentence.rows.add_button(self.use_button)
-        self.model_note = label("warm", wraps=True)
-        self.list = ChapterList(self.chapters, self._language)
+        self.model_note = ElidingLabel("warm")
+        self.model_note.set_max_lines(NUM_NOTE_LINES)
+        scales(self.model_note.setContentsMargins, 8, 6, 8, 0)
+        self.list = ChapterList(self.chapters, self._language, self.model_note)
         self._views: dict[int, ChapterView] = {}
         self._stack = QStackedWidget(self)
         self._message = EmptyState()
@@ -103,7 +107,7 @@ class LearnPage(QWidget):
         self._place = 0
         self._has_asked = False
         below = row_of(self.list, (self._stack, 1), spacing=GAP)
-        column_of(self.model_note, self.sentence, (below, 1), spacing=GAP, within=self)
+        column_of(self.sentence, (below, 1), spacing=GAP, within=self)
         if self.chapters:
             self.list.show_place(0)
         self._connect()
@@ -140,11 +144,11 @@ class LearnPage(QWidget):
         if self.state.result is None:
             return
         if index not in self._views:
-            following = self.chapters[index + 1].title if index + 1 < len(self.chapters) else ""
+            titles = [chapter.title for chapter in self.chapters]
             context = LearnContext(
                 self.state, self.controller, self.own, self._window_state, open_part=self.open_part
             )
-            view = ChapterView(self.chapters[index], context, following, self._stack)
+            view = ChapterView(self.chapters[index], context, titles, self._stack)
             view.next_wanted.connect(partial(self.open_chapter, index + 1))
             self._views[index] = view
             self._stack.addWidget(view)
@@ -236,15 +240,14 @@ class LearnPage(QWidget):
     def _offer_sentence(self) -> None:
         """The other page has another sentence, or this one, or another model is open there."""
         text, problem = self.own.offered, self.own.language_problem
-        self.use_button.setVisible(bool(text))
-        self.use_button.setEnabled(not problem)
-        self.use_button.setToolTip(f"It cannot be used here: {problem}" if problem else text)
+        tip = f"It cannot be used here: {problem}" if problem else text
+        self.use_button.setEnabled(bool(text) and not problem)
+        self.use_button.setToolTip(tip or SAME_SENTENCE)
         other = self._window_state.model if self._window_state is not None else None
         is_other = other is not None and not other.is_bundled
         if other is not None and is_other:
             self.model_note.setText(
-                f"Learn uses the bundled model, {bundled_model_path().stem}; {other.title} is "
-                "open on the other pages."
+                f"Learn uses the bundled model, {bundled_model_path().stem}, not {other.title}."
             )
         self.model_note.setVisible(is_other)
 
@@ -298,7 +301,8 @@ class ChapterList(QFrame):
     chosen = Signal(int)
     part_chosen = Signal(object)
 
-    def __init__(self, chapters: Sequence[Chapter], language: str) -> None:
+    def __init__(self, chapters: Sequence[Chapter], language: str, note: QWidget) -> None:
+        """`note`: shown at the bottom."""
         super().__init__()
         self.setProperty("role", "panel")
         known = {code: (code.upper(), language_name(code)) for code in languages()}
@@ -330,6 +334,7 @@ class ChapterList(QFrame):
         column_of(
             (self._area, 1000),
             (self.diagram, 1),
+            note,
             menu,
             spacing=0,
             margins=(6, 8, 6, 8),

@@ -32,6 +32,7 @@ class OwnSentence:
         self._state, self._window_state = state, window_state
         self._tried: set[str] = set()
         self._is_trying, self._is_unchecked = False, False
+        self._refused = "", "", ""
         state.prepare_text(FIRST_EXAMPLE)
         self.text = FIRST_EXAMPLE
         state.experiment_changed.connect(self._update, max_args=0)
@@ -130,10 +131,13 @@ class OwnSentence:
         self.changed.emit()
 
     def _offer(self) -> None:
-        """Reports a change of the Translate page.
+        """Reports a change of the Translate page, where a refused sentence is no longer.
 
         Unlike `changed.emit`, a connected method keeps no object alive.
         """
+        notice, *refused = self._refused
+        if notice == self._state.notice and refused != [self.offered, self.language_problem]:
+            self._state.report("")
         self.changed.emit()
 
     def _check_language(self) -> None:
@@ -157,7 +161,9 @@ class OwnSentence:
             if self._state.experiment.source_text != FIRST_EXAMPLE:
                 self._state.submit(edit_text(FIRST_EXAMPLE))
             self.replaced.emit(FIRST_EXAMPLE)
-            self._state.report(
+            notice = (
                 f"The sentence from Translate cannot be used here: {problem}. An example is "
                 "shown instead."
             )
+            self._refused = notice, self.offered, self.language_problem
+            self._state.report(notice)

@@ -15,6 +15,7 @@ from augenmerk.core.translation.result import Alternative, Translation
 from ...state.experiment_state import ExperimentState
 
 UNKNOWN, NO_BREAK = "…", "\u00a0"
+SET_BY_HAND = "Set by hand:"
 LEAST_CHANCE, NUM_STEM_LETTERS = 0.1, 4
 """The least probability of a second choice, and the first letters that forms of a word share."""
 
@@ -151,9 +152,7 @@ def _weight_claim(state: ExperimentState, shown: Translation) -> str:
         for row in state.experiment.attention_rows
     )
     claim = f"**{key}** gets **{_pinned_weight(state, shown)}**"
-    return (
-        f"This row was set by hand, without the softmax: {claim}." if is_set else f"Here {claim}."
-    )
+    return f"{SET_BY_HAND} {claim}." if is_set else f"Here {claim}."
 
 
 def _num_source_words(state: ExperimentState, shown: Translation) -> str:
@@ -215,3 +214,29 @@ def values_of(
     if translation is None or state.model is None:
         return dict.fromkeys(names, UNKNOWN)
     return {name: VALUES[name](state, translation) for name in names}
+
+
+def longest_values(
+    state: ExperimentState, names: Iterable[str], texts: Iterable[str]
+) -> dict[str, str]:
+    """The values of the displayed translation, as long as a change can make them.
+
+    Args:
+        state: of the page.
+        names: of the values.
+        texts: the sentences that the chapter can show instead.
+    """
+    values = values_of(state, names, state.translation)
+    translation = state.translation
+    if translation is None or state.model is None:
+        return values
+    longest = max((translation.source_text, *texts), key=len)
+    query, key = _pinned_tokens(state, translation)
+    wide = {
+        "source-text": longest,
+        # about as long as the sentence
+        "translation": max(translation.text, longest, key=len),
+        "query": f"{query} (before the change: {query})",
+        "weight-claim": f"{SET_BY_HAND} **{key}** gets **{percent_in_words(0.999)}**.",
+    }
+    return values | {name: text for name, text in wide.items() if name in values}

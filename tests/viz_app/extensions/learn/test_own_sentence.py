@@ -66,7 +66,7 @@ def test_it_begins_with_the_sentence_of_translate(qtbot: QtBot, make_page: MakeP
     assert page.sentence.input.text == SENTENCE
     assert page.state.translation is not None
     assert page.state.translation.source_text == SENTENCE
-    assert page.use_button.isHidden(), "it is the same sentence"
+    assert not page.use_button.isEnabled(), "it is the same sentence"
     assert page.state.notice == ""
     assert any(SENTENCE in shown.text() for _, shown in page.view.text.texts)  # type: ignore[union-attr]
 
@@ -100,12 +100,25 @@ def test_a_sentence_that_cannot_be_used_is_replaced_by_an_example_and_this_is_to
     )
     assert page.sentence.input.text == FIRST_EXAMPLE == page.own.text
     assert why in page.sentence.note.text()
-    assert not page.use_button.isHidden()
     assert page.use_button.isEnabled() == (source == "de"), (
         "the reader may see a long one all the same"
     )
     if source != "de":
         assert why in page.use_button.toolTip()
+
+
+def test_the_refusal_of_a_sentence_goes_with_its_reason(qtbot: QtBot, make_page: MakePage) -> None:
+    page = make_page("Two dogs play.", "en")
+    qtbot.waitUntil(lambda: "cannot be used here" in page.sentence.note.text())
+    page.hide()
+    theirs, ours = window_state_of(page), page.state.model
+    assert ours is not None
+    theirs.begin_model(ours)
+    theirs.submit(show_experiment(Experiment(SENTENCE)))
+    page.show()
+    settle(qtbot, page)
+    assert page.use_button.isEnabled()
+    assert page.sentence.note.text() == ""
 
 
 def test_english_leaves_the_chapter_with_the_last_sentence_dimmed(
@@ -137,13 +150,13 @@ def test_the_sentence_of_translate_is_taken_over_later_by_a_button_and_never_by_
     page.show()
     settle(qtbot, page)
     assert page.sentence.input.text == "Eine Katze schläft.", "what was typed here stays"
-    assert page.use_button.isVisible()
+    assert page.use_button.isEnabled()
     assert page.use_button.toolTip() == OTHER
     page.use_button.click()
     settle(qtbot, page)
     assert page.state.translation is not None
     assert page.state.translation.source_text == OTHER == page.sentence.input.text
-    assert page.use_button.isHidden()
+    assert not page.use_button.isEnabled()
     page.sentence.undo()
     settle(qtbot, page)
     assert page.sentence.input.text == "Eine Katze schläft."
@@ -176,7 +189,7 @@ def test_a_sentence_that_a_chapter_tries_gives_way_to_the_readers(
     tried = page.sentence.input.text
     assert tried != SENTENCE == page.own.text
     assert view.text.back_button.isVisible()
-    assert page.use_button.isHidden(), "it is still the reader's sentence"
+    assert not page.use_button.isEnabled(), "it is still the reader's sentence"
     view.text.back_button.click()
     settle(qtbot, page)
     assert page.sentence.input.text == SENTENCE

@@ -138,7 +138,7 @@ def test_the_page_says_that_another_model_is_open_elsewhere(
     page = LearnPage(InferenceWorker(lambda path, device: bundled_translator), window_state)
     qtbot.addWidget(page)
     assert page.model_note.text() == (
-        "Learn uses the bundled model, multi30k-de-en; opus-mt-de-fr is open on the other pages."
+        "Learn uses the bundled model, multi30k-de-en, not opus-mt-de-fr."
     )
     assert not page.model_note.isHidden()
     window_state.begin_model(bundled)

@@ -383,10 +383,7 @@ def test_the_text_names_a_row_set_by_hand_and_the_word_that_it_predicted_before(
     assert any("Here **" in text.text() for text in texts)
     next(button for button in view.text.tries if "Move a row" in button.text()).click()
     rest(qtbot, window)
-    assert any(
-        "This row was set by hand, without the softmax: **baut** gets **100%**." in text.text()
-        for text in texts
-    )
+    assert any("Set by hand: **baut** gets **100%**." in text.text() for text in texts)
     assert any("predicts **yard (before the change: garden)**" in text.text() for text in texts)
     assert "it predicts **garden**" in asked(view.text.predictions[0])
 
