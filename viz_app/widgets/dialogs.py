@@ -29,11 +29,8 @@ def open_box(box: QMessageBox, text: str, details: str = "") -> QMessageBox:
     for label in filter(QLabel.text, box.findChildren(QLabel)):
         label.ensurePolished()
         width_of = label.fontMetrics().horizontalAdvance
-        needed = max(
-            *map(width_of, label.text().split()),
-            # Qt wraps a title only in a box that is wider
-            min(width_of(label.text()), max(width_of("n" * 40), 500)),
-        )
+        # Qt wraps a title only in a box that is wider than 500 pixels
+        needed = max(*map(width_of, label.text().split()), min(width_of(label.text()), 500))
         label.setMinimumWidth(min(needed + 2, box.screen().size().width() - 200))
     box.setDetailedText(details)
     box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)

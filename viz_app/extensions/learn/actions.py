@@ -105,6 +105,17 @@ def pin(state: ExperimentState, value: str) -> None:
     )
 
 
+def pin_with_result(state: ExperimentState, pair: Pair | None) -> None:
+    """Pins a cell of the awaited result, or now if none is awaited; None changes nothing.
+
+    The result would move or drop a pin of the maps before it.
+    """
+    if pair is not None and state.request.is_running:
+        state.intents.pin_with_next_result(pair)
+    elif pair is not None:
+        state.selection.pinned = pair
+
+
 def type_text(state: ExperimentState, value: str) -> None:
     """Shows another sentence, without the changes to the one before."""
     reset(state, "")

@@ -19,7 +19,6 @@ from PySide6.QtWidgets import (
 )
 
 from ...heatmap.head_grid import FOLDED, UNFOLDED
-from ...state.map_view import Pair
 from ...theme import GAP, current_theme, scaled
 from ...widgets.buttons import flat_button
 from ...widgets.labels import label
@@ -33,7 +32,7 @@ from ...widgets.layouts import (
     set_visible,
     take_out,
 )
-from .actions import ACTIONS, ChapterActions, shuffled
+from .actions import ACTIONS, ChapterActions, pin_with_result, shuffled
 from .chapter import Chapter, Paragraph, Predict, Textbook, Try
 from .checks import CHECKS, Check, Question, Verdict
 from .figures.attention import MapFigure
@@ -264,17 +263,9 @@ class PredictView(QFrame):
             options.keys() & ACTIONS and not self._shows_looked_text
         ):  # the verdict is about one change, and so is the figure
             ChapterActions(self._state, self._context.own).perform({"reset": "", **options})
-            self._pin(self._found.pinned)
+            pin_with_result(self._state, self._found.pinned)
         after = self._state.experiment.source_text
         self._looked_text = after if after != asked.text else None
-
-    def _pin(self, pair: Pair | None) -> None:
-        """Pins the cell that a verdict is about, as soon as its maps are shown."""
-        if pair is not None and self._state.request.is_running:
-            # another result would move or drop a pin of the maps before it
-            self._state.intents.pin_with_next_result(pair)
-        elif pair is not None:
-            self._state.selection.pinned = pair
 
     def _present(self, verdict: Verdict) -> None:
         self._is_wanted = False

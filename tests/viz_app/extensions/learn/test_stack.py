@@ -3,6 +3,9 @@ are added."""
 
 import pytest
 import torch
+from PySide6.QtCore import QSize
+from PySide6.QtGui import QFontMetrics
+from PySide6.QtWidgets import QApplication
 
 from augenmerk.core.config import ModelConfig
 from augenmerk.core.extensions.info.size import MODULES, size_rows
@@ -11,7 +14,15 @@ from augenmerk.core.model.shapes import NoRandomNumbers
 from augenmerk.core.model.transformer import Transformer
 from augenmerk.viz_app.extensions.learn.checks import part_sizes
 from augenmerk.viz_app.extensions.learn.figures.sizes import GROUPS
-from augenmerk.viz_app.extensions.learn.figures.stack import NORM, ModuleBox, Side, about, boxes_of
+from augenmerk.viz_app.extensions.learn.figures.stack import (
+    NORM,
+    MeasuredModel,
+    ModuleBox,
+    Side,
+    StackPicture,
+    about,
+    boxes_of,
+)
 
 CONFIG = ModelConfig(num_decoder_heads=4, decoder_feed_forward_width=1024, final_norm=True)
 NAMES = {
@@ -81,6 +92,19 @@ def test_boxes_say_what_the_settings_of_their_side_are() -> None:
         "embedding · 7,853 tokens",
         "output · 5,893 tokens",
     )
+
+
+def test_heads_are_named_in_all_boxes_of_attention_or_in_none(qapp: QApplication) -> None:
+    drawing = StackPicture(MeasuredModel(ModelConfig(), (50, 50)), "plain", QSize(400, 600))
+    metrics = QFontMetrics(qapp.font())
+    attentions = [
+        box for boxes in drawing.boxes.values() for box in boxes if box.text.endswith(" heads")
+    ]
+    assert len(attentions) == 3
+    longest = max(metrics.horizontalAdvance(box.text) for box in attentions)
+    for room, num_named in ((longest, 3), (longest - 1, 0)):
+        shown = [drawing.text_of(box, metrics, room) for box in attentions]
+        assert sum(text.endswith(" heads") for text in shown) == num_named
 
 
 def test_every_module_has_a_box_a_group_and_a_sentence() -> None:

@@ -9,6 +9,7 @@ from typing import Final, Literal
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
+    QFontMetrics,
     QHelpEvent,
     QKeyEvent,
     QMouseEvent,
@@ -389,14 +390,26 @@ class StackPicture:
         else:
             painter.setFont(theme.font("large" if is_high else "body", bold=is_chosen))
         metrics = painter.fontMetrics()
-        name = box.text.partition(" · ")[0]
-        shorter = name, name.split()[-1], name.split()[0]
-        forms = (box.text, *shorter) if self.kind != "small" else shorter
-        text = next(
-            (form for form in forms if metrics.horizontalAdvance(form) <= area.width() - 6), ""
-        )
+        text = self.text_of(box, metrics, area.width() - 6)
         if metrics.ascent() <= area.height():
             painter.drawText(area, int(Qt.AlignmentFlag.AlignCenter), text)
+
+    def text_of(self, box: ModuleBox, metrics: QFontMetrics, room: float) -> str:
+        """The longest form of a box's text that fits; a fact, such as “8 heads”, only if it fits in
+        all boxes that have it.
+        """
+        name, _, fact = box.text.partition(" · ")
+        alike = [
+            other.text
+            for boxes in self.boxes.values()
+            for other in boxes
+            if other.text.partition(" · ")[2] == fact
+        ]
+        longest = max(metrics.horizontalAdvance(text) for text in (box.text, *alike))
+        if self.kind != "small" and longest <= room:
+            return box.text
+        forms = name, name.split()[-1], name.split()[0]
+        return next((form for form in forms if metrics.horizontalAdvance(form) <= room), "")
 
     def _paint_frame(self, painter: QPainter, side: Side, num_layers: int) -> None:
         """Paints a frame around the boxes of each layer, with the number of layers next to it."""
