@@ -18,7 +18,6 @@ from ...config import ModelConfig
 from ...counting import Index
 from ...errors import AnalysisError, NonFiniteError
 from ...maps.capture import AttentionPass
-from ...maps.trace import check_cell
 from ...model.attention import MultiHeadAttention
 from ...model.heads import Head, attention_shapes
 from ...model.non_finite import is_finite
@@ -26,6 +25,7 @@ from ...translation.result import Translation, TranslationStoppedError
 from ...translation.translator import Translator
 from .parts import Component, RowParts
 from .residual import ResidualStream, ResidualStreams, residual_streams
+from .weight_origin import check_cell
 
 CHUNK = 16
 """Keys that are split together: few, so that the numbers stay in the processor's cache."""

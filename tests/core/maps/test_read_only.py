@@ -13,6 +13,7 @@ from augenmerk.core.extensions.analyses.logit_attribution import logit_parts
 from augenmerk.core.extensions.analyses.logit_lens import logit_lens
 from augenmerk.core.extensions.analyses.pairs import WordPair, attribute_pairs
 from augenmerk.core.extensions.analyses.query_key import query_key_parts
+from augenmerk.core.extensions.analyses.weight_origin import query_key_detail
 from augenmerk.core.maps.capture import trace_translation
 from augenmerk.core.maps.comparing import difference
 from augenmerk.core.maps.measures import MEASURES, measure_maps
@@ -25,7 +26,6 @@ from augenmerk.core.maps.selection import (
     merge_words,
     sum_queries,
 )
-from augenmerk.core.maps.trace import query_key_detail
 from augenmerk.core.model.heads import ATTENTION_KINDS, Head
 from augenmerk.core.translation.translator import Translator
 from tests.core.translators import ENGLISH, GERMAN, read_given

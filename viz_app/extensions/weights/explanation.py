@@ -21,7 +21,8 @@ from augenmerk.core.extensions.analyses.parts import (
     RowParts,
     group_components,
 )
-from augenmerk.core.maps.trace import QueryKeyDetail, Trace, query_key_detail
+from augenmerk.core.extensions.analyses.weight_origin import QueryKeyDetail, query_key_detail
+from augenmerk.core.maps.trace import Trace
 from augenmerk.core.model.heads import Head
 from augenmerk.core.quantities import number
 from augenmerk.core.translation.result import Translation

@@ -415,7 +415,7 @@ def numbers_of_sentence(
     """The maps of one sentence in the requested measure, their labels, and the tokens'
     probabilities.
     """
-    from ....maps.trace import query_key_detail
+    from ..weight_origin import query_key_detail
 
     model_pass = Pass.of(translator, translation)
     numbers = translation_arrays(translator, translation) | {"measure": np.array(options.measure)}

@@ -18,8 +18,8 @@ from augenmerk.core.extensions.analyses.parts import (
     group_components,
 )
 from augenmerk.core.extensions.analyses.query_key import CHUNK, query_key_parts
+from augenmerk.core.extensions.analyses.weight_origin import query_key_detail
 from augenmerk.core.maps.capture import trace_translation
-from augenmerk.core.maps.trace import query_key_detail
 from augenmerk.core.model.heads import ATTENTION_KINDS, Head, Network, Side
 from augenmerk.core.model.sites import attentions_of
 from augenmerk.core.translation.experiment import (

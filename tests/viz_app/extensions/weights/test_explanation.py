@@ -10,8 +10,8 @@ import pytest
 from augenmerk.core.counting import display_text
 from augenmerk.core.device import DeviceChoice
 from augenmerk.core.extensions.analyses.parts import Baseline
+from augenmerk.core.extensions.analyses.weight_origin import QueryKeyDetail
 from augenmerk.core.extensions.run_settings.presets import preset
-from augenmerk.core.maps.trace import QueryKeyDetail
 from augenmerk.core.model.heads import Head
 from augenmerk.core.quantities import number
 from augenmerk.core.translation.experiment import (

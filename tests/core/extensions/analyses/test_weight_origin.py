@@ -7,8 +7,9 @@ import pytest
 import torch
 
 from augenmerk.core.errors import AnalysisError
+from augenmerk.core.extensions.analyses.weight_origin import query_key_detail
 from augenmerk.core.maps.capture import trace_pair
-from augenmerk.core.maps.trace import Trace, query_key_detail
+from augenmerk.core.maps.trace import Trace
 from augenmerk.core.model.heads import Head, SentenceChanges
 from augenmerk.core.model.intervention_tensors import compile_interventions
 from augenmerk.core.model.sites import PairPass, attentions_of
