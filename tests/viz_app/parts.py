@@ -25,9 +25,11 @@ from augenmerk.viz_app.extensions.train.page import TrainPage
 from augenmerk.viz_app.extensions.train.part import NAME as TRAIN
 from augenmerk.viz_app.extensions.train.part import TrainPart
 from augenmerk.viz_app.extensions.weights.card import QueryKeyCard
+from augenmerk.viz_app.extensions.words.target_menu import TargetMenu
 from augenmerk.viz_app.main_window import MainWindow
 from augenmerk.viz_app.pages import TRANSLATE
 from augenmerk.viz_app.views.large_map_panel import HeadPanel
+from augenmerk.viz_app.views.sentence import SentencePanel
 from augenmerk.viz_app.window_part import PartT
 
 __all__ = ["LEARN", "TRAIN", "TRANSLATE"]
@@ -46,6 +48,11 @@ def documents_of(window: MainWindow) -> ExperimentDocuments:
 
 def examples_of(window: MainWindow) -> ExamplesMenu:
     return part(window, ExamplesPart).menu
+
+
+def target_menu_of(panel: SentencePanel) -> TargetMenu:
+    (menu,) = panel.findChildren(TargetMenu)
+    return menu
 
 
 def imports_of(window: MainWindow) -> ImportPart:

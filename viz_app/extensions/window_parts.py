@@ -6,6 +6,8 @@ Their code is imported with the window.
 from ..window_part import Page, Part
 
 EXAMPLES = Part("augenmerk.viz_app.extensions.examples.part:ExamplesPart", order=2)
+# after the examples, which it stands before
+TARGET_LANGUAGE = Part("augenmerk.viz_app.extensions.words.target_menu:TargetPart", order=4)
 DOCUMENTS = Part("augenmerk.viz_app.extensions.documents.part:DocumentsPart", order=3)
 IMPORTS = Part("augenmerk.viz_app.extensions.imports.part:ImportPart", order=5)
 EXPORTS = Part("augenmerk.viz_app.extensions.pictures.part:ExportsPart", order=10)

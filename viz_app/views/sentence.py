@@ -8,14 +8,14 @@ from PySide6.QtGui import QGuiApplication, QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QWidget
 
 from augenmerk.core.quantities import duration, number
-from augenmerk.core.text.languages import a_sentence_in, with_code
+from augenmerk.core.text.languages import a_sentence_in
 from augenmerk.core.text.phrases import PHRASES
 from augenmerk.core.translation.experiment import GivenTarget
 from augenmerk.core.translation.result import OTHER_TEXT, ExperimentResult, Translation
 
 from ..state.experiment_editor import redo, set_output, undo
 from ..state.experiment_state import ExperimentState
-from ..state.languages import language_names, language_of, target_code
+from ..state.languages import language_names
 from ..state.map_view import MARKS
 from ..state.marks import key_shares
 from ..state.sentence_text import (
@@ -32,7 +32,7 @@ from ..state.sentence_text import (
     word_spans,
 )
 from ..theme import PANEL_MARGIN, current_theme, scaled, scales, set_role
-from ..widgets.buttons import ChoiceMenu, MenuButton, flat_button
+from ..widgets.buttons import MenuButton, flat_button
 from ..widgets.labels import ElidingLabel, label, show_text
 from ..widgets.layouts import LinesScrollArea, column_of, keep_room, row_of, set_visible
 from ..worker.inference import ExperimentController
@@ -76,7 +76,6 @@ class SentencePanel(QFrame):
         rows: places the parts.
         facts: log-probability and time; while a translation takes long, a way to cancel it.
         shown_switch: the maps shown: original, changed, or difference.
-        target_menu: the target language of a multilingual model.
         controller: asks the model about the text as it is typed; None without one.
         undo_before: called to undo if the experiment has nothing to undo.
         other_way: returns another way to a sentence than typing, as “choose an example”; empty if
@@ -106,7 +105,6 @@ class SentencePanel(QFrame):
         self.coverage_notice = CoverageNotice()
         self.withheld_notice = WithheldNotice(self)
         self.facts = Facts(state)
-        self.target_menu = TargetMenu(state, self.input)
         self.copy_button = flat_button("Copy", "Copy the translation")
         self.edit_button = flat_button("✎ Edit", EDIT_TIP)
         self.marks = SourceMarks(state, self.input)
@@ -362,7 +360,7 @@ class SentenceRows:
         scales(self._target_name.setContentsMargins, 0, 5, 0, 0)
         self.translation, corner, side = QWidget(), QWidget(), QWidget()
         column_of(panel.sentence, panel.chips_area, spacing=5, within=self.translation)
-        self._corner = row_of(panel.target_menu, spacing=2, within=corner)
+        self._corner = row_of(spacing=2, within=corner)
         buttons = row_of(1, panel.edit_button, panel.copy_button, spacing=2)
         column_of(buttons, panel.facts, 1, spacing=0, within=side)
         scales(panel.facts.setContentsMargins, 0, 0, 7, 0)
@@ -383,13 +381,13 @@ class SentenceRows:
 
     def add_beside_field(self, button: QWidget) -> None:
         """Puts a button next to the field, before others that were put there."""
-        self._corner.insertWidget(1, button)
-        QWidget.setTabOrder(self._panel.target_menu, button)
+        self._corner.insertWidget(0, button)
+        QWidget.setTabOrder(self._panel.input, button)
 
     def add_button(self, button: QWidget) -> None:
         """Puts a button at the end of the first line."""
         self._corner.addWidget(button)
-        QWidget.setTabOrder(self._panel.target_menu, button)
+        QWidget.setTabOrder(self._panel.input, button)
 
     def fold(self, is_folded: bool) -> bool:
         """Folds or unfolds; whether that changed anything."""
@@ -527,31 +525,6 @@ class SentenceNotes:
         if self.label.property("role") != role:
             set_role(self.label, role)
         show_text(self.label, text)
-
-
-class TargetMenu(ChoiceMenu):
-    """The target language of a multilingual model; hidden for all others.
-
-    The sentence begins with the language's code, which is saved, undone and passed on like any
-    other word.
-    """
-
-    def __init__(self, state: ExperimentState, field: SentenceInput) -> None:
-        super().__init__("Target language", {}, "into: ")
-        self._state, self._field = state, field
-        self.chosen.connect(lambda code: field.set_text(with_code(field.text, code)))
-        self.hide()
-        for event in (state.model_changed, state.experiment_changed):
-            event.connect(self._follow)
-
-    def _follow(self) -> None:
-        model = self._state.model
-        known = model.target_codes if model is not None else ()
-        codes = {code: (language_of(code), f"{language_of(code)}   {code}") for code in known}
-        self.set_entries(dict(sorted(codes.items(), key=lambda entry: entry[1])))
-        set_visible(self, bool(codes), focus_to=self._field)
-        if codes:
-            self.show_choice(target_code(model, self._state.experiment.source_text) or "choose")
 
 
 def facts_in_words(result: ExperimentResult | None) -> str:

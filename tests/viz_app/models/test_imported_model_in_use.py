@@ -35,7 +35,7 @@ from augenmerk.viz_app.state.number_table import NumberTable
 from tests.conftest import open_once
 from tests.core.extensions.readers.marian_models import make_folder
 from tests.viz_app.conftest import MakeWindow
-from tests.viz_app.parts import examples_of
+from tests.viz_app.parts import examples_of, target_menu_of
 
 LIMIT_MS = 60_000
 
@@ -154,13 +154,13 @@ def test_a_model_of_several_target_languages_translates_into_the_one_that_is_cho
     ).save(file)
     window = make_window(file, sentence="Ein Mann sieht viele Kinder.", loader=None)
     panel, state = window.translate_page.sentence, window.state
-    assert panel.target_menu.isVisible()
-    assert list(panel.target_menu.actions_by_name) == [">>nld<<", ">>fra<<", ">>deu<<"], (
+    assert target_menu_of(panel).isVisible()
+    assert list(target_menu_of(panel).actions_by_name) == [">>nld<<", ">>fra<<", ">>deu<<"], (
         "by their names"
     )
     for code, name in ((">>fra<<", "French"), (">>nld<<", "Dutch")):
         with qtbot.waitSignal(window.translation_shown, timeout=LIMIT_MS):
-            panel.target_menu.actions_by_name[code].trigger()
+            target_menu_of(panel).actions_by_name[code].trigger()
         assert state.translation is not None
         assert state.translation.source_text == f"{code} Ein Mann sieht viele Kinder."
         assert state.translation.source_tokens[0] == code

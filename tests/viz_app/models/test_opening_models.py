@@ -48,7 +48,7 @@ from tests.core.extensions.readers.published import NotebookSeq2Seq, save_whole
 from tests.core.extensions.readers.test_hub import NAME, Hub
 from tests.core.extensions.readers.test_importing import change
 from tests.viz_app.conftest import MakeWindow
-from tests.viz_app.parts import imports_of
+from tests.viz_app.parts import imports_of, target_menu_of
 from tests.viz_app.synthetic import FakeTranslator
 
 LIMIT_MS = 60_000
@@ -605,14 +605,14 @@ def test_the_target_language_is_chosen_and_stands_in_the_sentence(
 ) -> None:
     window = make_window(loader=_ManyTargets)
     panel, state = window.translate_page.sentence, window.state
-    assert panel.target_menu.isVisible()
-    assert panel.target_menu.text() == "into: choose ▾"
+    assert target_menu_of(panel).isVisible()
+    assert target_menu_of(panel).text() == "into: choose ▾"
     assert state.languages == ("German", "target")
     for code, name in ((">>fra<<", "French"), (">>nld<<", "Dutch"), (">>qqq<<", "qqq")):
         with qtbot.waitSignal(window.translation_shown):
-            panel.target_menu.actions_by_name[code].trigger()
+            target_menu_of(panel).actions_by_name[code].trigger()
         assert state.experiment.source_text == f"{code} Ein Mann ."
-        assert panel.target_menu.text() == f"into: {name} ▾"
+        assert target_menu_of(panel).text() == f"into: {name} ▾"
         assert state.languages == ("German", name)
         assert panel.rows._target_name.text() == name.capitalize()
     with qtbot.waitSignal(window.translation_shown):
@@ -622,7 +622,7 @@ def test_the_target_language_is_chosen_and_stands_in_the_sentence(
 
 @pytest.mark.heavy
 def test_a_model_of_one_pair_offers_no_target_language(make_window: MakeWindow) -> None:
-    assert not make_window().translate_page.sentence.target_menu.isVisible()
+    assert not target_menu_of(make_window().translate_page.sentence).isVisible()
 
 
 def test_each_sentence_of_a_sample_says_into_which_language() -> None:

@@ -18,7 +18,7 @@ from augenmerk.viz_app.theme import Theme
 from augenmerk.viz_app.widgets.layouts import VerticalScrollArea
 from tests.conftest import open_once
 from tests.viz_app.conftest import MakeWindow
-from tests.viz_app.parts import LEARN, TRANSLATE, examples_of, learn_page_of
+from tests.viz_app.parts import LEARN, TRANSLATE, examples_of, learn_page_of, target_menu_of
 from tools.check_gallery import weights_of
 
 TRANSLATIONS = {
@@ -175,7 +175,7 @@ def test_each_page_with_a_sentence_has_one_menu_of_examples_next_to_its_field(
     assert learn is not None
     for panel in (window.translate_page.sentence, learn.sentence):
         (menu,) = panel.findChildren(ExamplesMenu)
-        assert panel.target_menu.nextInFocusChain() is menu, "Tab reaches it after the field"
+        assert target_menu_of(panel).nextInFocusChain() is menu, "Tab reaches it after the field"
     assert learn.sentence.rows.is_folded == window.translate_page.sentence.rows.is_folded
     qtbot.waitUntil(menu.isVisible)
     assert (
