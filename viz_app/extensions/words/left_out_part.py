@@ -14,6 +14,8 @@ from ...worker.jobs import JobScope, OpenTranslator, ShouldStop, Tell, Translati
 
 MANY = 3
 """Words that are reported, as most of a long sentence may be missing."""
+SHORT = 0.75
+"""Words of a translation for each of the source below which more is missing than is found."""
 
 
 class LeftOutWordsJob(TranslationJob):
@@ -52,8 +54,22 @@ class LeftOutPart(WindowPart):
             result, {span: left_out_note(word.text) for span, word in spans.items()}
         )
         if len(words) >= MANY:
-            note = f"The translation probably left out {len(words)} words, which are pale."
-            sentence.notes.say_of_result(result, note)
+            sentence.notes.say_of_result(result, _note_on(result, len(words)))
+
+
+def _note_on(result: ExperimentResult, num_words: int) -> str:
+    """The note on this number of words.
+
+    A word that the text has twice is not missed, so that they are too few of a long text of which
+    a half is missing.
+    """
+    translation = result.changed
+    if len(translation.target_words) < SHORT * len(translation.source_words):
+        return (
+            "The translation is much shorter than the text: it probably left out at least "
+            f"{num_words} words, which are pale."
+        )
+    return f"The translation probably left out {num_words} words, which are pale."
 
 
 def left_out_spans(result: ExperimentResult, words: Collection[Word]) -> dict[Span, Word]:
