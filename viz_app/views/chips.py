@@ -661,7 +661,8 @@ class InterventionChips(QWidget):
             QWidget.setTabOrder(before, chip)
         is_changed = bool(self.chips)
         self._chip_row.setVisible(is_changed)
-        self.messages.offer_hint(not is_changed and state.result is not None)
+        is_translated = state.result is not None and state.withheld is None
+        self.messages.offer_hint(is_translated and not is_changed)
         self._rebuild_undo_buttons(focused)
         shown = [chip for chip in self.chips if not chip.isHidden()]  # not in the menu
         if focused_chip is not None and shown:

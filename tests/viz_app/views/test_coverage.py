@@ -369,6 +369,7 @@ def test_a_message_takes_the_place_of_a_translation_that_is_withheld(
     notice = panel.withheld_notice
     assert notice.isVisible()
     assert notice.label.shown_text() == f"Not translated. {HINT}"
+    assert not panel.interventions.hint.isVisible(), "there is no word to point at"
     assert not panel.coverage_notice.isVisible(), "it is said once"
     assert panel.note.text() == ""
     for part in (panel.chips_area, *([] if is_folded else [panel.sentence])):

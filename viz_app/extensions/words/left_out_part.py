@@ -66,8 +66,8 @@ def _note_on(result: ExperimentResult, num_words: int) -> str:
     translation = result.changed
     if len(translation.target_words) < SHORT * len(translation.source_words):
         return (
-            "The translation is much shorter than the text: it probably left out at least "
-            f"{num_words} words, which are pale."
+            f"The translation is much shorter: it probably left out at least {num_words} words, "
+            "which are pale."
         )
     return f"The translation probably left out {num_words} words, which are pale."
 

@@ -132,7 +132,7 @@ def test_many_left_out_words_are_reported_until_there_is_another_sentence(
     assert translation is not None
     assert len(translation.target_words) < SHORT * len(translation.source_words)
     assert re.fullmatch(
-        "The translation is much shorter than the text: it probably left out at least "
+        "The translation is much shorter: it probably left out at least "
         r"\d words, which are pale\.",
         note.text(),
     ), "twice the same word is not missed, so that there are more"
