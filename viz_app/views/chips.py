@@ -810,8 +810,10 @@ class _ChipRow(QWidget):
 
     def replace(self, old: Sequence[QToolButton], new: Sequence[QToolButton]) -> None:
         """Shows the new chips instead of the old ones."""
-        self._chips = new  # before the old ones go, which makes Qt lay the line out
+        self._is_fitting = True  # else it would show chips that are gone, or in no line yet
         replace_widgets(self._row, old, new)
+        self._chips = new
+        self._is_fitting = False
         self._fit()
 
     def sizeHint(self) -> QSize:

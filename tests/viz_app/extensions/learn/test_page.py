@@ -966,9 +966,8 @@ def test_nothing_can_be_looked_at_that_the_sentence_does_not_have(
     qtbot: QtBot, page: LearnPage
 ) -> None:
     page.sentence.input.set_text("1")
-    qtbot.waitUntil(
-        lambda: page.state.translation is not None and page.state.translation.source_text == "1"
-    )
+    qtbot.waitUntil(lambda: page.state.withheld is not None)
+    page.state.show_withheld()
     settle(qtbot, page)
     prediction = chapter(qtbot, page, "kinds").text.predictions[0]
     prediction.choices["rows"].click()
