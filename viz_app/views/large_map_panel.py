@@ -337,13 +337,20 @@ class HeadPanel(QFrame):
     def _open_pinned_menu(self) -> None:
         pinned = self._state.selection.pinned
         cell = self.heatmap.cell_rect(pinned) if pinned is not None else None
+        if cell is not None:
+            self._open_cell_menu(self.heatmap, cell.center().toPoint())
+            return
         outside = QPoint(-1, -1)
-        self._open_cell_menu(self.heatmap, cell.center().toPoint() if cell else outside)
+        at_button = self.cell_button.mapToGlobal(self.cell_button.rect().bottomLeft())
+        self._open_cell_menu(self.heatmap, outside, at_button)
 
-    def _open_cell_menu(self, widget: LargeMap, point: QPoint) -> None:
+    def _open_cell_menu(
+        self, widget: LargeMap, point: QPoint, screen_point: QPoint | None = None
+    ) -> None:
         at = QPointF(point)
         pair = widget.pair_at(at)
-        screen_point = widget.mapToGlobal(point)
+        if screen_point is None:
+            screen_point = widget.mapToGlobal(point)
         self.cell_menu = CellMenu(
             self._state, widget.queries_at(at), pair, screen_point, self, self.cell_offers
         )

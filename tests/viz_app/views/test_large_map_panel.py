@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtWidgets import QAbstractButton, QCheckBox, QWidget
 from pytestqt.qtbot import QtBot
 
@@ -304,10 +304,14 @@ def test_the_menu_of_a_cell_is_reached_without_a_right_click(
         qtbot.mouseClick(panel.cell_button, Qt.MouseButton.LeftButton)
         menu = panel.cell_menu
         assert menu is not None
+        opened_at.append(menu.geometry())
         menu.close()
         return [action.text() for action in menu.actions()]
 
+    opened_at: list[QRect] = []
     without_cell = entries()
+    button = panel.cell_button.mapToGlobal(QPoint())
+    assert opened_at[0].left() <= button.x() <= opened_at[0].right()
     assert "Set scale and temperature…" in without_cell
     assert "Unpin" not in without_cell
     state.selection.pinned = Pair(1, 1)

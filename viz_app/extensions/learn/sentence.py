@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 from psygnal import Signal
 
-from ...state.experiment_editor import edit_text
+from ...state.experiment_editor import edit_text, reset
 from ...state.experiment_state import ExperimentState
 from ...state.languages import NEUTRAL, language_names
 
@@ -102,8 +102,9 @@ class OwnSentence:
             self._state.ask_again()
 
     def restore(self) -> None:
-        """Shows the reader's sentence again instead of a chapter's."""
+        """Shows the reader's sentence again instead of a chapter's, without changes to that one."""
         if not self.is_shown:
+            self._state.submit(reset)
             self._state.submit(edit_text(self.text))
 
     def begin(self) -> None:

@@ -7,11 +7,12 @@ from dataclasses import replace
 import pytest
 from pytestqt.qtbot import QtBot
 
-from augenmerk.core.translation.experiment import Experiment
+from augenmerk.core.model.heads import Head
+from augenmerk.core.translation.experiment import Experiment, SoftmaxTemperature
 from augenmerk.core.translation.translator import Translator
 from augenmerk.viz_app.extensions.learn.page import LearnPage
 from augenmerk.viz_app.extensions.learn.sentence import FIRST_EXAMPLE
-from augenmerk.viz_app.state.experiment_editor import show_experiment
+from augenmerk.viz_app.state.experiment_editor import intervene, show_experiment
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.model_info import ModelInfo
 from augenmerk.viz_app.theme import Theme
@@ -190,9 +191,12 @@ def test_a_sentence_that_a_chapter_tries_gives_way_to_the_readers(
     assert tried != SENTENCE == page.own.text
     assert view.text.back_button.isVisible()
     assert not page.use_button.isEnabled(), "it is still the reader's sentence"
+    page.state.submit(intervene(SoftmaxTemperature(Head("cross", 0, 0), 4.0)))
+    settle(qtbot, page)
     view.text.back_button.click()
     settle(qtbot, page)
     assert page.sentence.input.text == SENTENCE
+    assert not page.state.experiment.interventions, "the change was to the other sentence"
     assert not view.text.back_button.isVisible()
     page.sentence.undo()
     settle(qtbot, page)
