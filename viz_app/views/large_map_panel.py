@@ -4,7 +4,7 @@ import logging
 from collections.abc import Callable
 from functools import partial
 from html import escape
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Literal
 
@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
     QGridLayout,
     QMenu,
     QStackedWidget,
+    QToolButton,
     QWidget,
 )
 
@@ -487,6 +488,10 @@ class HeadPanel(QFrame):
             self._is_split = is_split
             self._header.removeWidget(self._tools)
             self._header.addWidget(self._tools, *((1, 0, 1, 3) if is_split else (0, 1, 1, 1)))
+            parts = (self._ends, self._tools) if is_split else (self._tools, self._ends)
+            buttons = [button for part in parts for button in part.findChildren(QToolButton)]
+            for button, following in pairwise(buttons):
+                QWidget.setTabOrder(button, following)
 
 
 def _least_height(panel: QWidget) -> int:

@@ -1,9 +1,9 @@
 """The key Tab reaches every control of the Translate page, in the order in which they are seen."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QRadioButton, QWidget
 from pytestqt.qtbot import QtBot
@@ -12,6 +12,7 @@ from augenmerk.core.model.heads import Head
 from augenmerk.viz_app.heatmap.head_grid import HeadGrid
 from augenmerk.viz_app.main_window import MainWindow
 from augenmerk.viz_app.state.experiment_editor import toggle
+from augenmerk.viz_app.views.large_map_panel import HeadPanel
 from tests.conftest import open_once
 from tests.viz_app.builders import settle_layout
 from tests.viz_app.conftest import MakeWindow
@@ -27,7 +28,6 @@ SEEN = (
     "encoder 1·2 off",
     "Open a bigger model…",
     "Original",
-    "Difference",
     "by layer",
     "scale",
     "weight α",
@@ -76,16 +76,43 @@ def test_tab_reaches_each_control_in_the_order_in_which_they_are_seen(
         if button.isVisible()
         and button.isEnabled()
         and button not in stops
-        and not _is_reached_by_arrows(button)
+        and not _is_reached_by_arrows(button, stops)
     ]
     assert not missed
     texts = [stop.text() for stop in stops if isinstance(stop, QAbstractButton)]
     seen = [name for text in texts for name in SEEN if text.startswith(name)]
     assert seen == list(SEEN)
+    original = next(
+        stop for stop in stops if isinstance(stop, QAbstractButton) and stop.text() == "Original"
+    )
+    original.setFocus()
+    QTest.keyClick(original, Qt.Key.Key_Right)
+    reached = window.focusWidget()
+    assert isinstance(reached, QAbstractButton)
+    assert reached.text() == "Changed"
 
 
-def _is_reached_by_arrows(button: QAbstractButton) -> bool:
-    """Whether it is not the chosen one of several of which one is chosen."""
+@pytest.mark.heavy
+def test_tab_follows_the_tools_of_the_map_into_a_line_of_their_own(
+    make_window: MakeWindow, qtbot: QtBot
+) -> None:
+    window = make_window()
+    window.resize(1280, 800)
+    window.activateWindow()
+    qtbot.waitUntil(window.isActiveWindow)
+    settle_layout()
+    panel = window.translate_page.findChild(HeadPanel)
+    assert panel is not None
+    assert panel.measure_menu.mapTo(panel, QPoint()).y() > panel.export_button.y()
+    stops = [stop for stop in tab_stops(window) if panel.isAncestorOf(stop)]
+    assert stops[:3] == [panel.export_button, panel.explain_button, panel.measure_menu]
+
+
+def _is_reached_by_arrows(button: QAbstractButton, stops: Sequence[QWidget]) -> bool:
+    """Whether it is one of several of which one is chosen, and arrows lead to it from another."""
+    group = button.group()
+    if group is not None and group.exclusive():
+        return any(other in stops for other in group.buttons())
     return isinstance(button, QRadioButton) and not button.isChecked()
 
 
