@@ -609,9 +609,9 @@ class CompareTab(ComputingTab):
     def _lay_out(self) -> None:
         content = QWidget()
         column_of(
+            self.reads_first,  # where the length of texts and notes does not move it
             self.texts,
             self._notes,
-            self.reads_first,
             self.maps,
             1,
             spacing=8,
