@@ -225,7 +225,7 @@ def test_chips_take_single_changes_back_and_reset_all_of_them(
     qtbot.mouseClick(interventions.reset_button, Qt.MouseButton.LeftButton)
     _settle(qtbot, window)
     _check(window, translator.compare(Experiment(SENTENCE)))
-    assert interventions.hint.isVisible()
+    qtbot.waitUntil(interventions.hint.isVisible)  # with the next layout
 
 
 @pytest.mark.heavy

@@ -109,22 +109,23 @@ _PYTORCH = Format("a PyTorch file", COMMAND, starts=PYTORCH_STARTS, can_be_impor
 _OWN = (
     Format(
         "a folder of maps by augenmerk translate",
-        "The origin of one of its files: augenmerk info {source}/000001.npz",
+        "To see the origin of its first file, run augenmerk info {source}/000001.npz.",
         names="/lines.jsonl /[0-9][0-9][0-9][0-9][0-9][0-9].npz",
     ),
     Format(
         "a file of numbers by Augenmerk",
-        "Their origin: augenmerk info {source}",
+        "To see their origin, run augenmerk info {source}.",
         marks=(b"/model/digest.npy", b"/provenance.npy"),
     ),
     Format(
         "an experiment or a lesson by Augenmerk, not a model",
-        "Open it in the window: augenmerk app {source}",
+        "To open it in the window, run augenmerk app {source}.",
         marks=(b'"format": "augenmerk"',),
     ),
     Format(
         "the output of augenmerk translate --jsonl, not a model",
-        "Score it: augenmerk evaluate --source FILE --reference FILE --compare {source} OTHER",
+        "To score it, run augenmerk evaluate --source FILE --reference FILE --compare {source} "
+        "OTHER.",
         starts=(b'{"source": ',),
     ),
     Format(

@@ -38,7 +38,7 @@ from .figures.stack import MeasuredModel, StackDrawing
 from .sentence import OwnSentence
 
 HINT_WITHOUT_HEADS = "Try it: point at a word to choose another, or edit the translation."
-USE, SAME_SENTENCE = "Use the sentence from Translate", "It is the sentence of this page"
+USE, SAME_SENTENCE = "From Translate", "The sentence of Translate is the one of this page"
 NUM_NOTE_LINES = 3
 NARROW_PAGE = 1230
 
@@ -240,9 +240,12 @@ class LearnPage(QWidget):
     def _offer_sentence(self) -> None:
         """The other page has another sentence, or this one, or another model is open there."""
         text, problem = self.own.offered, self.own.language_problem
-        tip = f"It cannot be used here: {problem}" if problem else text
         self.use_button.setEnabled(bool(text) and not problem)
-        self.use_button.setToolTip(tip or SAME_SENTENCE)
+        if problem:
+            tip = f"The sentence of Translate cannot be used here: {problem}"
+        else:
+            tip = f"Use the sentence of Translate: {text}" if text else SAME_SENTENCE
+        self.use_button.setToolTip(tip)
         other = self._window_state.model if self._window_state is not None else None
         is_other = other is not None and not other.is_bundled
         if other is not None and is_other:
