@@ -152,7 +152,7 @@ def test_the_sentence_of_translate_is_taken_over_later_by_a_button_and_never_by_
     settle(qtbot, page)
     assert page.sentence.input.text == "Eine Katze schläft.", "what was typed here stays"
     assert page.use_button.isEnabled()
-    assert page.use_button.toolTip() == OTHER
+    assert OTHER in page.use_button.toolTip()
     page.use_button.click()
     settle(qtbot, page)
     assert page.state.translation is not None
