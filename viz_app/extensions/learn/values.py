@@ -230,8 +230,10 @@ def longest_values(
     translation = state.translation
     if translation is None or state.model is None:
         return values
-    longest = max((translation.source_text, *texts), key=len)
-    query, key = _pinned_tokens(state, translation)
+    texts = [translation.source_text, *texts]
+    longest = max(texts, key=len)
+    words = [word for text in texts for word in text.split()]
+    query, key = (max(token, *words, key=len) for token in _pinned_tokens(state, translation))
     wide = {
         "source-text": longest,
         # about as long as the sentence
