@@ -48,6 +48,7 @@ from ...translation.typed_text import (
     expectation,
     fewest_words,
 )
+from ..corrections import correction_rules
 from .patterns import javascript_pattern
 from .scripts import joined_script
 
@@ -225,6 +226,7 @@ def _description(checkpoint: Checkpoint) -> dict[str, Any]:
                 "fewest_rare_words": FEWEST_RARE_WORDS,
                 "fewest_foreign_words": FEWEST_FOREIGN_WORDS,
             },
+            "corrections": correction_rules(),
         },
     }
 

@@ -28,7 +28,8 @@ export class TextError extends Error {}
 export class SourceReader {
   /**
    * @param {import("./text.js").TextCodec} codec
-   * @param {Object} settings `wrap_source`, `end_source`, `max_positions`, `fewest_words`, `expectation`, `limits`
+   * @param {Object} settings `wrap_source`, `end_source`, `max_positions`, `fewest_words`, `expectation`, `limits`,
+   *   `corrections`
    * @param {Object<string, string>} phrases of `core/text/phrases.py`
    * @param {Object | null} counts `kind`, `least`, `unusual_below` and `words`, a Map, of the training data
    */
@@ -257,7 +258,7 @@ export class SourceReader {
     const isForeign = isUnlikeTraining && (hasNoWord || Boolean(hint) || isAllRare);
     const lacksKnownWords = different.length > 0 && !different.some((word) => this.count(word));
     const known = lacksWords ? this.say("no_words") : lacksKnownWords ? this.say("no_known_words") : "";
-    const correction = corrected(source, rareWords, counts);
+    const correction = corrected(source, rareWords, counts, settings.corrections);
     return { rareWords, respelledWords, isUnlikeTraining, isForeign, hint, known, correction };
   }
 

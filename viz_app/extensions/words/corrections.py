@@ -1,30 +1,13 @@
-"""Corrections of typing errors: words that the training data knows instead of those that it lacks.
-No Qt.
-"""
+"""The window's search for corrections of typing errors. No Qt."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import ClassVar
 
-from augenmerk.core.text.word_counts import WordCounts
+from augenmerk.core.extensions.corrections import correction
 from augenmerk.core.translation.result import Translation
 
 from ...worker.jobs import Job, JobScope, OpenTranslator, ShouldStop, Tell
-
-LEAST_COUNT = 20
-"""Occurrences of a word in the training data from which it is offered."""
-TIMES_AS_FREQUENT = 10
-"""An offered word is at least this many times as frequent as any other that is as near."""
-FEWEST_LETTERS = 4
-"""Shorter words have too many neighbours."""
-ENDINGS = frozenset({"", "e", "em", "en", "er", "es", "m", "n", "r", "s", "st", "t", "te", "ten"})
-"""Endings of German words: two that differ only in them may both be right."""
-KEYBOARD = "qwertzuiopü", "asdfghjklöä", "yxcvbnm"
-ALIKE = "dt", "bp", "gk", "vf", "vw", "iy", "mn", "cz", "ck"
-"""Letters that are taken for each other."""
-SIMPLER = {"a": "ä", "o": "ö", "u": "ü", "s": "ß"}
-"""Letters that are typed for others, but not the other way round."""
 
 
 @dataclass(frozen=True)
@@ -47,69 +30,3 @@ class CorrectionsJob(Job):
             if not word.count
         }
         return {text: corrected for text, corrected in corrections.items() if corrected}
-
-
-def correction(word: str, counts: WordCounts) -> str:
-    """The one known word from which a typing error has probably made this one; empty if there is
-    none, or several.
-    """
-    if counts.least > 1 or word in counts.counts:
-        return ""
-    if len(word) < FEWEST_LETTERS or not word.isalpha():
-        return ""
-    known = {near for near in _before_one_error(word) if counts.of(near) >= LEAST_COUNT}
-    first, second = (*sorted(known, key=counts.of, reverse=True), "", "")[:2]
-    is_convincing = first and counts.of(first) >= TIMES_AS_FREQUENT * counts.of(second)
-    return first if is_convincing else ""
-
-
-def with_case_of(typed: str, word: str) -> str:
-    """The word with capitals where the typed one has them: at its beginning, or everywhere."""
-    if len(typed) > 1 and typed.isupper():
-        return word.upper()
-    return word[:1].upper() + word[1:] if typed[:1].isupper() else word
-
-
-def _before_one_error(word: str) -> Iterator[str]:
-    """Words that one error turns into this one: two letters swapped, one missing, too many or
-    wrong.
-
-    First letters are right, and endings may be.
-    """
-    for index in range(1, len(word)):
-        yield word[: index - 1] + word[index] + word[index - 1] + word[index + 1 :]
-    letters = set().union(_CONFUSED, *_CONFUSED.values())
-    for index in range(1, len(word)):
-        before, letter, after = word[:index], word[index], word[index + 1 :]
-        others = (before + other + after for other in _CONFUSED.get(letter, ()))
-        missing = (before + other + letter + after for other in letters)
-        for near in (before + after, *others, *missing):
-            if not _differ_in_endings(word, near):
-                yield near
-
-
-def _differ_in_endings(one: str, other: str) -> bool:
-    """Whether two words differ only in an ending."""
-    stems = (one[: len(one) - length] for length in range(4))
-    return any(
-        other.startswith(stem) and {one[len(stem) :], other[len(stem) :]} <= ENDINGS
-        for stem in stems
-    )
-
-
-def _confused() -> dict[str, set[str]]:
-    """For each letter those that are typed in its place: next to it, above, below, or alike."""
-    pairs = [row[index : index + 2] for row in KEYBOARD for index in range(len(row) - 1)]
-    for upper, lower in pairwise(KEYBOARD):
-        pairs += [lower[index] + upper[index] for index in range(len(lower))]
-        pairs += [
-            lower[index] + upper[index + 1] for index in range(min(len(lower), len(upper) - 1))
-        ]
-    confused = {letter: {meant} for letter, meant in SIMPLER.items()}
-    for pair in (*pairs, *ALIKE):
-        confused.setdefault(pair[0], set()).add(pair[1])
-        confused.setdefault(pair[1], set()).add(pair[0])
-    return confused
-
-
-_CONFUSED = _confused()

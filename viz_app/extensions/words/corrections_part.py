@@ -7,6 +7,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QPaintEvent
 from PySide6.QtWidgets import QStyle, QStyleOptionToolButton, QStylePainter, QToolButton
 
+from augenmerk.core.extensions.corrections import with_case_of
 from augenmerk.core.translation.result import Translation
 
 from ...state.experiment_state import RequestState
@@ -14,7 +15,7 @@ from ...state.sentence_text import word_ranges
 from ...theme import set_role
 from ...views.sentence import SentencePanel
 from ...widgets.layouts import set_visible
-from .corrections import CorrectionsJob, with_case_of
+from .corrections import CorrectionsJob
 from .sentence_part import SentencePart
 
 TIP = "Replace words that the training data lacks by known ones"
