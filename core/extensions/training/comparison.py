@@ -21,7 +21,7 @@ from .evaluation import (
     score_by,
     statistics_by,
 )
-from .scores import ScoreDifference, SentenceDifference, SystemComparison, few_sentences
+from .scores import ScoreDifference, SentenceDifference, SystemComparison
 
 NUM_LISTED = 10
 """Sentences listed, at most."""
@@ -105,7 +105,6 @@ def compare_hypotheses(
         len(different),
         tuple(scores),
         tuple(by_size[:NUM_LISTED]),
-        few_sentences(len(references)),
     )
 
 

@@ -134,19 +134,23 @@ class SystemComparison(Result):
         scores: one for each metric.
         most_different: at most ten of the different sentences, the largest differences in chrF
             first.
-        warnings: why the numbers say little; empty if nothing is wrong with them.
     """
 
     num_sentences: int
     num_different: int
     scores: tuple[ScoreDifference, ...]
     most_different: tuple[SentenceDifference, ...]
-    warnings: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         scores = ", ".join(
-            f"{score.metric.partition(',')[0]} {score.difference:+.2f} (p = {score.p_value:.3f})"
+            f"{score.metric.partition(',')[0]} {score.first:.2f} → {score.second:.2f} "
+            f"(p = {score.p_value:.3f})"
             for score in self.scores
         )
         counts = f"num_sentences={self.num_sentences}, num_different={self.num_different}"
         return shortened(f"SystemComparison({counts}, scores: {scores})")
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Why the numbers say little; empty if nothing is wrong with them."""
+        return few_sentences(self.num_sentences)

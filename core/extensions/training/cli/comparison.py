@@ -324,6 +324,7 @@ def _as_json(
         "version": __version__,
         "systems": [system.as_json() for system in systems],
         **asdict(comparison),
+        "warnings": comparison.warnings,
         "most_different": [
             {
                 **asdict(sentence),

@@ -153,7 +153,8 @@ def test_scores_are_tables_and_their_repr_has_all_of_them() -> None:
     assert frame["p_value"].tolist() == [score.p_value for score in comparison.scores]
     for score in comparison.scores:
         assert f"p_value={score.p_value:.3f})" in repr(score)
-        assert f"{score.difference:+.2f} (p = {score.p_value:.3f})" in repr(comparison)
+        both = f"{score.first:.2f} → {score.second:.2f} (p = {score.p_value:.3f})"
+        assert both in repr(comparison)
     scores = api.CorpusScores(
         9, 38.1, (36.0, 40.0), 37.2, (35.0, 39.0), "s" * 90, 58.3, (57, 59), 1
     )
