@@ -117,8 +117,8 @@ def run(options: argparse.Namespace) -> int:
     if not (options.attention and options.jsonl):
         return _translate(options)
     with closing(FolderLock(options.attention, "translation")):
-        for half in options.attention.glob(".*.npz.*.part"):
-            half.unlink()  # a killed process was writing it
+        for temporary in options.attention.glob(".*.npz.*.part"):
+            temporary.unlink()  # a killed process was writing it
         if not options.resume:
             _require_no_other_maps(options.attention)
         return _translate(options)

@@ -174,10 +174,7 @@ def reset(state: ExperimentState, value: str) -> None:
     pinned, changed = state.selection.pinned, state.experiment.attention_rows
     if pinned and (state.selection.head, pinned.query) in ((row.head, row.row) for row in changed):
         state.selection.pinned = None
-    if state.experiment.interventions:
-        state.submit(experiment_editor.reset)
-    if isinstance(state.experiment.output, GivenTarget):
-        state.submit(experiment_editor.use_own_decoding)
+    state.submit(experiment_editor.reset)
 
 
 ACTIONS: Final[dict[str, Callable[[ExperimentState, str], None]]] = {

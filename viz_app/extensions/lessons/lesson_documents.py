@@ -379,7 +379,7 @@ class LessonDocuments(QObject):
         titles = {path: title for path in paths if (title := _title_of(path)) is not None}
         return [
             Command[Path](
-                f"{PREFIX}{_told_apart(path, titles)}",
+                f"{PREFIX}{_distinct_title(path, titles)}",
                 self.experiments.open,
                 group="Files",
                 tip=path.name,
@@ -743,7 +743,7 @@ def shipped_lessons() -> tuple[Path, ...]:
     return tuple(sorted(folder.glob(f"*{SUFFIX}"))) if folder.is_dir() else ()
 
 
-def _told_apart(path: Path, titles: Mapping[Path, str]) -> str:
+def _distinct_title(path: Path, titles: Mapping[Path, str]) -> str:
     """The title of a lesson, with the name of its file if another one has the same title.
 
     The lessons that ship keep their titles.

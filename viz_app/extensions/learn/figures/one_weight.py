@@ -177,8 +177,7 @@ class OneWeightFigure(ChapterFigure):
         if pinned.query >= len(queries) or pinned.key >= len(keys):
             return
         query = queries[pinned.query]
-        verb = "reads" if head.kind == "encoder" else "predicts"
-        self.title.setText(f"Where it {verb} “{query}”{self._before_the_change(pinned, query)}")
+        self.title.setText(self._title_for(pinned, query))
         steps = weight_steps(self.answer, head, pinned.query)
         self._rows = pinned_vectors(steps, query, keys[pinned.key], pinned.key)
         self.numbers.setToolTip("\n\n".join(starmap(all_numbers, self._rows.items())))
@@ -190,17 +189,18 @@ class OneWeightFigure(ChapterFigure):
         self.table.show_steps(steps, keys, query, pinned.key)
         self.fit()
 
-    def _before_the_change(self, pinned: Pair, query: str) -> str:
-        """The word that the original has in the pinned row if it is another, as questions name it;
-        else what the figure shows.
+    def _title_for(self, pinned: Pair, query: str) -> str:
+        """What the figure is about; with the word that the original has there, if it is another,
+        because questions name that one.
         """
-        original = self.state.original
+        kind, original = self.state.selection.head.kind, self.state.original
         assert original is not None, "it comes with the result that is shown"
-        queries = pair_tokens(original, self.state.selection.head.kind)[0]
+        queries = pair_tokens(original, kind)[0]
         before = queries[pinned.query] if pinned.query < len(queries) else query
+        title = f"Where it {'reads' if kind == 'encoder' else 'predicts'} “{query}”"
         if before != query:
-            return f" (before the change: “{before}”)"
-        return ": from the query to the output of the head"
+            return f"{title} (before the change: “{before}”)"
+        return f"{title}: from the query to the output of the head"
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Shows the numbers that fit."""
