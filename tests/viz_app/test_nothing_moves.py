@@ -363,20 +363,26 @@ def test_no_text_of_a_chapter_moves_when_its_question_is_answered(
         _settle(qtbot, page.state)
         view = page.view
         assert view is not None
-        for prediction in view.text.predictions:
-            next(iter(prediction.choices.values())).click()
+        choices = [
+            (prediction, choice)
+            for prediction in view.text.predictions
+            for choice in prediction.choices.values()
+        ]
+        for prediction, choice in choices:
+            before, height = _places_in(view.text), view.text.height()
+            next_place = view.next_button.geometry()
+            choice.click()
             settle_layout()
             if not prediction.look.isEnabled():
                 continue
-            before = _places_in(view.text)
-            next_place = view.next_button.geometry()
             prediction.look.click()
             qtbot.waitUntil(lambda shown=view: not _is_looking(shown))
             _settle(qtbot, page.state)
             after = _places_in(view.text)
-            movements[chapter.title] = [
+            movements[f"{chapter.title}, {choice.text()}"] = [
                 part.text() for part, place in before.items() if after.get(part, place) != place
             ]
+            assert view.text.height() == height  # at its end, it would scroll
             assert view.next_button.geometry() == next_place
     assert movements
     assert not any(movements.values()), {name: parts for name, parts in movements.items() if parts}

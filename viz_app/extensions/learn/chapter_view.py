@@ -3,10 +3,9 @@
 from collections.abc import Sequence
 from functools import partial
 from itertools import pairwise
-from math import ceil
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QFontMetricsF, QHideEvent, QKeyEvent, QResizeEvent, QShowEvent
+from PySide6.QtGui import QHideEvent, QKeyEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
     QBoxLayout,
     QButtonGroup,
@@ -53,16 +52,19 @@ NO_SUCH_HEAD = "the head that you click on"
 NO_SUCH_WORD = "This sentence has no word for this question. Type a longer one."
 NO_OTHER_ORDER = "One word has no other order. Type a sentence of several words."
 COMPUTING = "Computing…"
-NUM_VERDICT_LINES = 4
-"""Most verdicts have as many lines at the narrowest, so that nothing moves at *Look*."""
+LONG_VERDICT = "The words stay, and the translation is as probable. " * 4
+"""Few verdicts are longer: with room for it, nothing moves at *Look*."""
 
 
 class LiveLabel(QLabel):
-    """Markdown with values that change, and room for the longest of them: what is below stays."""
+    """A text with values that change, and room for the longest of them: what is below stays."""
 
     def __init__(self, role: str) -> None:
         super().__init__()
         _make_markdown(self, role)
+        policy = self.sizePolicy()
+        policy.setHeightForWidth(True)  # a label that never had a text has none
+        self.setSizePolicy(policy)
         self._longest = _markdown_label(role, self)
         self._longest.hide()
 
@@ -112,8 +114,9 @@ class PredictView(QFrame):
         self.choices: dict[str, QRadioButton] = {}
         self.look = QPushButton("Look")
         self.look.clicked.connect(self._look)
-        self.verdict = label("accent", wraps=True)
-        self.verdict.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
+        self.verdict = LiveLabel("accent")
+        self.verdict.setTextFormat(Qt.TextFormat.PlainText)  # it quotes what users type
+        self._show_verdict("")
         choices = FlowLayout(scaled(CHOICE_SPACING))
         for name, text in predict.choices.items():
             button = QRadioButton(text)
@@ -151,8 +154,6 @@ class PredictView(QFrame):
         """Fills in the values of the question, unless the sentence is the one that *Look* has
         typed.
         """
-        line_px = ceil(QFontMetricsF(self.verdict.font()).lineSpacing())
-        self.verdict.setMinimumHeight(NUM_VERDICT_LINES * line_px)
         if self._shows_looked_text:
             return
         before = self._asked
@@ -297,7 +298,7 @@ class PredictView(QFrame):
         self._group.setExclusive(True)
 
     def _show_verdict(self, text: str) -> None:
-        self.verdict.setText(text)
+        self.verdict.show_values(text, LONG_VERDICT)
 
     def _on_request(self) -> None:
         if self.request.problem and self._is_wanted:
