@@ -120,7 +120,13 @@ class Coverage(ShortRepr):
     @property
     def notice(self) -> str:
         """The notice for a sentence that is unlike the training data; empty for others."""
-        return f"{self.known} {OTHER_TEXT}" if self.is_unlike_training else ""
+        advice = f" {OTHER_TEXT}" if self.advises_model else ""
+        return f"{self.known}{advice}" if self.is_unlike_training else ""
+
+    @property
+    def advises_model(self) -> bool:
+        """Whether a bigger model may read it: it has words, and is unlike the training data."""
+        return self.is_unlike_training and self.lacks != "no_words"
 
     @property
     def known(self) -> str:

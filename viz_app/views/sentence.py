@@ -660,13 +660,12 @@ class CoverageNotice(ElidingLabel):
         `is_withheld`: whether `WithheldNotice` has said that already.
         """
         coverage = translation.coverage if translation is not None else None
-        is_unlike = coverage is not None and coverage.is_unlike_training
-        has_menu = self.button.menu() is not None
         notice = translation.hint if translation is not None else ""
-        self._offers_models = is_unlike and has_menu and not notice
-        if coverage is not None and is_unlike and not notice:
+        self._offers_models = False
+        if coverage is not None and coverage.is_unlike_training and not notice:
+            self._offers_models = coverage.advises_model and self.button.menu() is not None
             forms = [] if is_withheld else [coverage.known, UNLIKE]
-            if has_menu:
+            if self._offers_models:
                 forms.insert(0, " ".join([*forms[:1], OTHER_TEXT]))
             notice = "\n".join(forms)
         elif is_withheld:

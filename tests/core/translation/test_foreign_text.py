@@ -95,7 +95,7 @@ def test_numbers_are_foreign_to_a_model_of_words(bundled_translator: Translator,
     translation = bundled_translator.translate(text)
     assert translation.coverage is not None
     assert translation.coverage.is_foreign
-    assert translation.coverage.known == phrase("no_words")
+    assert translation.coverage.notice == phrase("no_words"), "no bigger model can translate it"
 
 
 def test_numbers_are_not_foreign_to_a_model_of_numbers(bundled_translator: Translator) -> None:

@@ -10,6 +10,7 @@ from PySide6.QtGui import QColor, QHelpEvent, QImage, QTextCharFormat, QTextCurs
 from PySide6.QtWidgets import QApplication, QMenu, QToolTip
 from pytestqt.qtbot import QtBot
 
+from augenmerk.core.text.phrases import phrase
 from augenmerk.core.translation.result import Coverage, RareWord, RespelledWord, Translation
 from augenmerk.viz_app.extensions.help.explain import entries_in, entries_of, own_text
 from augenmerk.viz_app.extensions.imports.import_dialog import HubDialog
@@ -19,7 +20,7 @@ from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.sentence_text import Span, rare_spans, respelled_spans
 from augenmerk.viz_app.theme import Theme
 from augenmerk.viz_app.translate.page import DimmingOverlay
-from augenmerk.viz_app.views.sentence import SentencePanel
+from augenmerk.viz_app.views.sentence import UNLIKE, SentencePanel
 from augenmerk.viz_app.views.sentence_input import SentenceInput, SentenceMarks
 from tests.conftest import open_once
 from tests.viz_app.builders import settle_layout, shown
@@ -401,6 +402,18 @@ def test_bigger_models_are_offered_below_the_message(panel: SentencePanel) -> No
     type_text(panel, foreign())
     assert panel.coverage_notice.text() == "For other text, import a bigger model."
     assert panel.coverage_notice.button.isVisible()
+
+
+def test_no_model_is_advised_for_a_text_without_words(panel: SentencePanel) -> None:
+    panel.coverage_notice.button.setMenu(QMenu(panel))
+    coverage = Coverage((), True, "picture captions", is_foreign=True, lacks="no_words")
+    type_text(panel, replace(foreign(), coverage=coverage))
+    assert phrase("no_words") in panel.withheld_notice.label.text()
+    assert not panel.coverage_notice.isVisible()
+    assert not panel.coverage_notice.button.isVisible()
+    panel.state.show_withheld()
+    assert panel.coverage_notice.text() == "\n".join([phrase("no_words"), UNLIKE])
+    assert not panel.coverage_notice.button.isVisible()
 
 
 @pytest.mark.heavy

@@ -981,10 +981,10 @@ def test_a_chart_without_values_says_when_they_appear(make_page: MakePage, qtbot
     panel = page.run_view.charts.main
     panel.choose(quantity="bleu")
     assert panel.chart.picture is not None
-    assert panel.chart.picture.message == "BLEU appears after the first validation."
-    assert _why_empty("loss", is_live=True) == "The loss appears after the first step."
+    assert panel.chart.picture.message == "BLEU appears\nafter the first validation."
+    assert _why_empty("loss", is_live=True) == "The loss appears\nafter the first step."
     assert (
-        _why_empty("tokens_per_second", is_live=True) == "Tokens / s appear after the first step."
+        _why_empty("tokens_per_second", is_live=True) == "Tokens / s appear\nafter the first step."
     )
     assert panel.chart.picture.message in [artist.get_text() for artist in panel.chart.axes.texts]
     panel.choose(quantity="loss")

@@ -79,7 +79,7 @@ class ChartAxes:
             "", (1, 1), (0, 0), "axes fraction", "offset points", ha="right", animated=is_animated
         )
         self._message = axes.text(
-            0.5, 0.5, "", transform=axes.transAxes, ha="center", animated=is_animated
+            0.5, 0.5, "", transform=axes.transAxes, ha="center", va="center", animated=is_animated
         )
         self._set_scale(is_log=False)
         self.set_num_labels(MAX_STEP_LABELS, self._num_values)

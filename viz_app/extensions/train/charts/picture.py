@@ -193,9 +193,9 @@ def _why_empty(quantity: Quantity, is_live: bool) -> str:
     if not is_live:
         return f"No {name} was recorded in this run."
     if quantity == "bleu":
-        return "BLEU appears after the first validation."
+        return "BLEU appears\nafter the first validation."
     what = "Tokens / s appear" if quantity == "tokens_per_second" else f"The {name} appears"
-    return f"{what} after the first step."
+    return f"{what}\nafter the first step."  # one line is cut in a narrow window
 
 
 def validation_name(*, as_batch_means: bool) -> str:
