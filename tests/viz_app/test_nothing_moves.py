@@ -29,6 +29,7 @@ from augenmerk.viz_app.extensions.lessons.lesson_bar import COMPUTING
 from augenmerk.viz_app.extensions.tabs.compare.view import CompareTab
 from augenmerk.viz_app.extensions.tabs.source.view import SourceTab
 from augenmerk.viz_app.extensions.tour.quick_tour import QuickTour
+from augenmerk.viz_app.extensions.widgets.max_lines_label import MaxLinesLabel
 from augenmerk.viz_app.main_window import MainWindow
 from augenmerk.viz_app.state.experiment_editor import reset, toggle
 from augenmerk.viz_app.state.experiment_state import ExperimentState
@@ -596,4 +597,8 @@ def test_no_control_moves_while_a_model_is_trained(
         before = after
     settle_layout()
     movements["end"] = moved(before, _controls_outside(window, page.panel))
+    lines = page.notice_bar.findChild(MaxLinesLabel)
+    assert isinstance(lines, MaxLinesLabel)
+    assert not lines.verticalScrollBar().isVisible(), lines.text()
+    assert "checkpoint" in page.notice_bar.folder_button.toolTip()
     assert not any(movements.values()), {name: lines for name, lines in movements.items() if lines}

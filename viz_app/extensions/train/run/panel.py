@@ -19,7 +19,7 @@ from ...widgets.max_lines_label import MaxLinesLabel
 from ...widgets.progress_line import ProgressLine
 from ..charts.run_menu import RunMenu
 from ..state import Run, Status, TrainState
-from .choices import run_summary_rows
+from .choices import run_summary_rows, with_tilde
 from .form import (
     DEFAULT_DEVICES,
     NamedValues,
@@ -372,6 +372,10 @@ class NoticeBar(QFrame):
             set_role(self._text, role)
         self.try_button.setVisible(shown.offers_model)
         self.folder_button.setVisible(shown.offers_folder)
+        if run.folder is not None:
+            self.folder_button.setToolTip(
+                f"Best and last checkpoint are in {with_tilde(run.folder)}"
+            )
         self.details_button.setVisible(bool(run.error_details))
         self._actions = shown.actions
         for button, action in zip_longest(self.action_buttons, shown.actions):

@@ -8,7 +8,6 @@ from augenmerk.core.extensions.training.events import StopRequest
 from augenmerk.core.quantities import counted, duration
 
 from ..state import Run, Status
-from .choices import with_tilde
 
 _NOTHING = "–"
 _STOPPING: dict[StopRequest, str] = {
@@ -285,7 +284,6 @@ def _finished_notice(run: Run) -> Notice:
             f"Best validation loss {finish.best_validation_loss:.3f} in epoch {finish.best_epoch}. "
         )
     text = f"{text}{run.note}".rstrip()  # for instance about a curve that could not be written
-    text = f"{text}\nBest and last checkpoint: {with_tilde(finish.last_checkpoint.parent)}"
     return Notice(heading, text, "plain", run.can_try_model, offers_folder=True)
 
 
