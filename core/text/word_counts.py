@@ -68,8 +68,7 @@ class WordCounts:
 
     def familiarity(self, words: Iterable[str]) -> float | None:
         """The mean of ln(1 + count) over different words with letters; None without any."""
-        numbers = [self.counts.get(word, 0) for word in set(words) if has_letters(word)]
-        return mean_log(numbers)
+        return mean_log([self.counts.get(word, 0) for word in set(words) if has_letters(word)])
 
     # --- in files ---------------------------------------------------------------------------------
 

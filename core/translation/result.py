@@ -133,11 +133,9 @@ class Coverage(ShortRepr):
         """The text that the model knows, or that this one is none, in a sentence."""
         if self.lacks is not None:
             return phrase(self.lacks)
-        return (
-            f"This model knows {self.kind}."
-            if self.kind
-            else "This model's training data had few of these words."
-        )
+        if self.kind:
+            return f"This model knows {self.kind}."
+        return "This model's training data had few of these words."
 
 
 def unfamiliar(coverage: Coverage | None, hint: str) -> str:

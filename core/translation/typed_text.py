@@ -25,7 +25,7 @@ FEWEST_RARE_WORDS = 2
 than one word.
 """
 FEWEST_FOREIGN_WORDS = 4
-"""The number of different words, all of them rare, that show that the model cannot read them.
+"""The number of different rare words, without others, that show that the model cannot read them.
 
 Short sentences of its own language may have no other: “Danke schön!”.
 """
@@ -388,7 +388,10 @@ def cover(source: EncodedSource, counts: WordCounts | None) -> Coverage | None:
     num_rare = len(different.intersection(word.text for word in rare))
     is_unlike_training = _is_unlike_training(different, num_rare, counts)
     kinds = {note.kind for note in source.notes}
-    is_foreign = "other_language" in kinds or FEWEST_FOREIGN_WORDS <= len(different) == num_rare
+    # of a list of names, one word may be known: “Anna, Peter und Marie”
+    num_known = int(sum(word.spelling == "," for word in source.encoded) > 1)
+    is_rare = num_rare >= max(FEWEST_FOREIGN_WORDS, len(different) - num_known)
+    is_foreign = is_rare or "other_language" in kinds
     lacks: Literal["no_words", "no_known_words"] | None = None
     if not different and counts.is_of_words:
         lacks = "no_words"

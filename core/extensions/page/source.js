@@ -254,8 +254,10 @@ export class SourceReader {
     const lacksWords = !different.length && this.isOfWords();
     const hasNoWord = lacksWords || hint === this.say("no_readable_word");
     const isUnlikeTraining = hasNoWord || this.isUnlikeTraining(different, numRare);
-    const isAllRare = numRare === different.length && numRare >= settings.limits.fewest_foreign_words;
-    const isForeign = isUnlikeTraining && (hasNoWord || Boolean(hint) || isAllRare);
+    // of a list of names, one word may be known: “Anna, Peter und Marie”
+    const numKnown = source.encoded.filter((word) => (word.readAs ?? word.text) === ",").length > 1 ? 1 : 0;
+    const isRare = numRare >= Math.max(settings.limits.fewest_foreign_words, different.length - numKnown);
+    const isForeign = isUnlikeTraining && (hasNoWord || Boolean(hint) || isRare);
     const lacksKnownWords = different.length > 0 && !different.some((word) => this.count(word));
     const known = lacksWords ? this.say("no_words") : lacksKnownWords ? this.say("no_known_words") : "";
     const correction = corrected(source, rareWords, counts, settings.corrections);

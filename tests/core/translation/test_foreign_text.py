@@ -41,6 +41,7 @@ OTHERS = (
     "Dwa psy bawią się na piasku.",
     "Anna Peter Lukas Marie Johannes",
     "Berlin, Hamburg, München, Köln",
+    "Anna, Peter, Lukas, Marie und Sophie",
     "xkcd lkjs dfpq wmzn",
 )
 WITHOUT_A_WORD = (

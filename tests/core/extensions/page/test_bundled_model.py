@@ -50,6 +50,7 @@ SENTENCES = (
     "Ein Mann in einem blauen Hemd steht auf einer Leiter und putzt ein Fenster.",
     "Zwei Hunde spielen im Schnee und die kleine Katze sieht auf der strasse zu.",
 )
+LISTS = "Anna, Peter, Lukas, Marie und Sophie", "Anna, Peter und Marie"
 WITHOUT_A_KNOWN_WORD = "😀😀", "...", "привет", "12345", "7 7 7 1 2", "Hallo", "Hello"
 
 
@@ -101,7 +102,7 @@ def test_sentences_and_each_intervention_are_those_of_the_product(
     changes = [*each_intervention(translator, SENTENCES[0])]
     page.check(
         [
-            *map(Experiment, (*SENTENCES, *WITHOUT_A_KNOWN_WORD)),
+            *map(Experiment, (*SENTENCES, *LISTS, *WITHOUT_A_KNOWN_WORD)),
             *(Experiment(SENTENCES[0], interventions=change) for change in changes[::2]),
         ]
     )
