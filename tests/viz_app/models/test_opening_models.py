@@ -152,13 +152,24 @@ def test_a_dropped_folder_is_imported_once_and_then_opened(
     drop(window, folder)
     dialog = dialog_of(window)
     assert not dialog.import_button.isEnabled(), "not before it is known what it takes"
-    assert dialog.status.text() == "Looking at the files…"
+    assert "Looking at the files…" in dialog.about.text()
+    settle_layout()
+    buttons = dialog.cancel_button, dialog.import_button, dialog.target.edit
+    before = [(button.mapTo(dialog, QPoint()), button.size()) for button in buttons]
     qtbot.waitUntil(
         lambda: "Marian, by Hugging Face transformers · German to French" in dialog.about.text()
     )
+    settle_layout()
+    after = [(button.mapTo(dialog, QPoint()), button.size()) for button in buttons]
+    assert after == before, "nothing moves under the pointer"
     assert dialog.import_button.isEnabled()
     assert dialog.focusWidget() is dialog.import_button, "Enter imports"
-    assert not dialog.status.isVisible()
+    assert [
+        edit.placeholderText() for edit in (dialog.source_edit, dialog.target_language_edit)
+    ] == [
+        "German",
+        "French",
+    ]
     assert "GB of memory" in dialog.about.text()
     assert dialog.precision.text() == "Automatic: 32 bits, 1 MB ▾"
     dialog.precision.actions_by_name["half"].trigger()
@@ -265,7 +276,7 @@ def test_languages_that_a_folder_does_not_say_are_asked_for(
     window = make_window()
     window.open_model(folder)
     dialog = dialog_of(window)
-    qtbot.waitUntil(dialog.source_edit.isVisible, timeout=LIMIT_MS)
+    qtbot.waitUntil(dialog.source_edit.isEnabled, timeout=LIMIT_MS)
     assert "an unknown language" in dialog.about.text()
     assert "GB of memory" in dialog.about.text()
     assert "MB on the disk" in dialog.about.text()
@@ -392,7 +403,7 @@ def test_half_a_folder_is_refused_by_the_name_of_what_is_missing(
     dialog = dialog_of(window)
     qtbot.waitUntil(lambda: missing in dialog.problem.text(), timeout=LIMIT_MS)
     assert not dialog.import_button.isEnabled(), "it would fail again"
-    assert not dialog.status.isVisible()
+    assert "Looking at" not in dialog.about.text()
     dialog.cancel_button.click()
     assert window.loader.model is before
     assert not list(window.preferences.models_folder.glob("*"))
@@ -456,7 +467,9 @@ def test_what_cannot_be_imported_is_told_and_the_open_model_stays_and_goes_on(
             )
         window.open_model(copy)
         dialog = dialog_of(window)
-        qtbot.waitUntil(lambda dialog=dialog: not dialog.status.isVisible(), timeout=LIMIT_MS)
+        qtbot.waitUntil(
+            lambda dialog=dialog: "Looking at" not in dialog.about.text(), timeout=LIMIT_MS
+        )
         if dialog.problem.isHidden():
             dialog.import_button.click()
         else:
@@ -653,7 +666,7 @@ def test_languages_are_typed_by_code_or_english_name(
     window = make_window(None, loader=None)
     window.open_model(folder)
     dialog = dialog_of(window)
-    qtbot.waitUntil(dialog.source_edit.isVisible, timeout=LIMIT_MS)
+    qtbot.waitUntil(dialog.source_edit.isEnabled, timeout=LIMIT_MS)
     dialog.source_edit.setText("german")
     dialog.target_language_edit.setText("Português")
     dialog.import_button.click()

@@ -134,6 +134,8 @@ def _about(summary: "ImportSummary", num_bytes: int) -> str:
 WIDTH_PX = 560
 OUTCOME_HEIGHT_PX = 64
 """Room for the progress or the problem: four lines."""
+LOOKING = "Looking at the files…\n\n\n"
+"""As high as most descriptions of a model."""
 SUFFIX = ".safetensors"
 MAX_HEADS = 512
 _MEGABYTE, _GIGABYTE = 1e6, 1e9
@@ -231,11 +233,12 @@ class ImportDialog(QDialog):
         self.target.propose(
             free_target(self._preferences, source, source.stem if source.is_file() else source.name)
         )
-        self._show_about()
+        self._show_about(LOOKING if source.is_dir() else "")
         if source.is_dir():
             self.import_button.setEnabled(False)  # until it is recognized
-            self.status.setText("Looking at the files…")
-            self.status.show()
+            for edit in self._language_edits:  # below them, nothing moves when it is
+                edit.setEnabled(False)
+                self._form.setRowVisible(edit, True)
             self._request = self._worker.submit(
                 Request(
                     InspectJob(source),
@@ -248,49 +251,51 @@ class ImportDialog(QDialog):
             self._form.setRowVisible(self.heads_edit, True)
             self._form.setRowVisible(self.data, True)
 
-    def _show_about(self) -> None:
-        """Shows the known facts about the model and the cost of importing it."""
-        source, summary = self._source, self._summary
-        if source is None:
-            return
+    def _show_about(self, facts: str = "") -> None:
+        """Shows what importing the model means, and the known facts about it."""
         text = (
-            f"{source}\n"
+            f"{self.source}\n"
             "\n"
             "A model of another project is imported once, into a checkpoint of Augenmerk. The "
             "original stays unchanged."
         )
-        chosen = _PRECISIONS[self.precision.choice]
-        self.about.setText(
-            text if summary is None else f"{text}\n\n{describe(summary.stored_as(chosen))}"
-        )
+        self.about.setText(f"{text}\n\n{facts}" if facts else text)
+
+    def _show_summary(self) -> None:
+        """Shows the facts about a model that was inspected, and the cost of importing it."""
+        if self._summary is not None:
+            chosen = _PRECISIONS[self.precision.choice]
+            self._show_about(describe(self._summary.stored_as(chosen)))
 
     def _on_precision(self, name: str) -> None:
         self.precision.show_choice(name)
-        self._show_about()
+        self._show_summary()
         self._fit()
 
     def _on_summary(self, summary: "ImportSummary") -> None:
         self._summary = summary
         self.precision.set_entries(precision_entries(summary.stored_as(None)))
         self.precision.show_choice(self.precision.choice)
-        self._show_about()
-        self.status.clear()
-        self.status.hide()
+        self.about.setMinimumHeight(self.about.height())  # what is below stays in place
+        self._show_summary()
         self.import_button.setEnabled(True)
-        if summary.misses_languages:
-            for code, edit in zip(summary.languages, self._language_edits, strict=True):
+        for code, edit in zip(summary.languages, self._language_edits, strict=True):
+            edit.setEnabled(summary.misses_languages)
+            if code == UNDETERMINED:
                 edit.setPlaceholderText(
                     "its code, such as de, or its English name; the files do not name it"
                 )
-                edit.setText("" if code == UNDETERMINED else code)
-                self._form.setRowVisible(edit, True)
+            elif summary.misses_languages:
+                edit.setText(code)
+            else:
+                edit.setPlaceholderText(language_in_words(code))
         # Enter imports
         (self.source_edit if summary.misses_languages else self.import_button).setFocus()
         self._fit()
 
     def _on_not_recognized(self, failure: Failure) -> None:
         self._fields.setEnabled(False)
-        self.status.hide()
+        self._show_about()
         self._show_problem(failure.message)
 
     @property
