@@ -94,9 +94,8 @@ def encode_source(text: str, codec: TextCodec, run: RunConfig) -> EncodedSource:
 
 def room_for_source(run: RunConfig) -> int:
     """The number of tokens that a source may have without the wrapping ones."""
-    if run.data.wrap_source:
-        return run.model.max_positions - 2
-    return run.model.max_positions - int(run.data.end_source)
+    num_wrapping = 2 if run.data.wrap_source else int(run.data.end_source)
+    return run.model.max_positions - num_wrapping
 
 
 def _check_amount(text: str, codec: TextCodec) -> None:
@@ -412,10 +411,8 @@ def _is_unlike_training(different: set[str], num_rare: int, counts: WordCounts) 
     """Whether these words, of which some are rare, are unlike the training data."""
     if num_rare < min(FEWEST_RARE_WORDS, len(different)) or not different:
         return False
-    familiarity = counts.familiarity(different)
-    return 2 * num_rare >= len(different) or (
-        familiarity is not None and familiarity < counts.unusual_below
-    )
+    familiarity = counts.familiarity(different) or 0.0
+    return 2 * num_rare >= len(different) or familiarity < counts.unusual_below
 
 
 @dataclass(frozen=True)
