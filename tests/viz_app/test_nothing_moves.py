@@ -333,15 +333,18 @@ def test_the_buttons_of_a_lesson_have_one_place_in_all_scenes(
     rows = set()
     for path in sorted(resource_path("lessons").glob("*.augenmerk")):
         documents.open(read_lesson_file(path), path)
+        pages = set()
         for index, scene in enumerate(documents.lesson.scenes):
             documents.lesson.go_to(index)
             _settle(qtbot, window.state)
+            pages.add(_box_in(window, window.translate_page).getRect())
             if scene.has_answer:
                 places.add(_box_in(window, bar.reveal_button).getRect())
             bar.edit_button.click()
             settle_layout()
             rows.add(_box_in(window, bar.edit_row).topLeft().toTuple())
             bar.edit_button.click()
+        assert len(pages) == 1, f"the page below {path.name} has one place"
     assert len(places) == 1
     assert len(rows) == 1
 

@@ -3,10 +3,9 @@ commands.
 """
 
 from collections.abc import Callable, Mapping
-from math import ceil
 from textwrap import shorten
 
-from PySide6.QtCore import QMimeData, Qt, QTimer, Signal
+from PySide6.QtCore import QMimeData, QRectF, Qt, QTimer, Signal
 from PySide6.QtGui import QFontMetricsF, QResizeEvent, QShortcut
 from PySide6.QtWidgets import (
     QComboBox,
@@ -41,6 +40,7 @@ MAX_LINES, MAX_LINES_IF_LOW, MAX_LINES_IF_EDITED, LOW_WINDOW = 3, 2, 1, 740
 """Lines of a text; fewer in a window below this height, in pixels at 100%."""
 NUM_ANSWER_LINES = 2
 """Lines that an answer has room for before it is shown."""
+TEXT_MARGIN, TEXT_SPACING, ANSWER_SPACING = 8, 2, 10
 BUSY_DELAY_MS = 250
 CHANGED, AWAITED, COMPUTING = "changed", "translating…", "computing the answer…"
 NO_SCENE = (
@@ -236,12 +236,13 @@ class LessonBar(QFrame):
         self._answer_side.setVisible(scene is not None and scene.has_answer)
         if scene is None:
             return
-        answer = scene.question if scene.check else scene.answer
-        for index, (part, text) in enumerate(
-            ((self.question, scene.question), (self.answer, answer))
-        ):
+        for index, (part, text) in enumerate(self._questions_and_answers(scene)):
             width = part.label.fontMetrics().horizontalAdvance(text)
             self._answered.setStretch(index, width + 1)
+
+    def _questions_and_answers(self, scene: Scene) -> list[tuple[MaxLinesLabel, str]]:
+        answer = scene.question if scene.check else scene.answer
+        return [(self.question, scene.question), (self.answer, answer)]
 
     def _fit_texts(self) -> None:
         """In a low window the texts leave the maps their room: one line each above the buttons of
@@ -252,13 +253,45 @@ class LessonBar(QFrame):
             most = MAX_LINES_IF_EDITED if self.is_editing else MAX_LINES_IF_LOW
         for part in (self.text, self.question, self.answer):
             part.set_max_lines(most)
-        # the maps below stay in their place when the answer appears
+        # the maps below stay in their place when the answer or another scene appears
+        scenes = self._lesson.scenes
+        room = max((self._height_of(scene, most) for scene in scenes), default=0)
+        self._words.setMinimumHeight(room)
         scene = self._lesson.scene
-        room = 0
-        if scene is not None and scene.has_answer:
-            line_px = ceil(QFontMetricsF(self.answer.label.font()).lineSpacing())
-            room = min(most, NUM_ANSWER_LINES) * line_px
-        self._answered_row.setMinimumHeight(room)
+        self._answered_row.setMinimumHeight(self._answered_height(scene, most) if scene else 0)
+
+    def _height_of(self, scene: Scene, most: int) -> int:
+        """The height that the texts of a scene need, with its answer, in pixels."""
+        text = self._lines_height(self.text, scene.text, self._text_width, most)
+        answered = self._answered_height(scene, most)
+        return text + answered + (scaled(TEXT_SPACING) if text and answered else 0)
+
+    def _answered_height(self, scene: Scene, most: int) -> int:
+        """The height of a question next to its answer, which has room for some lines at least."""
+        if not scene.has_answer:
+            return self._lines_height(self.question, scene.question, self._text_width, most)
+        width = self._text_width - scaled(ANSWER_SPACING)
+        parts = self._questions_and_answers(scene)
+        lengths = [part.label.fontMetrics().horizontalAdvance(text) + 1 for part, text in parts]
+        heights = [
+            self._lines_height(part, text, width * length // sum(lengths), most)
+            for (part, text), length in zip(parts, lengths, strict=True)
+        ]
+        return max(*heights, min(most, NUM_ANSWER_LINES) * self.answer.line_height())
+
+    def _lines_height(self, part: MaxLinesLabel, text: str, width: int, most: int) -> int:
+        """The height of a text in a part of this width, in whole lines."""
+        if not text:
+            return 0
+        flags = Qt.TextFlag.TextWordWrap
+        metrics = QFontMetricsF(part.label.font())
+        height = metrics.boundingRect(QRectF(0, 0, max(width, 1), 0), flags, text).height()
+        num_lines = round(height / metrics.lineSpacing())
+        return min(most, num_lines) * part.line_height()
+
+    @property
+    def _text_width(self) -> int:
+        return self._words.contentsRect().width() - 2 * scaled(TEXT_MARGIN)
 
     def offer_editing(self, commands: Mapping[str, BoundCommand], *others: QWidget) -> None:
         """Fills the row of the edit mode with a button for each command, by its text, and other
@@ -300,15 +333,22 @@ class LessonBar(QFrame):
         self._answered_row, self._answer_side = QWidget(), QWidget()
         column_of((self.answer, 1, top), within=self._answer_side)
         parts = [(part, 1, top) for part in (self.question, self._answer_side)]
-        self._answered = row_of(*parts, spacing=10, within=self._answered_row)
+        self._answered = row_of(*parts, spacing=ANSWER_SPACING, within=self._answered_row)
         for part, *_ in parts:  # the stretch alone shares the width
             part.setSizePolicy(QSizePolicy.Policy.Ignored, part.sizePolicy().verticalPolicy())
-        words = column_of(
-            self.text, self._answered_row, self.other_model, spacing=2, margins=(8, 0, 8, 0)
+        self._words = QWidget()
+        column_of(
+            self.text,
+            self._answered_row,
+            1,
+            self.other_model,
+            spacing=TEXT_SPACING,
+            margins=(TEXT_MARGIN, 0, TEXT_MARGIN, 0),
+            within=self._words,
         )
         margins = PANEL_MARGIN - 8, 3, PANEL_MARGIN - 8, 6
         # above the texts, which have more lines in some scenes
-        column_of(header, self.edit_row, words, spacing=2, margins=margins, within=self)
+        column_of(header, self.edit_row, self._words, spacing=2, margins=margins, within=self)
 
     def _connect(self) -> None:
         lesson = self._lesson

@@ -23,7 +23,7 @@ class MaxLinesLabel(LinesScrollArea):
     def __init__(self, role: str, max_lines: int) -> None:
         """`role`: of the text, see `viz_app.theme`."""
         self.label = label(role, wraps=True)
-        super().__init__(self.label, self._line_height, max_lines)
+        super().__init__(self.label, self.line_height, max_lines)
         self.label.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
@@ -41,14 +41,14 @@ class MaxLinesLabel(LinesScrollArea):
     def fit(self) -> None:
         """Scrolls by whole lines."""
         self.label.ensurePolished()
-        self.verticalScrollBar().setSingleStep(self._line_height())
+        self.verticalScrollBar().setSingleStep(self.line_height())
         super().fit()
 
     def content_height(self) -> int:
         """At least one line, or all of them."""
         least = self._max_lines if self.keeps_height else 1
-        return max(least * self._line_height(), super().content_height())
+        return max(least * self.line_height(), super().content_height())
 
-    def _line_height(self) -> int:
+    def line_height(self) -> int:
         """As Qt lays out a text: whole pixels, rounded up."""
         return ceil(QFontMetricsF(self.label.font()).lineSpacing())

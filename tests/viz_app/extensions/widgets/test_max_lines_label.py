@@ -26,7 +26,7 @@ def test_long_text_is_cut_between_lines_and_scrolls_by_lines(
     text.resize(width, 30)
     with qtbot.waitExposed(text):
         text.show()
-    line = text._line_height()
+    line = text.line_height()
     assert text.height() == line
     text.set_text(LONG)
     assert text.height() == 3 * line
