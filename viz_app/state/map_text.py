@@ -277,7 +277,7 @@ def marks_in_words(state: ExperimentState) -> str:
     """The pinned cell or picked tokens in words; empty if there are none.
 
     Lines after the first are ever shorter forms, for use if there is too little room. Each has the
-    value.
+    value; words are shortened last.
     """
     selection = state.selection
     total = query_sum(state)
@@ -286,14 +286,13 @@ def marks_in_words(state: ExperimentState) -> str:
     cell = cell_text(state, selection.pinned) if selection.pinned is not None else None
     if cell is not None:
         words = f"{cell.query} → {cell.key}"
-        shortened = (
-            f"{elided(cell.query, length)} → {elided(cell.key, length)}" for length in SHORTENED
-        )
-        forms = (f"Pinned: {cell.verb} {words}", f"{cell.verb} {words}", words, *shortened)
-        named = [f"{' '.join(form.split())}, {cell.valued}" for form in forms]
-        return "\n".join(
-            dict.fromkeys((*named, f"{named[-1].rpartition(', ')[0]}, {cell.value}", cell.value))
-        )
+        named = [
+            f"{beginning}{words}, {cell.valued}"
+            for beginning in (f"Pinned: {cell.verb} ", f"{cell.verb} ", "")
+        ]
+        short = [f"{elided(cell.query, num)} → {elided(cell.key, num)}" for num in SHORTENED]
+        bare = [f"{form}, {cell.value}" for form in (words, *short)]
+        return "\n".join(dict.fromkeys((*named, *bare, cell.value)))
     return "The picked tokens are highlighted in rows and columns." if selection.has_marks else ""
 
 

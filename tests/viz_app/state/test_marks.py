@@ -158,3 +158,18 @@ def test_what_is_picked_is_said_in_words_and_forgotten_with_the_sentence(
     assert marks_in_words(state).startswith("Row a → ")
     state.accept(make_result(make_translation("zwei", "two")))
     assert not state.selection.has_marks
+
+
+def test_words_of_a_pinned_cell_are_shortened_only_where_the_whole_does_not_fit(
+    state: ExperimentState,
+) -> None:
+    words = "sleeping → schlafend"
+    state.accept(make_result(make_translation("schlafend", "sleeping")))
+    state.selection.pin(Pair(1, 1))
+    forms = marks_in_words(state).split("\n")
+    *whole, shortest_whole = [form for form in forms if words in form]
+    assert forms[: len(whole) + 1] == [*whole, shortest_whole]
+    assert "weight" not in shortest_whole
+    shortened = forms[len(whole) + 1 : -1]
+    assert shortened
+    assert all(len(form) < len(shortest_whole) for form in shortened)
