@@ -588,6 +588,11 @@ class InterventionChips(QWidget):
         state.result_changed.connect(self.rebuild)
         self.rebuild()
 
+    @property
+    def shown_buttons(self) -> list[QToolButton]:
+        """The buttons of messages that are shown."""
+        return [button for button in self._message_buttons if not button.isHidden()]
+
     def add_button(self, button: QToolButton) -> None:
         """Puts a button of a message on the right, before those that were put there."""
         place = self._row.indexOf(self.messages) + 1
@@ -616,10 +621,9 @@ class InterventionChips(QWidget):
             if not part.isHidden():
                 shown = part.sizeHint().boundedTo(part.maximumSize())
                 room -= shown.width() + self._row.spacing()
-        for button in self._message_buttons:
-            if not button.isHidden():
-                button.setMaximumWidth(max(room, 1))
-                room -= button.sizeHint().width() + self._row.spacing()
+        for button in self.shown_buttons:
+            button.setMaximumWidth(max(room, 1))
+            room -= button.sizeHint().width() + self._row.spacing()
 
     def _room(self) -> int:
         """The width for all but undo, redo and reset."""
@@ -627,9 +631,9 @@ class InterventionChips(QWidget):
         return self.width() - sum(widths)
 
     def _fits_suggestion(self) -> bool:
-        buttons = (button for button in self._message_buttons if not button.isHidden())
         needed = sum(
-            part.sizeHint().width() for part in (self._chip_row, self.suggestion, *buttons)
+            part.sizeHint().width()
+            for part in (self._chip_row, self.suggestion, *self.shown_buttons)
         )
         return needed + scaled(LEAST_MESSAGE) <= self._room()
 

@@ -51,8 +51,8 @@ EDIT_TIP = (
 BUSY = "translating…"
 WIDEST_FACTS = "of the original: −00.00 → −00.00"
 LEAST_CHIPS_WIDTH = 200
-LEAST_WITH_MODELS = 480
-"""Pixels of the line of changes below which it has no room for *Open a bigger model…*."""
+LEAST_WITH_MODELS = 770
+"""Pixels of the card below which its line of changes has no room for *Open a bigger model…*."""
 UNLIKE = "Unlike the training data"
 
 
@@ -180,7 +180,12 @@ class SentencePanel(QFrame):
         is_handled = super().event(event)
         if event.type() in (QEvent.Type.LayoutRequest, QEvent.Type.Resize):
             self.withheld_notice.fit()
-            self.coverage_notice.fit(self.interventions.width())
+            self.coverage_notice.fit(self.width())
+            # when the first change brings the switch, no button moves
+            keep_room(
+                self.shown_switch,
+                is_kept=bool(self.interventions.chips or self.interventions.shown_buttons),
+            )
         return is_handled
 
     # --- changes ----------------------------------------------------------------------------------
@@ -373,8 +378,6 @@ class SentenceRows:
             grid.addWidget(content, row, 1)
             grid.addWidget(beside, row, 2, top | right)
         grid.setColumnStretch(1, 1)
-        # when the first change brings the switch, no button moves
-        keep_room(panel.shown_switch)
         changes = row_of((panel.interventions, 1), (panel.shown_switch, 0, top), spacing=12)
         grid.addLayout(changes, len(rows), 0, 1, 3)
         self._space()
@@ -675,7 +678,7 @@ class CoverageNotice(ElidingLabel):
         self.button.setVisible(self._offers_models)
 
     def fit(self, width: int) -> None:
-        """Offers models only where the line with the notice has this width, or more."""
+        """Offers models only where the card with the notice has this width, or more."""
         self.button.setVisible(self._offers_models and width >= scaled(LEAST_WITH_MODELS))
 
 

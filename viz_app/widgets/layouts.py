@@ -286,10 +286,10 @@ class PageStack(QWidget):
         return self._stack.currentWidget()
 
 
-def keep_room(widget: QWidget) -> None:
-    """A hidden widget leaves its room empty, so that others stay in place."""
+def keep_room(widget: QWidget, *, is_kept: bool = True) -> None:
+    """A hidden widget leaves its room empty, so that others stay in place; or gives it to them."""
     policy = widget.sizePolicy()
-    policy.setRetainSizeWhenHidden(True)
+    policy.setRetainSizeWhenHidden(is_kept)
     widget.setSizePolicy(policy)
 
 

@@ -10,6 +10,7 @@ from PySide6.QtGui import QColor, QHelpEvent, QImage, QTextCharFormat, QTextCurs
 from PySide6.QtWidgets import QApplication, QMenu, QToolTip
 from pytestqt.qtbot import QtBot
 
+from augenmerk.core.model.heads import Head
 from augenmerk.core.text.phrases import phrase
 from augenmerk.core.translation.result import Coverage, RareWord, RespelledWord, Translation
 from augenmerk.viz_app.extensions.help.explain import entries_in, entries_of, own_text
@@ -257,10 +258,10 @@ def test_a_sentence_unlike_the_training_data_is_told_in_one_line(
     assert notice.height() < 2 * notice.fontMetrics().lineSpacing()
     assert notice.button.isVisible()
     assert notice.button.menu() is menu
-    for width in (340, 700):
-        panel.interventions.setMaximumWidth(width)
+    for width in (720, 1000):
+        panel.resize(width, panel.height())
         settle_layout()
-        assert notice.button.isVisible() == (width == 700), "the message comes first"
+        assert notice.button.isVisible() == (width == 1000), "the message comes first"
         assert notice.shown_text() in notice.text().split("\n"), "nothing is cut"
     assert notice.button.isVisible()
     assert entries_of(notice)[0].title == "rare word"
@@ -395,6 +396,27 @@ def test_a_withheld_first_sentence_has_its_message_and_its_marks(panel: Sentence
     assert panel.withheld_notice.isVisible()
     assert "This model knows picture captions." in panel.withheld_notice.label.text()
     assert list(panel.input.marker.marks.rare) == [Span(4, 7)]
+
+
+def test_a_message_has_the_room_of_controls_that_are_not_shown(
+    panel: SentencePanel, qtbot: QtBot
+) -> None:
+    notice = panel.coverage_notice
+    show(panel, covered(GESTERN, is_unlike=True))
+    settle_layout()
+    end = panel.contentsRect().right() - panel.shown_switch.sizeHint().width()
+    assert notice.mapTo(panel, notice.rect().topRight()).x() > end
+    before = panel.interventions.undo_button.geometry()
+    notice.button.setMenu(QMenu(panel))
+    show(panel, covered(GESTERN, is_unlike=True))
+    panel.resize(1000, panel.height())
+    settle_layout()
+    button = notice.button.mapTo(panel, QPoint(0, 0))
+    assert button.x() + notice.button.width() < panel.width() - panel.shown_switch.width()
+    panel.state.submit(toggle(Head("cross", 0, 0)))
+    settle_layout()
+    assert notice.button.mapTo(panel, QPoint(0, 0)) == button, "it keeps its place"
+    assert panel.interventions.undo_button.geometry() == before
 
 
 def test_bigger_models_are_offered_below_the_message(panel: SentencePanel) -> None:
