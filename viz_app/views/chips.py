@@ -881,7 +881,7 @@ TIPS: dict[ShownMaps, str] = {
 class ShownMapsSwitch(QWidget):
     """Three buttons of which one is pressed; the key D goes from one to the next.
 
-    Hidden without changes.
+    Hidden without changes, and while the translation is withheld.
 
     The pressed button names the maps drawn. For a head without a difference, its button is disabled
     and gives the reason.
@@ -905,14 +905,10 @@ class ShownMapsSwitch(QWidget):
         state.selection.events.head.connect(self.rebuild, max_args=0)
         self.rebuild()
 
-    @property
-    def is_offered(self) -> bool:
-        """Whether there are changes, so that the switch is shown."""
-        return self._state.result is not None and self._state.result.is_changed
-
     def rebuild(self) -> None:
         """Updates the buttons to the result, the choice and the kind of map."""
-        state, is_changed = self._state, self.is_offered
+        state, result = self._state, self._state.result
+        is_changed = result is not None and result.is_changed and state.withheld is None
         self.setVisible(is_changed)
         self._key.setEnabled(is_changed)
         if not is_changed:

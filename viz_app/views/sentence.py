@@ -270,7 +270,9 @@ class SentencePanel(QFrame):
         about = latest.original if latest is not None and not self.is_refused else None
         self.coverage_notice.show_translation(about, is_withheld=is_withheld)
         self.withheld_notice.show_translation(about if is_withheld else None)
-        self.original_line.setVisible(bool(self.original_line.text()) and not self.is_refused)
+        self.original_line.setVisible(
+            bool(self.original_line.text()) and not is_withheld and not self.is_refused
+        )
         for widget in (self.copy_button, self.edit_button):
             widget.setEnabled(not is_withheld and not self.is_refused)
 

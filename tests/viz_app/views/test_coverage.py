@@ -12,6 +12,7 @@ from pytestqt.qtbot import QtBot
 
 from augenmerk.core.model.heads import Head
 from augenmerk.core.text.phrases import phrase
+from augenmerk.core.translation.experiment import HeadScaled
 from augenmerk.core.translation.result import Coverage, RareWord, RespelledWord, Translation
 from augenmerk.viz_app.extensions.help.explain import entries_in, entries_of, own_text
 from augenmerk.viz_app.extensions.imports.import_dialog import HubDialog
@@ -396,6 +397,25 @@ def test_a_withheld_first_sentence_has_its_message_and_its_marks(panel: Sentence
     assert panel.withheld_notice.isVisible()
     assert "This model knows picture captions." in panel.withheld_notice.label.text()
     assert list(panel.input.marker.marks.rare) == [Span(4, 7)]
+
+
+def test_nothing_about_an_earlier_translation_is_left_next_to_the_message(
+    panel: SentencePanel,
+) -> None:
+    off = HeadScaled(Head("cross", 0, 0))
+    original = make_translation()
+    changed = replace(original, experiment=original.experiment.with_interventions(off))
+    panel.input.show_text(original.source_text)
+    panel.state.submit(edit_text(original.source_text))
+    panel.state.submit(toggle(off.head))
+    panel.state.accept(make_result(changed, original))
+    settle_layout()
+    assert panel.original_line.isVisible()
+    assert panel.shown_switch.isVisible()
+    type_text(panel, foreign())
+    assert panel.withheld_notice.isVisible()
+    assert not panel.original_line.isVisible()
+    assert not panel.shown_switch.isVisible()
 
 
 def test_a_message_has_the_room_of_controls_that_are_not_shown(

@@ -18,7 +18,9 @@ from PySide6.QtWidgets import (
 )
 
 from ...heatmap.head_grid import FOLDED, UNFOLDED
+from ...state.experiment_state import ExperimentState
 from ...theme import GAP, current_theme, scaled
+from ...translate.page import DimmingOverlay
 from ...widgets.buttons import flat_button
 from ...widgets.labels import label
 from ...widgets.layouts import (
@@ -45,12 +47,15 @@ STACKED = 780
 FIGURE_HEIGHT_STACKED = 420
 """Height of a figure below the text. The window scrolls then."""
 SCROLL_BAR_WIDTH = 10
+NOTE_MARGIN = 24
+"""Pixels on either side of a note on dimmed figures."""
 TRY_SPACING = 8
 CHOICE_SPACING = 10
 RETURN_KEYS = Qt.Key.Key_Return, Qt.Key.Key_Enter
 NO_SUCH_HEAD = "the head that you click on"
 NO_SUCH_WORD = "This sentence has no word for this question. Type a longer one."
 NO_OTHER_ORDER = "One word has no other order. Type a sentence of several words."
+NOT_TRANSLATED = "This sentence is not translated. Type another one."
 COMPUTING = "Computing…"
 LONG_VERDICT = "The words stay, and the translation is as probable. " * 4
 """Few verdicts are longer: with room for it, nothing moves at *Look*."""
@@ -154,6 +159,18 @@ class PredictView(QFrame):
         """Fills in the values of the question, unless the sentence is the one that *Look* has
         typed.
         """
+        if self._state.shown.is_outdated:
+            self._is_wanted = False
+            self._show_verdict(NOT_TRANSLATED)
+            self._allow()
+            if not self.question.text():  # the chapter was not open before
+                text = self._predict.question
+                values = values_of(self._state, text.values, self._state.original)
+                self.question.setText(text.filled(values))
+            return
+        if self.verdict.text() == NOT_TRANSLATED:
+            self._show_verdict("")
+            self._allow()
         if self._shows_looked_text:
             return
         before = self._asked
@@ -213,13 +230,19 @@ class PredictView(QFrame):
 
         It stays enabled during the computation: Qt would move the focus to another part.
         """
-        is_ready = self._is_askable and self._has_head and self.chosen is not None
+        is_ready = (
+            self._is_askable
+            and self._has_head
+            and self.chosen is not None
+            and not self._state.shown.is_outdated
+        )
         if not is_ready and self.look.hasFocus():
             self.choices[self.chosen or next(iter(self.choices))].setFocus()
         self.look.setEnabled(is_ready)
 
     def _on_choice(self) -> None:
-        if self._is_askable and not self._is_wanted:
+        is_outdated = self._state.shown.is_outdated
+        if self._is_askable and not self._is_wanted and not is_outdated:
             self._show_verdict("")  # it was about another choice
         self._allow()
 
@@ -371,6 +394,7 @@ class ChapterText(QWidget):
             if isinstance(block, Try) and "text" in block.actions
         ]
         self.tries: list[QPushButton] = []
+        self._sentence_tries: list[QPushButton] = []
         self.predictions: list[PredictView] = []
         self.textbooks: list[TextbookView] = []
         self.title = label("title", chapter.title, wraps=True)
@@ -423,6 +447,10 @@ class ChapterText(QWidget):
                 text.filled(values_of(state, text.values, state.translation)),
                 text.filled(longest_values(state, text.values, sentences)),
             )
+        for button in self.tries:
+            is_offered = button in self._sentence_tries or not state.shown.is_outdated
+            button.setEnabled(is_offered)
+            button.setToolTip("" if is_offered else NOT_TRANSLATED)
         for prediction in self.predictions:
             prediction.refresh()
 
@@ -449,6 +477,8 @@ class ChapterText(QWidget):
         button = QPushButton(f"Try: {block.label}")
         button.clicked.connect(partial(self._actions.perform, block.actions))
         self.tries.append(button)
+        if "text" in block.actions:
+            self._sentence_tries.append(button)
         return button
 
 
@@ -470,6 +500,31 @@ class NextButton(QPushButton):
         return super().sizeHint() + QSize(max(own, *widths) - own, 0)
 
 
+class OutdatedOverlay(DimmingOverlay):
+    """Dims figures of an earlier sentence, and names it.
+
+    Attributes:
+        note: the words.
+    """
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.note = label("", wraps=True)
+        card = QFrame()
+        card.setProperty("role", "card")
+        column_of(self.note, margins=(14, 10, 14, 10), within=card)
+        column_of(1, card, 1, margins=(NOTE_MARGIN, 0, NOTE_MARGIN, 0), within=self)
+
+    def show_state(self, state: ExperimentState) -> None:
+        """Covers the figures while the sentence in use is not the one that they are about."""
+        if state.translation is not None:
+            self.note.setText(
+                "The sentence above is not translated. These figures are about the one before: "
+                f"“{state.translation.source_text}”"
+            )
+        self.cover(state.shown.is_outdated)
+
+
 class ChapterView(QWidget):
     """Text and figures of one chapter; both follow the current experiment.
 
@@ -477,6 +532,7 @@ class ChapterView(QWidget):
         chapter: the content.
         text: on the left.
         figures: on the right.
+        overlay: dims them while they are about an earlier sentence.
         next_button: opens the next chapter.
 
     Signals:
@@ -533,8 +589,9 @@ class ChapterView(QWidget):
             area.keep_in_sight(self.text.title)
 
     def refresh(self) -> None:
-        """Fills in the values of all texts."""
+        """Fills in the values of all texts, and dims figures of an earlier sentence."""
         self.text.refresh()
+        self.overlay.show_state(self._state)
         self._share_later()
 
     def shutdown(self) -> None:
@@ -658,14 +715,16 @@ class ChapterView(QWidget):
         """Performs the first actions once there is a result, which they search for heads and
         cells.
         """
-        if not self._has_begun and self._state.translation is not None:
+        is_translated = self._state.translation is not None and not self._state.shown.is_outdated
+        if not self._has_begun and is_translated:
             self._has_begun = True
             self._actions.perform(self.chapter.begin)
 
     def _on_result(self) -> None:
         if self.isVisible():
             self._begin()
-            self._actions.go_on()
+            if not self._state.shown.is_outdated:
+                self._actions.go_on()
             self.refresh()
 
     def _refresh_in_sight(self) -> None:
@@ -679,6 +738,7 @@ class ChapterView(QWidget):
         column_of(*parts, *([] if takes_height else [1]), spacing=GAP, within=figures)
         self._text_area = VerticalScrollArea(self.text, self, takes_keys=True)
         self._figure_area = VerticalScrollArea(figures, self)
+        self.overlay = OutdatedOverlay(self._figure_area.viewport())
         # in sight however far the text is scrolled
         text = column_of((self._text_area, 1), self.text.end, spacing=6)
         self._row = row_of(

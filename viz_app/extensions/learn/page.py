@@ -22,7 +22,6 @@ from ...state.experiment_state import ExperimentState
 from ...state.map_view_settings import MapViewSettings
 from ...state.model_info import ModelInfo
 from ...theme import GAP, scaled, scales
-from ...translate.page import DimmingOverlay
 from ...views.export_source import ExportSource
 from ...views.sentence import SentencePanel, typing_hint
 from ...widgets.buttons import ChoiceMenu, flat_button
@@ -103,7 +102,6 @@ class LearnPage(QWidget):
         self._stack = QStackedWidget(self)
         self._message = EmptyState()
         self._stack.addWidget(self._message)
-        self._overlay = DimmingOverlay(self._stack)
         self._place = 0
         self._has_asked = False
         below = row_of(self.list, (self._stack, 1), spacing=GAP)
@@ -270,7 +268,6 @@ class LearnPage(QWidget):
         self.failed.emit(failure)
 
     def _on_result(self) -> None:
-        self._overlay.cover(self.state.shown.is_outdated)
         if self.state.result is None and self.state.withheld is not None:
             self._message.show_text(f"{typing_hint(self.state)}.")
         if (

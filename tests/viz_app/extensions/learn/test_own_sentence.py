@@ -5,25 +5,27 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import pytest
+from PySide6.QtCore import QPoint, QRect
 from pytestqt.qtbot import QtBot
 
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment import Experiment, SoftmaxTemperature
 from augenmerk.core.translation.translator import Translator
+from augenmerk.viz_app.extensions.learn.chapter_view import COMPUTING, NOT_TRANSLATED
 from augenmerk.viz_app.extensions.learn.page import LearnPage
 from augenmerk.viz_app.extensions.learn.sentence import FIRST_EXAMPLE
 from augenmerk.viz_app.state.experiment_editor import intervene, show_experiment
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.model_info import ModelInfo
 from augenmerk.viz_app.theme import Theme
-from augenmerk.viz_app.translate.page import DimmingOverlay
 from augenmerk.viz_app.worker.inference import InferenceWorker
-from tests.viz_app.builders import shown
+from tests.viz_app.builders import settle_layout, shown
 
 pytestmark = pytest.mark.heavy  # each test makes a window with a model
 
 TIMEOUT_MS = 20_000
 SENTENCE, OTHER = "Zwei Hunde spielen im Schnee.", "Ein Mann steht auf einer Leiter."
+ENGLISH = "The two dogs play on the beach."
 MakePage = Callable[..., LearnPage]
 
 
@@ -122,22 +124,83 @@ def test_the_refusal_of_a_sentence_goes_with_its_reason(qtbot: QtBot, make_page:
     assert page.sentence.note.text() == ""
 
 
-def test_english_leaves_the_chapter_with_the_last_sentence_dimmed(
+def test_english_leaves_the_chapter_usable_with_the_figures_of_the_last_sentence_dimmed(
     qtbot: QtBot, make_page: MakePage
 ) -> None:
     page = make_page(SENTENCE)
-    (overlay,) = page.findChildren(DimmingOverlay)
-    assert not overlay.isVisible()
-    page.sentence.input.set_text("The two dogs play on the beach.")
-    qtbot.waitUntil(lambda: page.state.withheld is not None, timeout=TIMEOUT_MS)
-    assert overlay.isVisible()
+    page.open_named("weight")
+    settle(qtbot, page)
     assert page.view is not None
+    overlay = page.view.overlay
+    assert not overlay.isVisible()
+    page.sentence.input.set_text(ENGLISH)
+    qtbot.waitUntil(lambda: page.state.withheld is not None, timeout=TIMEOUT_MS)
+    settle_layout()
+    assert overlay.isVisible()
+    assert SENTENCE in overlay.note.text(), "it says what the figures are about"
+    covered = QRect(overlay.mapTo(page, QPoint(0, 0)), overlay.size())
+    texts = [page.view.text, page.view.next_button]
+    for part in texts:
+        assert not covered.intersects(QRect(part.mapTo(page, QPoint(0, 0)), part.size()))
+    question = page.view.text.predictions[0]
+    next(iter(question.choices.values())).click()
+    assert not question.look.isEnabled()
+    assert question.verdict.text() == NOT_TRANSLATED
+    for button in page.view.text.tries:
+        is_about_another = "Garten" in button.text()
+        assert button.isEnabled() == is_about_another, "the chapter types another sentence"
+        assert button.toolTip() == ("" if is_about_another else NOT_TRANSLATED)
+    before = page.place
+    page.view.next_button.click()
+    assert page.place == before + 1
+    assert page.view.overlay.isVisible(), "a chapter opened later has the same figures"
+    assert page.view.text.predictions[0].question.text()
+    page.open_chapter(before)
     assert page.sentence.withheld_notice.isVisible()
     page.sentence.withheld_notice.button.click()
+    settle_layout()
     assert not overlay.isVisible()
+    assert question.verdict.text() == ""
+    assert all(button.isEnabled() and not button.toolTip() for button in page.view.text.tries)
     page.sentence.input.set_text(SENTENCE)
     settle(qtbot, page)
     assert not overlay.isVisible()
+
+
+def test_the_same_sentence_after_english_can_be_asked_about_again(
+    qtbot: QtBot, make_page: MakePage
+) -> None:
+    page = make_page(SENTENCE)
+    page.open_named("words")
+    settle(qtbot, page)
+    assert page.view is not None
+    question = page.view.text.predictions[0]
+    next(iter(question.choices.values())).click()
+    question.look.click()
+    qtbot.waitUntil(lambda: question.verdict.text() not in ("", COMPUTING), timeout=TIMEOUT_MS)
+    answer = question.verdict.text()
+    page.sentence.input.set_text(ENGLISH)
+    qtbot.waitUntil(lambda: question.verdict.text() == NOT_TRANSLATED, timeout=TIMEOUT_MS)
+    page.sentence.input.set_text(SENTENCE)
+    qtbot.waitUntil(question.look.isEnabled, timeout=TIMEOUT_MS)
+    assert question.verdict.text() == ""
+    question.look.click()
+    qtbot.waitUntil(lambda: question.verdict.text() == answer, timeout=TIMEOUT_MS)
+
+
+def test_a_chapter_opened_during_english_begins_with_the_next_translation(
+    qtbot: QtBot, make_page: MakePage
+) -> None:
+    page = make_page(SENTENCE)
+    page.sentence.input.set_text(ENGLISH)
+    qtbot.waitUntil(lambda: page.state.withheld is not None, timeout=TIMEOUT_MS)
+    page.state.selection.pinned = None
+    page.open_named("weight")
+    assert page.state.selection.pinned is None
+    assert page.state.experiment.source_text == ENGLISH
+    page.sentence.input.set_text(SENTENCE)
+    settle(qtbot, page)
+    assert page.state.selection.pinned is not None
 
 
 def test_the_sentence_of_translate_is_taken_over_later_by_a_button_and_never_by_itself(
