@@ -62,6 +62,10 @@ LONG = (
     "Ein kleines Mädchen in einem rosa Kleid sitzt auf einer Bank im Park und isst ein großes Eis, "
     "während ihr Bruder mit einem Ball spielt und der Vater eine Zeitung liest. "
 )
+OF_20_WORDS = (
+    "Ein kleines Mädchen in einem rosa Kleid klettert die Treppe zu einem Holzhaus hinauf und "
+    "lacht laut über ihren Hund."
+)
 TEXTS_WITH_BUTTONS = {
     "Der Hudn rennt im Garten.": "Did you mean",
     "Gestern stieg der Umsatz der Bahn wieder.": "Open a bigger model",
@@ -350,16 +354,16 @@ def test_the_buttons_of_a_lesson_have_one_place_in_all_scenes(
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("sentence", [GERMAN, OF_20_WORDS], ids=["short", "long"])
 @pytest.mark.parametrize("size", SIZES)
 def test_no_text_of_a_chapter_moves_when_its_question_is_answered(
-    qtbot: QtBot, window: MainWindow, size: tuple[int, int]
+    qtbot: QtBot, window: MainWindow, size: tuple[int, int], sentence: str
 ) -> None:
     """Apart from a text that scrolls until all of the answer is in sight."""
     window.resize(*size)
-    window.pages.show("learn")
-    page = learn_page_of(window)
-    assert page is not None
-    qtbot.waitUntil(lambda: page.state.result is not None)
+    page = _open_learn(qtbot, window)
+    page.sentence.input.set_text(sentence)
+    _settle(qtbot, page.state)
     movements = {}
     for index, chapter in enumerate(page.chapters):
         page.open_chapter(index)

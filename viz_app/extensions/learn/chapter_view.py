@@ -58,7 +58,9 @@ NO_OTHER_ORDER = "One word has no other order. Type a sentence of several words.
 NOT_TRANSLATED = "This sentence is not translated. Type another one."
 COMPUTING = "Computing…"
 LONG_VERDICT = "The words stay, and the translation is as probable. " * 4
-"""Few verdicts are longer: with room for it, nothing moves at *Look*."""
+"""As long as the longest verdict (see `LONGEST_EXPLANATION`): with room for it, nothing moves at
+*Look*.
+"""
 
 
 class LiveLabel(QLabel):

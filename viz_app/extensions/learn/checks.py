@@ -3,7 +3,7 @@
 import itertools
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -36,6 +36,7 @@ from augenmerk.core.translation.result import Translation
 from ...state.experiment_state import ExperimentState, pair_in
 from ...state.head_roles import role_in_words
 from ...state.map_view import Pair
+from ...state.sentence_text import elided
 from ...worker.jobs import Job
 from ..weights.explanation import SUPERSCRIPT
 from ..words.jobs import LensJob
@@ -47,7 +48,8 @@ if TYPE_CHECKING:  # torch belongs to the worker thread
     from augenmerk.core.extensions.analyses.logit_lens import LogitLens
 
 MANY_TIMES = 1e6
-MAX_WORDS_SHOWN = 14
+LONGEST_EXPLANATION = 165
+"""Characters of the longest explanation of a verdict: quotes are shortened to fit."""
 SAME_LOG_RATIO = math.log(1.05)
 """Probabilities this near to each other, in nats, are “about as probable” in words: their ratio is
 written as 1.0."""
@@ -184,20 +186,64 @@ def _judge_tokens(state: ExperimentState, question: Question, answer: None) -> V
     num_tokens = len(translation.source_tokens)
     split = [word for word in translation.source_words if word.end - word.start > 1]
     added = num_tokens - sum(word.end - word.start for word in translation.source_words)
-    sentences = [
-        (
-            f"The encoder reads {num_tokens} tokens for {counted(num_words, 'word')}, punctuation "
-            "marks included."
-        )
-    ]
-    if split:
-        pieces = ", ".join(f"{word.text} ({word.end - word.start} pieces)" for word in split)
-        sentences.append(f"Words in pieces: {pieces}.")
-    if added:
-        sentences.append(f"Tokens that mark the start and the end: {added}.")
+    counts = (
+        f"The encoder reads {num_tokens} tokens for {counted(num_words, 'word')}, punctuation "
+        "marks included."
+    )
+    marks = f"Tokens that mark the start and the end: {added}." if added else ""
+    pieces = [f"{word.text} ({word.end - word.start} pieces)" for word in split]
+    beginning = "Words in pieces: "
+    room = LONGEST_EXPLANATION - len(f"{counts} {beginning}. {marks}")
+    listed = f"{beginning}{_listed(pieces, room)}." if pieces else ""
+    because = " ".join(filter(None, (counts, listed, marks)))
     difference = _direction(num_tokens - num_words, 0)
     choice = {"rises": "more", "falls": "fewer", "stays": "same"}[difference]
-    return Verdict(choice, " ".join(sentences))
+    return Verdict(choice, because)
+
+
+def _listed(items: Sequence[str], length: int) -> str:
+    """The first of these items that fit, and the number of the others."""
+    shown = list(items)
+    while shown:
+        num_others = len(items) - len(shown)
+        text = ", ".join(shown) + (f" and {num_others} more" if num_others else "")
+        if len(text) <= length:
+            return text
+        shown.pop()
+    return str(len(items))
+
+
+def quoted(text: str, length: int, first: int = 0) -> str:
+    """A text in quotation marks; where it has more than `length` characters, a few of its words.
+
+    `first`: the index of the first of these words.
+    """
+    if len(text) > length:
+        words = text.split()
+        start = "… " if first else ""
+        end = first + 1
+        while end < len(words) and len(f"{start}{' '.join(words[first : end + 1])} …") <= length:
+            end += 1
+        text = f"{start}{' '.join(words[first:end])}{' …' if end < len(words) else ''}"
+    return f"“{elided(text, max(length, 3))}”"  # one word may be longer
+
+
+def _quoting(beginning: str, answer: tuple[Translation, ...], rest: str) -> str:
+    """A sentence that ends in the changed translation, from the first change on if it is long.
+
+    `rest`: of the explanation, which leaves it room.
+    """
+    words_before, words = (translation.text.split() for translation in answer)
+    pairs = zip(words_before, words, strict=False)
+    num_same = sum(1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], pairs))
+    room = LONGEST_EXPLANATION - len(f"{beginning} “”. {rest}")
+    quote = quoted(answer[1].text, room, min(num_same, len(words) - 1))
+    return _ended(f"{beginning} {quote}")
+
+
+def _ended(sentence: str) -> str:
+    """The sentence with a full stop, unless its quote ends in one."""
+    return sentence if sentence.removesuffix("”").endswith((".", "!", "?")) else f"{sentence}."
 
 
 def _with_temperature(state: ExperimentState, question: Question) -> RunJob:
@@ -246,15 +292,19 @@ def _judge_shuffled(
     choice = "order" if has_same_words else "words"
     if before.predicted_ids == after.predicted_ids:
         choice = "same"
+    if choice == "same":
+        return Verdict(
+            choice,
+            "The positions were added to other words. This changed the log-probability from "
+            f"{number(before.log_probability)} to {number(after.log_probability)}, but no word.",
+        )
     because = {
-        "same": "The positions were added to other words. This changed the log-probability from "
-        f"{number(before.log_probability)} to {number(after.log_probability)}, but no word.",
         "order": "The positions were added to other words, and the order of the output follows.",
         "words": "The positions were added to other words: for the model, this is another sentence.",
     }[choice]
-    return Verdict(
-        choice, f"“{after.source_text}” becomes “{after.text}” (before: “{before.text}”). {because}"
-    )
+    room = (LONGEST_EXPLANATION - len(f"“” becomes “”. {because}")) // 2
+    texts = (quoted(translation.text, room) for translation in answer)
+    return Verdict(choice, f"{_ended(' becomes '.join(texts))} {because}")
 
 
 def _judge_mask(
@@ -327,12 +377,11 @@ def _judge_second_choice(
     change = after.log_probability - before.log_probability
     because = {
         "same": f"The words after “{after.predicted_tokens[step]}” do not depend on this choice.",
-        "other": "Each token is chosen given all tokens before it, so one choice can change all "
-        "that follow.",
+        "other": "Each token is chosen given all tokens before it.",
     }[choice]
-    return Verdict(
-        choice, f"{_compared(change, 'The new', 'the old one')} It is “{after.text}” {because}"
-    )
+    compared = _compared(change, "The new", "the old one")
+    reads = _quoting("It reads", answer, f"{compared} {because}")
+    return Verdict(choice, f"{compared} {reads} {because}")
 
 
 def _share(number: int, among: int) -> str:
@@ -374,10 +423,9 @@ def _judge_without_chosen(
         return Verdict(
             "same", f"{_compared(change)} {WITHOUT_HEAD[_direction(change, SAME_LOG_RATIO)]}"
         )
-    because = (
-        f"Without {display_text(question.head.short_name)}, the translation becomes “{after.text}”"
-    )
-    return Verdict("other", f"{because} No other head makes up for it.")
+    beginning = f"Without {display_text(question.head.short_name)}, the translation becomes"
+    because = "No other head makes up for it."
+    return Verdict("other", f"{_quoting(beginning, answer, because)} {because}")
 
 
 def _without_head(state: ExperimentState, question: Question) -> RunJob:
@@ -400,21 +448,19 @@ def _judge_without_networks(
         return Verdict(
             "same", f"{_compared(after.log_probability - before.log_probability)} {because}"
         )
-    words = after.text.split()
-    shown = (
-        after.text if len(words) <= MAX_WORDS_SHOWN else f"{' '.join(words[:MAX_WORDS_SHOWN])} …"
-    )
     num_before, num_after = map(_num_repeated, answer)
-    because = f"“{before.text}” becomes “{shown}”"
-    if num_after > num_before:
+    is_repeating = num_after > num_before
+    because = NETWORKS
+    if is_repeating:
         places = "1 place" if num_after == 1 else f"{num_after} places"
-        return Verdict("repeats", f"{because} In {places}, a token follows itself. {NETWORKS}")
-    return Verdict("other", f"{because} {NETWORKS}")
+        because = f"In {places}, a token follows itself. {NETWORKS}"
+    return Verdict(
+        "repeats" if is_repeating else "other",
+        f"{_quoting('It becomes', answer, because)} {because}",
+    )
 
 
-NETWORKS = (
-    "Attention only mixes vectors of other positions; the networks compute something new from each."
-)
+NETWORKS = "Attention only mixes vectors; the networks compute something new from each."
 
 
 def _num_repeated(translation: Translation) -> int:

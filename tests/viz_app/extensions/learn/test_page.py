@@ -438,10 +438,7 @@ def test_without_its_networks_the_decoder_repeats_words_and_without_the_encoders
     settle(qtbot, page)
     view = chapter(qtbot, page, "feed-forward")
     verdict = answer(qtbot, view.text.predictions[0], "repeats")
-    assert verdict.startswith(
-        "Right. “Three children building a castle on the beach.” becomes “Three children "
-        "building a castle castle on"
-    )
+    assert verdict.startswith("Right. It becomes “… castle on the beach")
     assert "In 1 place, a token follows itself. Attention only mixes" in verdict
     settle(qtbot, page)
     assert page.state.experiment.networks_off == {Network("decoder", layer) for layer in range(3)}
@@ -611,7 +608,8 @@ def test_shuffled_words_change_the_translation_and_the_map(qtbot: QtBot, page: L
     assert page.state.experiment.source_text == shuffled(FIRST_EXAMPLE, "1") != FIRST_EXAMPLE
     assert page.state.translation is not None
     assert page.state.translation.text != own.text
-    assert page.state.translation.text in verdict
+    first_words = [text.split()[0] for text in (own.text, page.state.translation.text)]
+    assert re.search("“{} .+” becomes “{} .+”".format(*first_words), verdict)
     assert view.text.predictions[0].verdict.text() == verdict, (
         "the shuffled sentence does not take the answer away"
     )
