@@ -82,6 +82,12 @@ class LiveLabel(QLabel):
             self._longest.setText(longest)
             self.updateGeometry()
 
+    @property
+    def is_in_sight(self) -> bool:
+        """True if no part of its text is scrolled away; the rest of its room may be."""
+        in_sight = self.visibleRegion().boundingRect()
+        return in_sight.top() == 0 and in_sight.height() >= super().heightForWidth(self.width())
+
     def heightForWidth(self, width: int) -> int:
         """The height of the longest text."""
         return max(super().heightForWidth(width), self._longest.heightForWidth(width))
@@ -750,8 +756,9 @@ class ChapterView(QWidget):
             content.installEventFilter(self)
 
     def _show_whole(self, prediction: PredictView) -> None:
-        """Scrolls to the verdict and to the figure that shows the answer."""
-        keep_in_sight(prediction, scaled(GAP))
+        """Scrolls to a verdict that is not in sight, and to the figure that shows the answer."""
+        if not prediction.verdict.is_in_sight:
+            keep_in_sight(prediction, scaled(GAP))
         self._show_figure(prediction)
 
     def _show_figure(self, prediction: PredictView) -> None:

@@ -86,6 +86,7 @@ from augenmerk.viz_app.state.model_info import ModelInfo
 from augenmerk.viz_app.theme import PAGE_MARGIN, PANEL_MARGIN, Theme, current_theme
 from augenmerk.viz_app.widgets.layouts import FlowLayout, VerticalScrollArea
 from augenmerk.viz_app.worker.inference import InferenceWorker
+from tests.viz_app.builders import settle_layout
 
 pytestmark = pytest.mark.heavy  # each test makes a window with a model
 
@@ -1172,6 +1173,24 @@ def test_a_verdict_is_brought_into_sight(qtbot: QtBot, page: LearnPage) -> None:
         return 0 < bottom <= area.height()
 
     qtbot.waitUntil(is_in_sight)
+
+
+def test_a_chapter_does_not_scroll_for_a_verdict_whose_words_are_in_sight(
+    qtbot: QtBot, page: LearnPage
+) -> None:
+    """Only a part of the room that is kept for longer ones is not."""
+    view = chapter(qtbot, page, "heads")
+    prediction = view.text.predictions[0]
+    qtbot.waitUntil(lambda: "…" not in prediction.question.text())
+    settle_layout()
+    card = prediction.mapTo(view.text, prediction.rect().bottomLeft()).y()
+    missing = card - view._text_area.viewport().height()
+    page.resize(page.width(), page.height() + missing - 30)
+    settle_layout()
+    answer(qtbot, prediction, "no")
+    settle_layout()
+    assert view._text_area.verticalScrollBar().maximum() > 0, "it could scroll"
+    assert view._text_area.verticalScrollBar().value() == 0
 
 
 def test_rates_and_smoothing_are_those_of_the_engine(qtbot: QtBot, page: LearnPage) -> None:
