@@ -483,7 +483,8 @@ class HeadPanel(QFrame):
         has_room_for_role = beside_name >= name_width + role_width
         self.role.setVisible(bool(role) and has_room_for_role)
         with_role = (f"{self._name} · {role}",) if role and not has_room_for_role else ()
-        self.title.setText("\n".join((*with_role, self._name)))
+        short = self._name.replace(" self-attention", "").replace("-attention", "")
+        self.title.setText("\n".join((*with_role, self._name, short)))
         if is_split != self._is_split:
             self._is_split = is_split
             self._header.removeWidget(self._tools)

@@ -414,6 +414,10 @@ def test_the_switch_is_there_for_an_experiment_with_changes_alone(
     qtbot.mouseClick(switch.buttons["difference"], Qt.MouseButton.LeftButton)
     assert state.maps.is_signed("cross")
     assert panel.title.whole.endswith("off · difference")
+    panel.resize(632, 495)
+    settle_layout()
+    assert panel.title.shown_text().startswith("Cross · layer "), "a shorter name of the kind"
+    assert panel.title.shown_text().endswith("off · difference")
     assert "Changed minus original" in panel.meaning.text()
     state.show_translation(result.original)
     assert not switch.isVisible()
