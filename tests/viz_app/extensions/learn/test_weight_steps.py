@@ -4,12 +4,19 @@ itself."""
 import numpy as np
 import pytest
 import torch
+from PySide6.QtGui import QFontMetrics
+from pytestqt.qtbot import QtBot
 
 from augenmerk.core.maps.capture import trace_pair
 from augenmerk.core.model.heads import Head, SentenceChanges
 from augenmerk.core.model.intervention_tensors import compile_interventions
 from augenmerk.core.model.sites import PairPass, attentions_of
-from augenmerk.viz_app.extensions.learn.figures.one_weight import weight_steps
+from augenmerk.viz_app.extensions.learn.figures.one_weight import (
+    HEADINGS,
+    WeightTable,
+    weight_steps,
+)
+from augenmerk.viz_app.theme import Theme
 from tests.core.model.small_models import make_model
 
 SOURCE, READ = [2, 5, 9, 4, 3], [2, 7, 6, 11]
@@ -49,3 +56,23 @@ def test_the_outputs_of_all_heads_are_what_the_attention_gives() -> None:
         model(torch.tensor([SOURCE]), torch.tensor([READ]))
     hook.remove()
     np.testing.assert_allclose(mixed, recorded[0][0, 2].numpy(), atol=1e-4)
+
+
+def test_headings_have_a_shorter_form_where_the_longest_does_not_fit(
+    qtbot: QtBot, theme: Theme
+) -> None:
+    table = WeightTable()
+    qtbot.addWidget(table)
+    model = make_model()
+    steps = weight_steps(trace_pair(PairPass(model, SOURCE, READ)), Head("cross", 0, 2), 2)
+    table.show_steps(steps, ("<sos>", "zwei", "kinder", ".", "<eos>"), "two", 1)
+    metrics = QFontMetrics(theme.font("body"))
+    shown = {}
+    for width in (440, 900):
+        table.resize(width, table.height())
+        headings = table.headings()
+        assert all(metrics.horizontalAdvance(text) <= place.width() for place, text in headings)
+        shown[width] = [text for _, text in headings]
+    longest = [forms[0] for forms in HEADINGS]
+    assert shown[900] == longest
+    assert shown[440] != longest

@@ -38,6 +38,14 @@ MAX_TOKEN, MAX_STRIP = 100, 190
 NUMBER_WIDTH, LEAST_BAR = 52, 46
 NAMES_AND_REST, CELL = 190, 46
 """Widths in the table of numbers: of both outer columns together, and of a number."""
+HEADINGS = (
+    ("",),
+    ("query · keys k", "q · keys k"),
+    ("attention score", "score"),
+    ("weight",),
+    ("weight · value", "weight · v"),
+)
+"""Headings of the columns; where the first form does not fit, the next one is shown."""
 CLICK_TIP = "Click a line: pin this key. Point at a strip of colours: its numbers"
 TEMPERATURES = (0.25, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0, 2.8, 4.0, 5.6, 8.0)
 
@@ -340,6 +348,16 @@ class WeightTable(QWidget):
         """The area of a key's line."""
         return QRectF(0, scaled(HEADER) + (key + 1) * self._line, self.width(), self._line)
 
+    def headings(self) -> list[tuple[QRectF, str]]:
+        """The headings of the columns, in the longest form that fits, and their places."""
+        metrics = QFontMetrics(current_theme().font("body"))
+        placed = []
+        for cell, forms in zip(self._cells(-2), HEADINGS, strict=True):
+            place = cell.adjusted(0, 0, scaled(GAP) - 4, 0)
+            fitting = (form for form in forms if metrics.horizontalAdvance(form) <= place.width())
+            placed.append((place, next(fitting, forms[-1])))
+        return placed
+
     def tip_at(self, position: QPointF) -> str:
         """All numbers of the vector under a point; elsewhere, the effect of a click."""
         steps = self._steps
@@ -379,10 +397,8 @@ class WeightTable(QWidget):
             return
         painter, last = QPainter(self), len(self._tokens)
         painter.setFont(theme.font("body"))
-        headings = ("", "query · keys k", "attention score", "weight", "weight · value")
-        for cell, heading in zip(self._cells(-2), headings, strict=True):
-            wider = cell.adjusted(0, 0, scaled(GAP) - 4, 0)
-            self._paint_text(painter, wider, heading, "muted", Qt.AlignmentFlag.AlignLeft)
+        for place, heading in self.headings():
+            self._paint_text(painter, place, heading, "muted", Qt.AlignmentFlag.AlignLeft)
         key_reach = float(max(np.abs(steps.query).max(), np.abs(steps.keys).max()))
         value_reach = float(max(np.abs(steps.weighted).max(), np.abs(steps.output).max(), 1e-9))
         score_reach = float(max(np.abs(steps.scores[np.isfinite(steps.scores)]).max(), 1e-9))
