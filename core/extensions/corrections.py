@@ -1,11 +1,14 @@
 """Corrections of typing errors: known words instead of those that the training data lacks."""
 
 from collections.abc import Iterator
+from functools import cache
 from itertools import pairwise
 from typing import Any
 
+from ..resources import resource_path
 from ..text.word_counts import WordCounts
 
+WORDS_LIKE_ERRORS = "words-like-errors.txt"
 LEAST_COUNT = 20
 """Occurrences of a word in the training data from which it is offered."""
 TIMES_AS_FREQUENT = 10
@@ -22,10 +25,21 @@ SIMPLER = {"a": "ä", "o": "ö", "u": "ü", "s": "ß"}
 """Letters that are typed for others, but not the other way round."""
 
 
+@cache
+def words_like_errors() -> frozenset[str]:
+    """German words that are one error away from a word of captions, and right: “liefen”."""
+    return frozenset(resource_path(WORDS_LIKE_ERRORS).read_text(encoding="utf-8").split())
+
+
 def correction(word: str, counts: WordCounts) -> str:
     """The one known word from which a typing error has probably made this one; empty if there is
     none, or several.
     """
+    return "" if word in words_like_errors() else nearest_word(word, counts)
+
+
+def nearest_word(word: str, counts: WordCounts) -> str:
+    """The one known word that is one typing error away; empty if there is none, or several."""
     if counts.least > 1 or word in counts.counts:
         return ""
     if len(word) < FEWEST_LETTERS or not word.isalpha():
@@ -94,6 +108,7 @@ def correction_rules() -> dict[str, Any]:
         "least_count": LEAST_COUNT,
         "times_as_frequent": TIMES_AS_FREQUENT,
         "fewest_letters": FEWEST_LETTERS,
+        "words_like_errors": sorted(words_like_errors()),
         "endings": sorted(ENDINGS),
         "confused": {letter: "".join(sorted(others)) for letter, others in _CONFUSED.items()},
     }

@@ -5,6 +5,7 @@
  * @property {number} least_count
  * @property {number} times_as_frequent
  * @property {number} fewest_letters
+ * @property {string[]} words_like_errors words that are right
  * @property {string[]} endings
  * @property {Object<string, string>} confused for each letter those that are typed in its place
  */
@@ -37,7 +38,7 @@ export function corrected({ text, words, encoded }, rareWords, counts, rules) {
 
 /** The one known word from which a typing error has probably made this one; empty if there is none, or several. */
 export function correction(word, { least, words }, rules) {
-  if (least > 1 || words.has(word)) return "";
+  if (least > 1 || words.has(word) || rules.words_like_errors.includes(word)) return "";
   if ([...word].length < rules.fewest_letters || !/^\p{L}+$/u.test(word)) return "";
   const countOf = (near) => words.get(near) ?? least - 1;
   const known = [...new Set(beforeOneError(word, rules))].filter((near) => countOf(near) >= rules.least_count);

@@ -8,7 +8,12 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from augenmerk.core.extensions.corrections import correction, with_case_of
+from augenmerk.core.extensions.corrections import (
+    correction,
+    nearest_word,
+    with_case_of,
+    words_like_errors,
+)
 from augenmerk.core.extensions.training.corpora.parallel import read_lines
 from augenmerk.core.text.word_counts import WordCounts, has_letters
 from augenmerk.core.translation.experiment import Experiment
@@ -46,7 +51,8 @@ TYPOS: Mapping[str, str] = {
 RARE = (
     "Dresden München Leipzig Hannover Köln Hamburg Stuttgart Anna Peter Lukas Johannes Müller "
     "Giraffen Nashörner Elefantenbaby Parlament Gestern Nächstes Philosophie Kopfschmerzen "
-    "Mädchens Hundes Leitern Küchen Straßen Gitarren spieltest stehst springst kleinstem blauem"
+    "Mädchens Hundes Leitern Küchen Straßen Gitarren spieltest stehst springst kleinstem blauem "
+    "liefen regnen fuhren halfen Mittel Volk leiten Zeiten nett Stich Märchen fester"
 ).split()
 MOST_WRONG = 0.01
 
@@ -66,6 +72,13 @@ def test_a_typing_error_has_its_correction(counts: WordCounts, typed: str) -> No
 @pytest.mark.parametrize("word", RARE)
 def test_names_and_correct_rare_words_have_none(counts: WordCounts, word: str) -> None:
     assert correction(word.lower(), counts) == ""
+
+
+def test_each_listed_word_looks_like_an_error_of_the_bundled_model(counts: WordCounts) -> None:
+    words = words_like_errors()
+    assert len(words) > 400
+    assert all(nearest_word(word, counts) for word in words)
+    assert "nciht" not in words, "an error that is made often"
 
 
 def test_two_words_that_are_as_near_give_no_correction() -> None:
@@ -134,7 +147,8 @@ def test_a_page_that_runs_the_model_corrects_the_same_words(
     assert counts is not None
     known = [word for word in counts.counts if word.isalpha() and len(word) > 3][:40]
     errors = [word[:2] + word[3:] for word in known] + [word[:2] + "x" + word[2:] for word in known]
-    words = [word for word in (*TYPOS, *errors) if word not in counts.counts]
+    typed = (*TYPOS, *map(str.lower, RARE), *errors)
+    words = [word for word in typed if word not in counts.counts]
     sentences = [f"Ein {word.capitalize()} RENNT." for word in words]
     answers = Page(bundled_translator, tmp_path).run([Experiment(text) for text in sentences])
     num_corrected = 0
