@@ -49,6 +49,7 @@ from ...translation.typed_text import (
     fewest_words,
 )
 from ..corrections import correction_rules
+from ..missing_words import missing_words_rules
 from .patterns import javascript_pattern
 from .scripts import joined_script
 
@@ -59,7 +60,15 @@ BYTES_PER_PARAMETER = 2.4
 TERMS_OF_MULTI30K = "Trained on Multi30k, which is for non-commercial research and education."
 ROUNDED = "The weights in this page are rounded to 16 bits."
 KEEPING = "“augenmerk page --bits 32” keeps them exactly and takes about twice the space."
-SCRIPTS = ("phrases.js", "engine.js", "text.js", "corrections.js", "source.js", "translator.js")
+SCRIPTS = (
+    "phrases.js",
+    "engine.js",
+    "text.js",
+    "corrections.js",
+    "missing_words.js",
+    "source.js",
+    "translator.js",
+)
 """In the order in which they need each other."""
 
 
@@ -227,6 +236,7 @@ def _description(checkpoint: Checkpoint) -> dict[str, Any]:
                 "fewest_foreign_words": FEWEST_FOREIGN_WORDS,
             },
             "corrections": correction_rules(),
+            "missing_words": missing_words_rules(run),
         },
     }
 

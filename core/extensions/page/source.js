@@ -1,6 +1,7 @@
 /** Typed text as the source of a model, with notes on problems: the steps of `core/translation/typed_text.py`. */
 
 import { corrected } from "./corrections.js";
+import { missingWordsNote } from "./missing_words.js";
 import { fill } from "./phrases.js";
 import { splitAtSpaces } from "./text.js";
 
@@ -29,7 +30,7 @@ export class SourceReader {
   /**
    * @param {import("./text.js").TextCodec} codec
    * @param {Object} settings `wrap_source`, `end_source`, `max_positions`, `fewest_words`, `expectation`, `limits`,
-   *   `corrections`
+   *   `corrections`, `missing_words`
    * @param {Object<string, string>} phrases of `core/text/phrases.py`
    * @param {Object | null} counts `kind`, `least`, `unusual_below` and `words`, a Map, of the training data
    */
@@ -249,8 +250,7 @@ export class SourceReader {
     const different = [...new Set(spellings)];
     const rare = new Set(rareWords.map((word) => word.text));
     const numRare = different.filter((word) => rare.has(word)).length;
-    const hints = settings.languages.map(({ name }) => this.say("other_language", { typed: name }));
-    const hint = [this.say("no_readable_word"), ...hints].find((each) => source.notes.includes(each)) ?? "";
+    const hint = this.hintIn(source.notes);
     const lacksWords = !different.length && this.isOfWords();
     const hasNoWord = lacksWords || hint === this.say("no_readable_word");
     const isUnlikeTraining = hasNoWord || this.isUnlikeTraining(different, numRare);
@@ -262,6 +262,22 @@ export class SourceReader {
     const known = lacksWords ? this.say("no_words") : lacksKnownWords ? this.say("no_known_words") : "";
     const correction = corrected(source, rareWords, counts, settings.corrections);
     return { rareWords, respelledWords, isUnlikeTraining, isForeign, hint, known, correction };
+  }
+
+  /** The one of these notes that advises to type words, or another language; empty if none does. */
+  hintIn(notes) {
+    const hints = this.settings.languages.map(({ name }) => this.say("other_language", { typed: name }));
+    return [this.say("no_readable_word"), ...hints].find((each) => notes.includes(each)) ?? "";
+  }
+
+  /**
+   * A note on the words of a source that its translation lacks; empty if it lacks few.
+   *
+   * @param {Source} source
+   * @param {import("./text.js").Word[]} targetWords
+   */
+  missingWords({ words, notes }, targetWords) {
+    return this.hintIn(notes) ? "" : missingWordsNote(words, targetWords, this.settings.missing_words);
   }
 
   /** The count of a word in the training data; for an unlisted word, the upper limit. */

@@ -24,6 +24,7 @@ import { TextCodec } from "./text.js";
  * @property {number[]} unknownSourcePositions
  * @property {string} ignoredText
  * @property {string[]} notes
+ * @property {string} missingWords a note on words that the translation lacks; empty if it has none
  * @property {{encoder: Maps, decoder: Maps, cross: Maps}} attention of all heads
  * @property {Object[]} unreached interventions beyond the end, which changed nothing
  * @property {Object | null} coverage see `SourceReader.cover`
@@ -98,6 +99,7 @@ export class Translator {
       unknownSourcePositions: source.unknownPositions,
       ignoredText: source.ignoredText,
       notes: [...source.notes, ...this.notesOnEnd(predictedIds, targetWords, limit)],
+      missingWords: given ? "" : this.reader.missingWords(source, targetWords),
       attention: this.attentionOf(decoder),
       unreached: interventions.filter((each) => isBeyond(each, source.ids.length, steps.length)),
       coverage: this.reader.cover(source),

@@ -4,8 +4,10 @@ from collections.abc import Collection
 from functools import partial
 from typing import Any, ClassVar
 
+from augenmerk.core.config import RunConfig
+from augenmerk.core.extensions.missing_words import missing_words_note
 from augenmerk.core.maps.left_out import left_out_note
-from augenmerk.core.translation.result import ExperimentResult, Word
+from augenmerk.core.translation.result import ExperimentResult, Translation, Word
 
 from ...state.experiment_state import RequestState
 from ...state.sentence_text import Span, word_spans
@@ -14,8 +16,6 @@ from ...worker.jobs import JobScope, OpenTranslator, ShouldStop, Tell, Translati
 
 MANY = 3
 """Words that are reported, as most of a long sentence may be missing."""
-SHORT = 0.75
-"""Words of a translation for each of the source below which more is missing than is found."""
 
 
 class LeftOutWordsJob(TranslationJob):
@@ -33,7 +33,7 @@ class LeftOutWordsJob(TranslationJob):
 
 
 class LeftOutPart(WindowPart):
-    """Shows left-out words of the Translate page pale, and says so if they are many."""
+    """Shows left-out words of the Translate page pale, and says so if many are missing."""
 
     def __init__(self, window: Any) -> None:
         super().__init__(window)
@@ -53,23 +53,24 @@ class LeftOutPart(WindowPart):
         sentence.marks.show_pale(
             result, {span: left_out_note(word.text) for span, word in spans.items()}
         )
-        if len(words) >= MANY:
-            sentence.notes.say_of_result(result, _note_on(result, len(words)))
+        model = self.window.translate_page.state.model
+        note = "" if model is None else _note_on(result.changed, len(words), model.run)
+        if note:
+            sentence.notes.say_of_result(result, note)
 
 
-def _note_on(result: ExperimentResult, num_words: int) -> str:
-    """The note on this number of words.
+def _note_on(translation: Translation, num_words: int, run: RunConfig) -> str:
+    """The note on a translation of whose source this number of words is pale; empty if few miss.
 
-    A word that the text has twice is not missed, so that they are too few of a long text of which
-    a half is missing.
+    Few words are pale in a long text of which a half is missing, as the model does not miss a word
+    that the text says again.
     """
-    translation = result.changed
-    if len(translation.target_words) < SHORT * len(translation.source_words):
-        return (
-            f"The translation is much shorter: it probably left out at least {num_words} words, "
-            "which are pale."
-        )
-    return f"The translation probably left out {num_words} words, which are pale."
+    note = missing_words_note(translation, run)
+    if note and num_words:
+        return f"{note} One is pale." if num_words == 1 else f"{note} Some are pale."
+    if num_words >= MANY:  # and it is not much shorter
+        return f"The translation probably left out {num_words} words, which are pale."
+    return note
 
 
 def left_out_spans(result: ExperimentResult, words: Collection[Word]) -> dict[Span, Word]:

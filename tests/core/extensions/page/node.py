@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from augenmerk.core.extensions.missing_words import missing_words_note
 from augenmerk.core.extensions.page.packing import PackedModel, engine_script, pack_model
 from augenmerk.core.model.heads import ATTENTION_KINDS
 from augenmerk.core.translation.experiment import Experiment
@@ -62,6 +63,8 @@ class Page:
         expected = self.translator.run_many(experiments)
         for translation, answer in zip(expected, self.run(experiments), strict=True):
             check_same(translation, answer["value"])
+            note = missing_words_note(translation, self.translator.run_config)
+            assert answer["value"]["missingWords"] == note, translation.experiment
 
 
 def check_same(expected: Translation, answer: dict[str, Any]) -> None:

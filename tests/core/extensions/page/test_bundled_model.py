@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from augenmerk.core.errors import TextError
+from augenmerk.core.extensions.missing_words import missing_words_note
 from augenmerk.core.extensions.training.corpora.parallel import read_lines
 from augenmerk.core.model.heads import Head, Network
 from augenmerk.core.text.text_codec import detokenize
@@ -26,6 +27,7 @@ from augenmerk.core.translation.notes import texts_of
 from augenmerk.core.translation.translator import Translator
 from augenmerk.core.translation.typed_text import encode_source
 from tests.core.extensions.page.node import Page
+from tests.core.extensions.test_missing_words import CAPTION, ENDLESS, LIST, TWICE
 
 pytestmark = [pytest.mark.subprocess, pytest.mark.heavy]
 
@@ -106,6 +108,21 @@ def test_sentences_and_each_intervention_are_those_of_the_product(
             *(Experiment(SENTENCES[0], interventions=change) for change in changes[::2]),
         ]
     )
+
+
+@pytest.mark.slow
+def test_missing_words_are_noted_as_in_the_product(translator: Translator, page: Page) -> None:
+    experiments = [
+        *map(Experiment, (LIST, TWICE, ENDLESS, CAPTION, f"{LIST} {LIST}", "the " * 40)),
+        Experiment(CAPTION, interventions=(ForcedToken(3, "<eos>"),)),
+        Experiment(LIST, interventions=(ForcedToken(60, "<eos>"), SourceWordRemoved(20))),
+    ]
+    notes = [
+        missing_words_note(translation, translator.run_config)
+        for translation in translator.run_many(experiments)
+    ]
+    assert [note != "" for note in notes] == [True, True, True, False, True, False, True, True]
+    page.check(experiments)
 
 
 @pytest.mark.slow

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from augenmerk.core.config import ModelConfig
 from augenmerk.core.counting import display_text
 from augenmerk.core.errors import TextError
+from augenmerk.core.extensions.missing_words import missing_words_note
 from augenmerk.core.extensions.training.corpora.parallel import read_lines
 from augenmerk.core.maps.roles import read_sample_roles
 from augenmerk.core.maps.selection import LABEL_MODES
@@ -38,6 +39,7 @@ from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.head_roles import role_over_sample
 from augenmerk.viz_app.state.map_text import difference_note, row_meaning
 from augenmerk.viz_app.state.map_view_settings import SHOWN_MAPS
+from tests.core.extensions.test_missing_words import LIST
 from tests.viz_app.extensions.pictures.browser import DOWN, ENTER, ESCAPE, RIGHT, TAB, Browser
 
 pytestmark = [pytest.mark.slow, pytest.mark.subprocess, pytest.mark.heavy]
@@ -832,6 +834,18 @@ def test_typed_text_gives_the_notes_or_the_message_of_the_product_and_never_mark
         assert set(expected.notes) <= set(browser.texts("#notes li"))
     assert browser.script(count) == before
     assert browser.script("return window.harmed ?? null") is None
+
+
+def test_a_text_of_which_half_is_missing_is_reported_until_there_is_another(
+    browser: Browser, bundled_translator: Translator
+) -> None:
+    show(browser, LIST)
+    translation = bundled_translator.translate(LIST)
+    note = missing_words_note(translation, bundled_translator.run_config)
+    assert browser.texts("#notes li") == [note]
+    assert note.startswith("The translation is much shorter than the text: ")
+    show(browser, ALIGNED)
+    assert browser.texts("#notes li") == []
 
 
 def test_a_pasted_text_is_refused_and_not_cut(

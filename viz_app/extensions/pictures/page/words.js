@@ -28,10 +28,10 @@ export class WordsView {
     this.showSource(result);
     this.showChanges();
     this.showCorrection(result.original.coverage?.correction ?? null);
-    const { coverage } = result.changed;
-    const unlike = coverage?.isUnlikeTraining ? [coverage.known || data.unlikeTraining] : [];
-    const notes = [...result.changed.notes, ...unlike].map((note) => make("li", {}, note));
-    byId("notes").replaceChildren(...notes);
+    const { coverage, missingWords, notes } = result.changed;
+    const unlike = coverage?.isUnlikeTraining ? coverage.known || data.unlikeTraining : "";
+    const shown = [...notes, missingWords, unlike].filter(Boolean).map((note) => make("li", {}, note));
+    byId("notes").replaceChildren(...shown);
   }
 
   /** Shows, in the place of the translation, why it is withheld. */
