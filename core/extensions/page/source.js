@@ -57,7 +57,7 @@ export class SourceReader {
     if (readable.length < settings.fewest_words) {
       throw new TextError(this.say(readable.length ? "too_little" : "nothing", { text: quoted(shorten(text)) }));
     }
-    const room = settings.max_positions - (settings.wrap_source ? 2 : settings.end_source ? 1 : 0);
+    const { room } = this;
     const kept = fitting(readable, room, text);
     const isCut = kept[0] !== readable[0];
     const notes = [];
@@ -79,6 +79,24 @@ export class SourceReader {
       ignoredText,
       notes,
     );
+  }
+
+  /** The number of tokens that a source may have without the wrapping ones. */
+  get room() {
+    const { wrap_source: wraps, end_source: ends, max_positions } = this.settings;
+    return max_positions - (wraps ? 2 : ends ? 1 : 0);
+  }
+
+  /** Why a text will not be read to its end; empty if it will. @param {string} text as typed so far */
+  noteOnLength(text) {
+    const { room } = this;
+    if (2 * text.length <= room) return ""; // a character has two tokens at most, one of them the mark of a word
+    try {
+      return this.encode(text).ignoredText && this.say("reads_up_to", { room });
+    } catch (error) {
+      if (error instanceof TextError) return error.message;
+      throw error;
+    }
   }
 
   /** Advice to type something else: the first symbol of the copy task, or the source language; empty if none. */

@@ -83,6 +83,14 @@ class Browser:
         """Waits for the translation that was asked for last."""
         self.command("/execute/async", {"script": SETTLE, "args": []})
 
+    def wait(self, condition: str) -> None:
+        """Waits until the function with this body returns true."""
+        source = (
+            "const done = arguments[1], holds = new Function(arguments[0]);"
+            "const wait = () => (holds() ? done() : setTimeout(wait, 5)); wait();"
+        )
+        self.command("/execute/async", {"script": source, "args": [condition]})
+
     def script(self, source: str, *arguments: object) -> Any:
         """The result of a function's body in the page."""
         return self.command("/execute/sync", {"script": source, "args": list(arguments)})

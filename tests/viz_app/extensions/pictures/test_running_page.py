@@ -22,6 +22,7 @@ from augenmerk.core.maps.roles import read_sample_roles
 from augenmerk.core.maps.selection import LABEL_MODES
 from augenmerk.core.model.heads import Head, Network, heads_of
 from augenmerk.core.resources import bundled_model_path
+from augenmerk.core.text.phrases import phrase
 from augenmerk.core.translation.experiment import (
     AttentionRow,
     Experiment,
@@ -34,6 +35,7 @@ from augenmerk.core.translation.experiment import (
 )
 from augenmerk.core.translation.result import Translation
 from augenmerk.core.translation.translator import Translator
+from augenmerk.core.translation.typed_text import room_for_source
 from augenmerk.viz_app.extensions.examples.gallery import gallery
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.head_roles import role_over_sample
@@ -46,6 +48,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.subprocess, pytest.mark.heavy]
 
 SENTENCE = "Ein Mann in einem blauen Hemd steht auf einer Leiter."
 ALIGNED = "Zwei Hunde spielen im Schnee."
+SPANISH = "El hombre con la camisa roja come una manzana en la calle."
 PAIRS = {"two": "zwei", "dogs": "hunde", "in": "im", "snow": "schnee"}
 HEAD = Head("cross", 1, 7)
 """In view when the page opens: the clearest for both sentences."""
@@ -101,6 +104,12 @@ for (let node = texts.nextNode(); node; node = texts.nextNode()) {
 return found;
 """
 """Visible texts whose contrast is below the 4.5 of WCAG 2.2, 1.4.3; disabled controls are exempt.
+"""
+
+
+TOPS = """
+const top = (selector) => document.querySelector(selector).getBoundingClientRect().top;
+return ["#ask", "#source-line", "#translation"].map(top);
 """
 
 
@@ -445,6 +454,26 @@ def test_the_hint_of_an_example_leaves_with_its_sentence(browser: Browser) -> No
     browser.press(ENTER)
     browser.settle()
     assert browser.text("#hint") == ""
+
+
+@pytest.mark.parametrize("size", [(1280, 900), DESK, (1100, 700)])
+def test_no_control_moves_when_the_hint_of_an_example_goes(
+    browser: Browser, size: tuple[int, int]
+) -> None:
+    browser.show_as(*size)
+    tops_before = browser.script(TOPS)
+    for example in gallery():
+        if example.see:
+            choose(browser, "examples", example.text)
+            browser.settle()
+            assert browser.text("#hint") == example.see
+            assert browser.script(TOPS) == tops_before, example.text
+    browser.type("#text", ALIGNED)
+    assert browser.script(TOPS) == tops_before
+    browser.press(ENTER)
+    browser.settle()
+    assert browser.text("#hint") == ""
+    assert browser.script(TOPS) == tops_before
 
 
 def test_examples_and_hints_name_nothing_that_the_page_lacks(browser: Browser) -> None:
@@ -846,6 +875,50 @@ def test_a_text_of_which_half_is_missing_is_reported_until_there_is_another(
     assert note.startswith("The translation is much shorter than the text: ")
     show(browser, ALIGNED)
     assert browser.texts("#notes li") == []
+
+
+def test_a_text_that_is_too_long_says_so_before_it_is_translated(
+    browser: Browser, bundled_translator: Translator
+) -> None:
+    note = phrase("reads_up_to", room=room_for_source(bundled_translator.run_config))
+    tops_before = browser.script(TOPS)
+    browser.type("#text", "")
+    browser.devtools("Input.insertText", text="Hund " * 329)
+    browser.wait("return document.getElementById('length-note').checkVisibility()")
+    assert browser.text("#length-note") == note
+    assert browser.script(TOPS) == tops_before
+    browser.press(ENTER)
+    browser.settle()
+    assert browser.text("#length-note") == "", "the result has a note of its own"
+    assert browser.texts("#notes li")[0].startswith("Only the beginning was translated, 254 of 329")
+    browser.type("#text", "")
+    browser.devtools("Input.insertText", text="Hund " * 1_001)
+    browser.wait("return document.getElementById('length-note').checkVisibility()")
+    refusal = translation_or_error(bundled_translator, "Hund " * 1_001)
+    assert browser.text("#length-note") == refusal
+    browser.type("#text", ALIGNED)
+    assert browser.text("#length-note") == ""
+
+
+@pytest.mark.parametrize("text", [SPANISH, "Qxzt wvlk prmf.", LIST])
+def test_notes_on_a_text_are_out_of_sight_while_another_is_typed(
+    browser: Browser, text: str
+) -> None:
+    visible = """
+      const notes = document.querySelectorAll("#translation > .warm, #notes li, #hint, #length-note");
+      const isSeen = (each) => each.textContent && each.checkVisibility({ visibilityProperty: true });
+      return [...notes].filter(isSeen).map((each) => each.textContent);
+    """
+    browser.type("#text", text)
+    browser.press(ENTER)
+    browser.settle()
+    notes, tops = browser.script(visible), browser.script(TOPS)
+    assert len(notes) == 1
+    browser.type("#text", "Ein Hund")
+    assert browser.script(visible) == []
+    assert browser.script(TOPS) == tops
+    browser.type("#text", text)
+    assert browser.script(visible) == notes, "they are about this text"
 
 
 def test_a_pasted_text_is_refused_and_not_cut(

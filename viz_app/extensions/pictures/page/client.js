@@ -47,6 +47,11 @@ export class Model {
     return this.ask("forcedWord", { step, typed });
   }
 
+  /** Why a text will not be read to its end, see `SourceReader`; null if the answer is no longer wanted. */
+  noteOnLength(text, isUnwanted) {
+    return this.ask("noteOnLength", text, isUnwanted);
+  }
+
   /** The worker's answer; null if the request is no longer wanted when its turn comes. */
   ask(action, input, isUnwanted = () => false) {
     const answer = this.last.then(() => (isUnwanted() ? null : this.answer(action, input)));

@@ -21,7 +21,7 @@ const CHOICES = ["mode", "merges", "shown"];
 
 /**
  * The state of the page. Views are told of changes: "result", "withheld", "maps" (how they are shown), "view", "busy",
- * "problem".
+ * "problem", "typed".
  */
 export class Laboratory extends EventTarget {
   /**
@@ -56,12 +56,26 @@ export class Laboratory extends EventTarget {
     this.problem = "";
     /** the changes that the last request dropped or moved, in a sentence */
     this.notice = "";
+    /** a text that was typed, and the note on its length */
+    this.typed = { text: "", note: "" };
     this.isBusy = false;
   }
 
   /** The requested experiment; that of `result` once it is computed. */
   get experiment() {
     return this.history.experiment;
+  }
+
+  /** A text that is being typed, which is not translated yet. @param {string} text */
+  async type(text) {
+    this.set("typed", { typed: { text, note: "" } });
+    const note = await this.model.noteOnLength(text, () => this.typed.text !== text);
+    if (note && this.typed.text === text) this.set("typed", { typed: { text, note } });
+  }
+
+  /** The text whose answer is on the screen; undefined if there is none. */
+  get answeredText() {
+    return (this.withheld ?? this.result)?.experiment.source_text;
   }
 
   /** Another sentence, with the changes that fit it. */

@@ -88,6 +88,14 @@ function report(problem) {
   byId("problem").textContent = problem;
 }
 
+/** Hides the notes on the last text while another is typed, and shows the one on its length. @param {Laboratory} laboratory */
+function showTyped({ typed, answeredText }) {
+  const { value } = byId("text");
+  const isOther = value !== answeredText && !byId("problem").textContent;
+  document.documentElement.toggleAttribute("data-typed", isOther);
+  byId("length-note").textContent = isOther && typed.text === value ? typed.note : "";
+}
+
 const examplesOf = (data) => data.examples.flatMap((each) => each.members);
 
 /** The form, the examples, keys, and the address. @param {Laboratory} laboratory */
@@ -118,7 +126,13 @@ function listenToSentence(laboratory) {
     const isUnchanged = example?.changes.every((each) => interventions.some((other) => isSame(each, other)));
     byId("hint").textContent = isUnchanged && !byId("lesson") ? example.see : "";
   });
-  byId("text").addEventListener("input", () => report(""));
+  byId("text").addEventListener("input", () => {
+    report("");
+    laboratory.type(byId("text").value);
+  });
+  for (const name of ["typed", "result", "withheld", "problem"]) {
+    laboratory.addEventListener(name, () => showTyped(laboratory));
+  }
   document.addEventListener("keydown", (event) => {
     const isTyping = event.target instanceof HTMLInputElement && event.target.type !== "range";
     if (isTyping || !(event.ctrlKey || event.metaKey) || event.key.toLowerCase() !== "z") return;

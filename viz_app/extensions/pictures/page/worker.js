@@ -28,6 +28,9 @@ export function serve({ Translator, TextError }) {
       const fresh = new Set([sent.changed, sent.original].filter(Boolean));
       return { value: sent, transfer: [...fresh].flatMap(buffersOf) };
     },
+    noteOnLength(/** @type {string} */ text) {
+      return { value: translator.reader.noteOnLength(text), transfer: [] };
+    },
     forcedWord(/** @type {{step: number, typed: string}} */ { step, typed }) {
       return { value: translator.forcedWord(step, typed), transfer: [] };
     },
