@@ -21,8 +21,9 @@ from .notes import HINTS, Note
 from .result import Coverage, RareWord, RespelledWord, Word
 
 FEWEST_RARE_WORDS = 2
-"""Different rare words of a sentence that is reported as unlike the training data, if it has more
-than one word.
+"""Different rare words of a sentence that is reported as unlike the training data.
+
+One suffices for a text of one word, and of two if both together are unusual: “Guten Morgen!”.
 """
 FEWEST_FOREIGN_WORDS = 4
 """The number of different rare words, without others, that show that the model cannot read them.
@@ -409,10 +410,10 @@ def cover(source: EncodedSource, counts: WordCounts | None) -> Coverage | None:
 
 def _is_unlike_training(different: set[str], num_rare: int, counts: WordCounts) -> bool:
     """Whether these words, of which some are rare, are unlike the training data."""
-    if num_rare < min(FEWEST_RARE_WORDS, len(different)) or not different:
-        return False
-    familiarity = counts.familiarity(different) or 0.0
-    return 2 * num_rare >= len(different) or familiarity < counts.unusual_below
+    is_unusual = (counts.familiarity(different) or 0.0) < counts.unusual_below
+    if num_rare < min(FEWEST_RARE_WORDS, len(different)):
+        return len(different) <= FEWEST_RARE_WORDS and num_rare > 0 and is_unusual
+    return bool(different) and (2 * num_rare >= len(different) or is_unusual)
 
 
 @dataclass(frozen=True)

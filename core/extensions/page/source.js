@@ -324,9 +324,13 @@ export class SourceReader {
 
   /** Whether these words, of which some are rare, are unlike the training data. */
   isUnlikeTraining(different, numRare) {
-    if (!different.length || numRare < Math.min(this.settings.limits.fewest_rare_words, different.length)) return false;
+    const fewest = this.settings.limits.fewest_rare_words;
+    const { length } = different;
+    if (!numRare) return false;
     const familiarity = different.reduce((sum, word) => sum + Math.log1p(this.counts.words.get(word) ?? 0), 0);
-    return 2 * numRare >= different.length || familiarity / different.length < this.counts.unusual_below;
+    const isUnusual = familiarity / length < this.counts.unusual_below;
+    if (numRare < Math.min(fewest, length)) return length <= fewest && isUnusual;
+    return 2 * numRare >= length || isUnusual;
   }
 }
 

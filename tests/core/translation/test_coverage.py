@@ -240,12 +240,17 @@ def test_a_sentence_rarer_than_nearly_all_training_sentences_is_told(
     subword_translator: Translator,
 ) -> None:
     """As those of another language that shares some words with this one."""
-    text = "Ein Mann steht im Gras mit Elefant und Tiger."
-    usual = knowing(subword_translator, unusual_below=0.0).coverage(text)
-    strict = knowing(subword_translator, unusual_below=20.0).coverage(text)
-    assert usual is not None
-    assert strict is not None
-    assert (usual.is_unlike_training, strict.is_unlike_training) == (False, True)
+    for text, is_told in (
+        ("Ein Mann steht im Gras mit Elefant und Tiger.", True),
+        ("Ein Elefant.", True),  # one rare word of two
+        ("Ein Elefant steht.", False),
+        ("Ein Mann.", False),
+    ):
+        usual = knowing(subword_translator, unusual_below=0.0).coverage(text)
+        strict = knowing(subword_translator, unusual_below=20.0).coverage(text)
+        assert usual is not None
+        assert strict is not None
+        assert (usual.is_unlike_training, strict.is_unlike_training) == (False, is_told), text
 
 
 @pytest.mark.parametrize(

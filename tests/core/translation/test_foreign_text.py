@@ -113,6 +113,8 @@ def test_numbers_are_not_foreign_to_a_model_of_numbers(bundled_translator: Trans
         ("Quantenmechanik!", phrase("no_known_words")),
         ("Hello", "This model knows picture captions."),
         ("Danke schön", "This model knows picture captions."),
+        ("Guten Morgen!", "This model knows picture captions."),
+        ("Hallo Welt", "This model knows picture captions."),
     ],
 )
 def test_words_that_training_had_never_or_rarely_are_reported_and_translated(
@@ -125,8 +127,10 @@ def test_words_that_training_had_never_or_rarely_are_reported_and_translated(
     assert coverage.known == known
 
 
-def test_one_known_word_is_like_the_training_data(bundled_translator: Translator) -> None:
-    for text in ("Hund", "Ein Mann", "3 Hunde", "Guten Morgen"):
+def test_known_words_are_like_the_training_data_next_to_one_rare_word(
+    bundled_translator: Translator,
+) -> None:
+    for text in ("Hund", "Ein Mann", "3 Hunde", "Ein Zebra", "Hund bellt", "Rote Rosen"):
         coverage = bundled_translator.coverage(text)
         assert coverage is not None
         assert not coverage.is_unlike_training

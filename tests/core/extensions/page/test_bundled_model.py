@@ -52,6 +52,7 @@ SENTENCES = (
     "Ein Mann in einem blauen Hemd steht auf einer Leiter und putzt ein Fenster.",
     "Zwei Hunde spielen im Schnee und die kleine Katze sieht auf der strasse zu.",
 )
+SHORT = "Guten Morgen!", "Ein Zebra.", "Hallo Welt", "Gute Nacht!", "Ich schlafe nicht."
 LISTS = "Anna, Peter, Lukas, Marie und Sophie", "Anna, Peter und Marie"
 WITHOUT_A_KNOWN_WORD = "😀😀", "...", "привет", "12345", "7 7 7 1 2", "Hallo", "Hello"
 
@@ -104,7 +105,7 @@ def test_sentences_and_each_intervention_are_those_of_the_product(
     changes = [*each_intervention(translator, SENTENCES[0])]
     page.check(
         [
-            *map(Experiment, (*SENTENCES, *LISTS, *WITHOUT_A_KNOWN_WORD)),
+            *map(Experiment, (*SENTENCES, *SHORT, *LISTS, *WITHOUT_A_KNOWN_WORD)),
             *(Experiment(SENTENCES[0], interventions=change) for change in changes[::2]),
         ]
     )
