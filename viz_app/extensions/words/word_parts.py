@@ -69,7 +69,7 @@ class PartBars(BarList):
         num_shown: the number of lines at first, without that of the others.
         lines: those shown.
         shows_all: whether small parts have lines of their own.
-        opened: the head of cross-attention that is open; None if none is.
+        opened: the heads of cross-attention that are open.
 
     Signals:
         reached(QPoint): a line was reached by a key; its place in the widget.
@@ -87,7 +87,7 @@ class PartBars(BarList):
         self._before: WordParts | None = None
         self.lines: tuple[PartLine, ...] = ()
         self.shows_all = False
-        self.opened: Head | None = None
+        self.opened: frozenset[Head] = frozenset()
         self.label_clicked.connect(self._on_clicked)
         self.bar_clicked.connect(lambda index, _: self._on_clicked(index))
         self.menu_requested.connect(self._show_menu)
@@ -169,24 +169,31 @@ class PartBars(BarList):
         order = sorted(
             range(len(values)), key=lambda index: -max(abs(values[index]), abs(before[index]))
         )
-        num_shown = (
-            len(order) if self.shows_all or len(order) <= self.num_shown + 1 else self.num_shown
-        )
-        for index in order[:num_shown]:
-            component = parts.components[index]
-            lines.append(PartLine(component, self._bar(parts, component, values[index])))
-            if component == self.opened:
-                lines += _position_lines(parts, component)
-        if len(order) > self.num_shown + 1:
-            rest = sum(values[index] for index in order[num_shown:])
-            name = "show fewer" if self.shows_all else counted(len(order) - num_shown, "other")
+        num_shown = len(order) if len(order) <= self.num_shown + 1 else self.num_shown
+        largest, smaller = order[:num_shown], order[num_shown:]
+
+        def add(indices: Sequence[int]) -> None:
+            for index in indices:
+                component = parts.components[index]
+                lines.append(PartLine(component, self._bar(parts, component, values[index])))
+                if component in self.opened:
+                    lines.extend(_position_lines(parts, component))
+
+        add(largest)
+        if smaller:
+            rest = sum(values[index] for index in smaller)
+            name = "show fewer" if self.shows_all else counted(len(smaller), "other")
             text = "" if self.shows_all else number(rest, signed=True)
             tip = (
                 "Click to show only the largest"
                 if self.shows_all
                 else "The sum of the smaller parts. Click to open"
             )
-            lines.append(PartLine("others", Bar(name, rest, text, tip=tip)))
+            # above the parts that it opens, so that a second click at the same place closes them
+            bar = Bar(name, 0.0 if self.shows_all else rest, text, tip=tip)
+            lines.append(PartLine("others", bar))
+            if self.shows_all:
+                add(smaller)
         if abs(parts.remainder) >= LEAST_SHOWN:
             tip = (
                 "The difference between the lead and the sum of all parts: rounding, or the "
@@ -220,7 +227,8 @@ class PartBars(BarList):
         if subject == "others":
             self.shows_all = not self.shows_all
         elif isinstance(subject, Head):
-            self.opened = subject if subject.kind == "cross" and subject != self.opened else None
+            if subject.kind == "cross":
+                self.opened ^= {subject}
             self._state.intents.choose_head(subject)
         self._rebuild()
 

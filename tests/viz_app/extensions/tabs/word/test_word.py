@@ -31,7 +31,7 @@ from augenmerk.viz_app.extensions.words.word_parts import NUM_SHOWN, PartBars, l
 from augenmerk.viz_app.state.experiment_editor import edit_text, force, set_output, toggle, undo
 from augenmerk.viz_app.theme import Theme
 from augenmerk.viz_app.translate.analysis_panel import MIN_WIDTH
-from tests.viz_app.builders import shown
+from tests.viz_app.builders import settle_layout, shown
 from tests.viz_app.extensions.tabs.conftest import SENTENCE, MakeContext, ShowTab, settle
 from tests.viz_app.synthetic import make_translation
 
@@ -184,6 +184,7 @@ def test_the_keyboard_walks_through_the_parts_opens_and_switches_them(
 ) -> None:
     bars, part = words_tab.bars, Head("cross", 0, 1)
     _open_all(qtbot, words_tab)
+    settle_layout()
     bars.highlight(None)
     bars.setFocus()
     for _ in range(_place_of(bars, part) + 1):
@@ -194,12 +195,35 @@ def test_the_keyboard_walks_through_the_parts_opens_and_switches_them(
     assert area.rect().contains(bars.mapTo(area, center)), "it scrolls into view"
     qtbot.keyClick(bars, Qt.Key.Key_Return)
     assert words_tab.state.selection.head == part
-    assert bars.opened == part
+    assert bars.opened == {part}
     qtbot.keyClick(bars, Qt.Key.Key_Up)
     qtbot.keyClick(bars, Qt.Key.Key_Down)
     qtbot.keyClick(bars, Qt.Key.Key_O)
     settle(qtbot, words_tab)
     assert words_tab.state.experiment.interventions == (HeadScaled(part),)
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("subject", [Head("cross", 0, 1), "others"], ids=str)
+def test_a_second_click_at_the_same_place_closes_what_the_first_has_opened(
+    words_tab: WordTab, qtbot: QtBot, subject: Head | str
+) -> None:
+    """Also where another head, above it, is open."""
+    bars = words_tab.bars
+    bars.num_shown = 2
+    bars.show_parts(_parts(words_tab))
+    if isinstance(subject, Head):
+        _open_all(qtbot, words_tab)
+        heads = (line.subject for line in bars.lines if isinstance(line.subject, Head))
+        _click(
+            qtbot, bars, next(head for head in heads if head.kind == "cross" and head != subject)
+        )
+    before, place = bars.lines, _place_of(bars, subject)
+    _click(qtbot, bars, subject)
+    assert len(bars.lines) > len(before)
+    assert _place_of(bars, subject) == place
+    _click(qtbot, bars, subject)
+    assert [line.subject for line in bars.lines] == [line.subject for line in before]
 
 
 @pytest.mark.heavy
