@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QPoint, QRect
+from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtWidgets import (
     QAbstractButton,
     QApplication,
@@ -14,6 +14,7 @@ from PySide6.QtWidgets import (
     QLabel,
     QLineEdit,
     QRadioButton,
+    QTableWidget,
     QWidget,
 )
 from pytestqt.qtbot import QtBot
@@ -26,15 +27,19 @@ from augenmerk.viz_app.extensions.learn.chapter_view import COMPUTING as COMPUTI
 from augenmerk.viz_app.extensions.learn.chapter_view import ChapterView
 from augenmerk.viz_app.extensions.learn.page import LearnPage
 from augenmerk.viz_app.extensions.lessons.lesson_bar import COMPUTING
+from augenmerk.viz_app.extensions.rows.editor import RowEditor
 from augenmerk.viz_app.extensions.tabs.compare.view import CompareTab
+from augenmerk.viz_app.extensions.tabs.heads.view import HeadsTab
 from augenmerk.viz_app.extensions.tabs.source.view import SourceTab
+from augenmerk.viz_app.extensions.tabs.steps.view import StepsTab
 from augenmerk.viz_app.extensions.tour.quick_tour import QuickTour
 from augenmerk.viz_app.extensions.widgets.max_lines_label import MaxLinesLabel
 from augenmerk.viz_app.main_window import MainWindow
-from augenmerk.viz_app.state.experiment_editor import reset, toggle
+from augenmerk.viz_app.state.experiment_editor import open_experiment, reset, toggle
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.tabs import TABS
 from augenmerk.viz_app.theme import Theme
+from augenmerk.viz_app.widgets.canvas import Canvas
 from tests.conftest import open_once
 from tests.viz_app.builders import settle_layout
 from tests.viz_app.conftest import MakeWindow
@@ -72,6 +77,8 @@ TEXTS_WITH_BUTTONS = {
 }
 SPLIT = "Ein Mann steht auf Xylophonquarz ☃."
 """It has an unknown character and words that are split into subwords."""
+UNCERTAIN_STEP = 2
+"""A step of the translation of `GERMAN` at which other words change what follows."""
 
 
 def controls(window: QWidget) -> dict[QWidget, QRect]:
@@ -99,7 +106,7 @@ def moved(before: Mapping[QWidget, QRect], after: Mapping[QWidget, QRect]) -> li
 
 
 def _name(control: QWidget) -> str:
-    text = control.text() if isinstance(control, QAbstractButton | QLineEdit) else ""
+    text = control.text() if isinstance(control, QAbstractButton | QLineEdit | QLabel) else ""
     return f"{type(control).__name__} {text or control.accessibleName() or control.toolTip()}"
 
 
@@ -226,6 +233,80 @@ def test_the_tab_source_stays_in_place_when_its_numbers_come(
     qtbot.waitUntil(lambda: tab.source.findings is not None)
     settle_layout()
     assert {part: part.mapTo(tab, QPoint(0, 0)) for part in before} == before
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", SIZES)
+def test_two_clicks_at_one_place_in_a_tab_restore_what_was_there(
+    qtbot: QtBot, window: MainWindow, size: tuple[int, int]
+) -> None:
+    """Candidates, source words, parts and cells are changed by a click, and restored by another."""
+    window.resize(*size)
+    window.translate_page.arrangement.show_analysis(True)
+    _settle(qtbot, window.state)
+    movements = {}
+    for name in TABS:
+        window.analysis.open_tab(name)
+        tab = window.analysis.tab
+        _settle_tab(qtbot, window)
+        if isinstance(tab, HeadsTab):
+            tab.heads.num_sentences = 3
+            tab.job.start.click()
+        elif isinstance(tab, StepsTab):
+            tab.steps.go(UNCERTAIN_STEP)
+            tab.redraw()
+        _settle_tab(qtbot, window)
+        for canvas in tab.findChildren(Canvas):
+            visible = canvas.visibleRegion().boundingRect()
+            for share in (0.1, 0.4, 0.6, 0.9) if canvas.isVisible() else ():
+                y = visible.top() + round(share * visible.height())
+                point = canvas.mapTo(window, QPoint(visible.left() + visible.width() // 3, y))
+                movements[f"{name}, {canvas.accessibleName()}, {share}"] = _moved_by_two_clicks(
+                    qtbot, window, point
+                )
+    assert not any(movements.values()), {name: lines for name, lines in movements.items() if lines}
+
+
+def _moved_by_two_clicks(qtbot: QtBot, window: MainWindow, point: QPoint) -> list[str]:
+    """What moves by the first click at a point of the window, and what is not back after two."""
+    tab = window.analysis.tab
+    experiment, before = window.state.experiment, _tops_in(tab)
+    lines = []
+    for _ in range(2):
+        clicked = window.childAt(point)
+        assert clicked is not None
+        qtbot.mouseClick(clicked, Qt.MouseButton.LeftButton, pos=clicked.mapFrom(window, point))
+        for card in QApplication.topLevelWidgets():
+            if isinstance(card, RowEditor):
+                card.close()
+        _settle_tab(qtbot, window)
+        tops = _tops_in(tab)
+        lines += [
+            f"{_name(part)}: {top} → {tops[part]}"
+            for part, top in before.items()
+            if tops.get(part, top) != top
+        ]
+    if window.state.experiment != experiment:
+        lines.append("the second click hit something else")
+        window.state.submit(open_experiment(experiment))
+        _settle_tab(qtbot, window)
+    return lines
+
+
+def _settle_tab(qtbot: QtBot, window: MainWindow) -> None:
+    _settle(qtbot, window.state)
+    qtbot.waitUntil(lambda: not window.analysis.tab.request.is_running)
+    settle_layout()
+
+
+def _tops_in(tab: QWidget) -> dict[QWidget, int]:
+    """Where the parts of a tab begin that can be clicked or read, in pixels from its top."""
+    kinds = (Canvas, QAbstractButton, QLineEdit, QLabel, QTableWidget)
+    return {
+        part: part.mapTo(tab, QPoint(0, 0)).y()
+        for part in tab.findChildren(QWidget)
+        if isinstance(part, kinds) and part.isVisible()
+    }
 
 
 @pytest.mark.slow

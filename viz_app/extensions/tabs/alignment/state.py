@@ -109,7 +109,7 @@ class AlignmentState:
         if result is None or not result.is_changed:
             return ""
         if self.state.maps.shown == "difference":
-            return "A difference has no links; these are the links of the changed maps."
+            return "Links of the changed maps, as a difference has none."
         return f"Links of the {self.state.maps.shown} maps."
 
     def ranked(self) -> "list[AlignerScore]":

@@ -29,8 +29,8 @@ from ....state.tabs import Tab
 from ....theme import current_theme, scaled
 from ....translate.analysis_tab import AnalysisContext
 from ....widgets.canvas import Canvas
-from ....widgets.labels import label
-from ....widgets.layouts import VerticalScrollArea, add_parts, row_of, set_visible
+from ....widgets.labels import ElidingLabel, label
+from ....widgets.layouts import VerticalScrollArea, add_parts, row_of, set_visible, take_out
 from ....worker.jobs import Job, JobScope, OpenTranslator, ShouldStop, Tell
 from ...widgets.table import Table
 from ..computing_tab import ComputingTab
@@ -288,8 +288,9 @@ class AlignmentTab(ComputingTab):
         super().__init__(context, tab)
         self.alignment = AlignmentState(self.state)
         self.links = WordLinks()
-        self._what = label("heading", wraps=True)
-        self._which_maps = label("small", wraps=True)
+        # one line: a click on a row of the table changes both
+        self._what = ElidingLabel("heading")
+        self._which_maps = ElidingLabel("small")
         self._hint = label("muted", NO_LINKS, wraps=True)
         self.threshold = QSlider(Qt.Orientation.Horizontal)
         self.threshold.setRange(2, 100)
@@ -332,7 +333,7 @@ class AlignmentTab(ComputingTab):
         self._hint.setVisible(links is None and self.state.result is not None)
         for part in (self._what, self._area):
             part.setVisible(links is not None)
-        self._which_maps.setVisible(links is not None and bool(self.alignment.which_maps))
+        self._which_maps.setVisible(links is not None)
         set_visible(self._threshold_row, links is not None, focus_to=self.ranker.start)
         self.threshold.setValue(round(100 * self.alignment.threshold))
         self._threshold_text.setText(f"links from {self.alignment.threshold:.2f}")
@@ -366,14 +367,15 @@ class AlignmentTab(ComputingTab):
         self._threshold_row = QWidget()
         row_of(self._threshold_text, (self.threshold, 1), within=self._threshold_row)
         self._area = VerticalScrollArea(self.links)
+        take_out(self.problem)
         add_parts(
             self.column,
-            self._what,
-            self._which_maps,
+            row_of(self._what, (self._which_maps, 1), spacing=8),
             self._hint,
             (self._area, 3),
             self._threshold_row,
             self.ranker,
+            self.problem,
             self._summary,
             (self.table, 2),
             0,

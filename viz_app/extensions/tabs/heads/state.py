@@ -130,14 +130,15 @@ class HeadsState:
             )
         return ""
 
-    def warning(self) -> str:
-        """Notes on the sentences, and a warning if the result belongs to other changes."""
+    def notes(self) -> str:
+        """Notes on the sentences of the result; empty if there are none."""
         answer = self.importance if self.question == "importance" else self.behaviour
-        notes = map(display_text, answer.notes) if answer is not None else ()
+        return "\n".join(map(display_text, answer.notes)) if answer is not None else ""
+
+    def warning(self) -> str:
+        """A sentence if the result belongs to other changes; else empty."""
         changes = in_words(self.state.experiment.general).removeprefix("with ")
-        return "\n".join(
-            (*notes, *([f"The experiment now has {changes}."] if self.is_outdated else []))
-        )
+        return f"The experiment now has {changes}." if self.is_outdated else ""
 
     def rows(self) -> list[tuple[Head, tuple[str, ...]]]:
         """The statistics of every head as a line of texts."""

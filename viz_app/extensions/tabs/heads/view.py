@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, ClassVar, get_args
 
 import numpy as np
 from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QWidget
 
 from augenmerk.core.counting import display_text
 from augenmerk.core.errors import AnalysisError, TextError
@@ -24,11 +25,20 @@ from ....state.experiment_state import Progress, RequestState
 from ....state.languages import target_code
 from ....state.map_text import KIND_NAMES
 from ....state.tabs import Tab
+from ....theme import scales
 from ....translate.analysis_tab import AnalysisContext
 from ....widgets.buttons import ChoiceMenu, choice_buttons
 from ....widgets.dialogs import ask_what_to_open
-from ....widgets.labels import label, show_text
-from ....widgets.layouts import VerticalScrollArea, add_parts, set_visible, wrapping_row
+from ....widgets.labels import ElidingLabel, label, show_text
+from ....widgets.layouts import (
+    VerticalScrollArea,
+    add_parts,
+    keep_room,
+    row_of,
+    set_visible,
+    take_out,
+    wrapping_row,
+)
 from ....worker.jobs import Job, JobInterrupted, JobScope, OpenTranslator, ShouldStop, Tell
 from ...widgets.labelled_matrix import LabelledMatrix, Matrix, MatrixCell, MatrixStyle
 from ...widgets.table import Table
@@ -220,6 +230,8 @@ HEADINGS = {
     "include all beyond",
 }
 CELL_HEIGHT = 21
+MEASURING_HEIGHT = 34
+"""Pixels of the button that measures, and of a warning of two lines at its side."""
 MAX_NAME = 24
 
 
@@ -255,7 +267,10 @@ class HeadsTab(ComputingTab):
         self._partial: SampleProfiles | None = None
         self._is_kept = False
         self._summary = label("small", wraps=True)
-        self._warning = label("warm", wraps=True)
+        self._warning = ElidingLabel("warm")
+        self._warning.set_max_lines(2)
+        self._notes = label("warm", wraps=True)
+        self._saved = label("small", "Saved next to the model's file.")
         self.cells = LabelledMatrix(
             "Importance of each head and feed-forward network",
             MatrixStyle(
@@ -326,17 +341,15 @@ class HeadsTab(ComputingTab):
             self.sample_menu.setText(f"sample: {shortened(heads.sample.path.name)} ▾")
         self.job.start.setText("Measure again" if heads.is_outdated else "Measure")
         set_visible(self.sample_menu, not is_running, focus_to=self.job.stop)
+        is_behaviour = question == "behaviour"
         not_kept = f"Not saved: {self._keeping.problem}" if self._keeping.problem else ""
-        warning = " ".join(
-            filter(None, (heads.warning(), not_kept if question == "behaviour" else ""))
-        )
-        saved = (
-            " Saved next to the model's file." if self._is_kept and question == "behaviour" else ""
-        )
-        for part, text in ((self._summary, f"{heads.summary()}{saved}"), (self._warning, warning)):
-            show_text(part, text)
+        notes = filter(None, (heads.notes(), not_kept if is_behaviour else ""))
+        show_text(self._summary, heads.summary())
+        show_text(self._notes, " ".join(notes))
+        self._saved.setVisible(self._is_kept and is_behaviour)
+        show_text(self._warning, "" if is_running else heads.warning())
         has_importance = question == "importance" and heads.has_answer
-        has_table = question == "behaviour" and heads.has_answer
+        has_table = is_behaviour and heads.has_answer
         if has_importance:
             self._mark_cells()
         self._area.setVisible(has_importance)
@@ -468,11 +481,25 @@ class HeadsTab(ComputingTab):
         self.state.intents.choose_head(head)
 
     def _lay_out(self) -> None:
+        keep_room(self.sample_menu)
         choices = wrapping_row((*self.question_buttons.values(), self.sample_menu), spacing=2)
         self._area = VerticalScrollArea(self.cells)
+        # the warning comes and goes with a click on a cell, which must not move
+        measuring = QWidget()
+        scales(measuring.setMinimumHeight, MEASURING_HEIGHT)
+        row_of(self.job, (self._warning, 1), spacing=10, within=measuring)
+        take_out(self.problem)
         self.column.insertWidget(0, choices)
+        self.column.insertWidget(1, measuring)  # the first result replaces the explanation below
         add_parts(
-            self.column, self.job, self._warning, self._summary, (self._area, 1), (self.table, 1), 0
+            self.column,
+            self.problem,
+            self._summary,
+            (self._area, 1),
+            (self.table, 1),
+            0,
+            self._notes,
+            self._saved,
         )
 
 

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QPushButton, QWidget
 
 from augenmerk.core.counting import display_text
@@ -23,7 +25,7 @@ from ....state.experiment_state import Progress
 from ....state.tabs import Tab
 from ....translate.analysis_tab import AnalysisContext
 from ....widgets.labels import label, show_text
-from ....widgets.layouts import VerticalScrollArea, add_parts, column_of, row_of
+from ....widgets.layouts import VerticalScrollArea, add_parts, column_of, row_of, take_out
 from ....worker.jobs import Job, JobInterrupted, JobScope, OpenTranslator, ShouldStop, Tell
 from ...widgets.bars import Bar, BarList
 from ...widgets.one_line_edit import one_line_edit
@@ -126,8 +128,13 @@ LEAST_SCALE = 0.5
 """A full bar of the source words represents at least this change of log-probability, in nats, so a
 change that rounds to 0.00 has no visible bar."""
 WAITING, CANCELLED = "…", "Computing shares and changes was cancelled."
-HOW_TO_CHANGE = "Click a word to remove it from the source; click it again to put it back."
+HOW_TO_CHANGE = "Click a source word at the right to remove it, again to restore it."
+IN_SHORT = "Left: an estimate of mixing by ALTI+. Right: an experiment."
+"""The explanation in a low tab."""
 TICKS = "Ticks on the bars: the original."
+NO_TICKS = "\N{NO-BREAK SPACE}"
+"""Keeps the line of `TICKS`."""
+NOTHING_CLICKED = "in place of the word clicked last"
 WORDS_TITLE = "Δ log-probability of the\ntranslation without the word"
 ROWS_LEFT_OUT = (
     "Compared without your rows of attention over the source, which do not fit a shorter sentence."
@@ -171,8 +178,8 @@ class SourceTab(ComputingTab):
         self.replace.setToolTip("Translate with this word instead of the last one you clicked")
         self.warnings = label("warm", wraps=True)
         self._shares_title = label("small", wraps=True)
-        self._words_title = label("small", wraps=True)
-        self._left_out = label("small", ROWS_LEFT_OUT, wraps=True)
+        self._words_title = label("small", WORDS_TITLE, wraps=True)
+        self._note_on_words = label("small", wraps=True)
         self._hint = label("small", wraps=True)
         self._waiting = self.add_wait_bar(CANCELLED, "Compute")
         self._lay_out()
@@ -217,13 +224,21 @@ class SourceTab(ComputingTab):
         has_translation = self.state.translation is not None
         self._body.setVisible(has_translation)
         self._hint.setVisible(has_translation and not self.is_presented)
-        self.explanation.setVisible(not self.is_presented)
-        self._hint.setText(
-            f"{HOW_TO_CHANGE} {TICKS}" if self.source.original is not None else HOW_TO_CHANGE
-        )
+        self._show_explanation()
+        ticks = TICKS if self.source.original is not None else NO_TICKS
+        self._hint.setText(f"{HOW_TO_CHANGE}\n{ticks}")
         self._show_replacement()
         self._show_shares()
         self._show_words()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """A low tab shows more words instead of most of the explanation."""
+        super().resizeEvent(event)
+        self._show_explanation()
+
+    def _show_explanation(self) -> None:
+        self.explanation.setVisible(not self.is_presented)
+        self.explanation.setText(IN_SHORT if self.is_low else self.tab.meaning)
 
     def _take(self, findings: SourceFindings) -> None:
         self.source.take(findings)
@@ -249,7 +264,7 @@ class SourceTab(ComputingTab):
         if mean is not None:
             average = f"{percent(mean)} on average"
             if before is not None:
-                average += f" (original: {percent(before)})"
+                average += f", was {percent(before)}"
         self._shares_title.setText(f"share of the source\n{average}")
         if findings is None and translation is not None:
             self.shares.show_bars(
@@ -264,10 +279,10 @@ class SourceTab(ComputingTab):
     def _show_words(self) -> None:
         findings = self.source.findings
         words = self.source.words()
-        self._words_title.setText(
-            findings.problem if findings is not None and findings.problem else WORDS_TITLE
-        )
-        self._left_out.setVisible(findings is not None and bool(findings.changes.left_out))
+        note = findings.problem if findings is not None else ""
+        if findings is not None and findings.changes.left_out:
+            note = ROWS_LEFT_OUT
+        show_text(self._note_on_words, note)
         changes = [
             abs(change)
             for word in words
@@ -288,10 +303,13 @@ class SourceTab(ComputingTab):
     def _show_replacement(self) -> None:
         words = {word.place: word for word in self.source.words()}
         word = words.get(self.source.place) if self.source.place is not None else None
-        self.replacement.setVisible(word is not None)
-        self.replace.setVisible(word is not None)
-        if word is not None:
-            self.replacement.setPlaceholderText(f"in place of “{word.text}”")
+        has_translation = self.state.translation is not None
+        for part in (self.replacement, self.replace):
+            part.setVisible(has_translation and (word is not None or not self.is_presented))
+            part.setEnabled(word is not None)
+        self.replacement.setPlaceholderText(
+            f"in place of “{word.text}”" if word is not None else NOTHING_CLICKED
+        )
 
     def _on_word(self, index: int) -> None:
         word = self.source.words()[index]
@@ -306,20 +324,19 @@ class SourceTab(ComputingTab):
 
     def _lay_out(self) -> None:
         # below the words: they must not move from under the mouse
-        shares = column_of(self._shares_title, self.shares, 1, spacing=4)
-        words = column_of(self._words_title, self.words, self._left_out, 1, spacing=4)
+        top = Qt.AlignmentFlag.AlignTop
+        titles = row_of((self._shares_title, 1, top), (self._words_title, 1, top), spacing=14)
+        shares = column_of(self.shares, 1)
+        words = column_of(self.words, self._note_on_words, 1, spacing=4)
         self._body = QWidget()
         margins = (0, 0, 6, 0)  # numbers keep clear of the scroll bar
-        column_of(
-            row_of((shares, 1), (words, 1), spacing=14),
-            1,
-            spacing=8,
-            margins=margins,
-            within=self._body,
-        )
+        lists = row_of((shares, 1), (words, 1), spacing=14)
+        column_of(titles, lists, 1, spacing=4, margins=margins, within=self._body)
+        take_out(self.problem)
         add_parts(
             self.column,
             (VerticalScrollArea(self._body), 1),
+            self.problem,
             self._waiting,
             self.warnings,
             self._hint,

@@ -30,7 +30,7 @@ from ....theme import CHIP_RADIUS, current_theme, scaled, scales
 from ....translate.analysis_tab import AnalysisContext, AnalysisTab
 from ....widgets.buttons import flat_button
 from ....widgets.canvas import Canvas
-from ....widgets.labels import label
+from ....widgets.labels import ElidingLabel, label
 from ....widgets.layouts import (
     LinesScrollArea,
     Space,
@@ -38,7 +38,9 @@ from ....widgets.layouts import (
     add_parts,
     column_of,
     flow,
+    keep_room,
     row_of,
+    take_out,
 )
 from ....worker.jobs import Job, OpenTranslator, ShouldStop, Tell
 from ...rows.editor import RowEditor
@@ -75,7 +77,7 @@ class ForceWordJob(Job):
 SPACING = 4
 PADDING = 6
 MAX_LETTERS = 24
-MAX_LINES, MAX_LINES_IF_LOW, MAX_LINES_IF_LOWEST = 4, 2, 1
+NUM_LINES, NUM_LINES_IF_LOW, NUM_LINES_IF_LOWEST = 3, 2, 1
 LEAST_WIDTH = 100
 LOWEST_TAB = 300
 """Pixels of height below which the candidates get even more."""
@@ -198,18 +200,25 @@ class TokenLine(Canvas):
 
 
 class TokenArea(LinesScrollArea):
-    """A few lines of chips; the others scroll, and the current one stays in view."""
+    """A few lines of chips; the others scroll, and the current one stays in view.
+
+    It is equally high for every translation: a click on a candidate below changes the translation.
+    """
 
     def __init__(self, tokens: TokenLine) -> None:
         self._tokens = tokens
         self._current = 0
-        super().__init__(tokens, lambda: tokens.line_height, MAX_LINES)
+        super().__init__(tokens, lambda: tokens.line_height, NUM_LINES)
         self.setMinimumWidth(LEAST_WIDTH)
 
     def show_current(self, index: int) -> None:
         """Scroll to the current chip, after chips have changed or another one is current."""
         self._current = index
         self.fit()
+
+    def content_height(self) -> int:
+        """The height of all lines, at least of those in sight."""
+        return max(super().content_height(), self._max_lines * self._tokens.line_height)
 
     def fit(self) -> None:
         """Keeps the current chip in view."""
@@ -233,13 +242,19 @@ def _short(text: str) -> str:
 PLAY_INTERVAL_MS = 700
 LEAST_BARS = 130
 """Minimum height of candidates and row, in pixels."""
-OTHER_PREFIX = (
-    "At this step the original reads other tokens or has ended, so there is no comparison."
-)
-TICKS = "Ticks on the bars: the original."
+OTHER_PREFIX, TICKS = "no original here", "ticks: the original"
+TIPS_ON_ORIGINAL = {
+    OTHER_PREFIX: (
+        "At this step the original reads other tokens or has ended, so there is no comparison"
+    ),
+    TICKS: "A tick on a bar shows the probability or weight in the original",
+}
 IN_SHORT = "Click a candidate to force it. Click a bar to set the row."
 """The explanation in a low tab."""
-NO_ROW = "Choose a head of the decoder or of cross-attention to see and set the row of this step."
+NO_ROW = "no steps"
+HOW_TO_SEE_ROW = (
+    "Choose a head of the decoder or of cross-attention to see and set the row of this step."
+)
 
 
 class StepsTab(AnalysisTab):
@@ -282,11 +297,12 @@ class StepsTab(AnalysisTab):
             "Click to set the row: a word to put all attention on it, or its bar to set a share",
         )
         self.editor: RowEditor | None = None
-        self._place = label("muted")
+        self._place = ElidingLabel("muted")
         self._row_title = label("small", wraps=True)
+        self._no_row = label("small", HOW_TO_SEE_ROW, wraps=True)
         self._candidates_title = label("small", wraps=True)
         self.unreached = label("warm", wraps=True)
-        self._beside = label("small", wraps=True)
+        self._beside = label("small")
         self._lay_out()
         self._show_row()
         self._connect()
@@ -307,8 +323,8 @@ class StepsTab(AnalysisTab):
         """In a low panel the candidates get lines of the tokens and of the explanation."""
         super().resizeEvent(event)
         is_lowest = self.height() < scaled(LOWEST_TAB)
-        low = MAX_LINES_IF_LOWEST if is_lowest else MAX_LINES_IF_LOW
-        self.tokens_area.set_max_lines(low if self.is_low else MAX_LINES)
+        low = NUM_LINES_IF_LOWEST if is_lowest else NUM_LINES_IF_LOW
+        self.tokens_area.set_max_lines(low if self.is_low else NUM_LINES)
         self.explanation.setVisible(not (is_lowest or self.is_presented))
         self.explanation.setText(IN_SHORT if self.is_low else self.tab.meaning)
 
@@ -316,11 +332,6 @@ class StepsTab(AnalysisTab):
         """Shows the current step."""
         steps = self.steps
         translation = self.state.translation
-        self._place.setText(
-            f"step {steps.position + 1} of {steps.num_steps}"
-            if translation
-            else "no translation yet"
-        )
         self.back.setEnabled(steps.position > 0)
         self.forward.setEnabled(not steps.is_at_end)
         self.play.setEnabled(steps.num_steps > 1)
@@ -330,6 +341,7 @@ class StepsTab(AnalysisTab):
         self.state.selection.step = steps.position if translation is not None else None
         self._show_row()
         if translation is None:
+            self._place.setText("no translation yet")
             return
         new = steps.new_steps
         self.tokens.show_chips(
@@ -339,7 +351,9 @@ class StepsTab(AnalysisTab):
         self.unreached.setVisible(bool(translation.unreached))
         self.unreached.setText(" ".join(map(display_text, translation.notes_on_unreached)))
         self._beside.setVisible(self.steps.original is not None or self.steps.reads_otherwise)
-        self._beside.setText(OTHER_PREFIX if self.steps.reads_otherwise else TICKS)
+        beside = OTHER_PREFIX if self.steps.reads_otherwise else TICKS
+        self._beside.setText(beside)
+        self._beside.setToolTip(TIPS_ON_ORIGINAL[beside])
         self._show_candidates(translation)
 
     def _chip(self, translation: Translation, step: int, new: frozenset[int]) -> TokenChip:
@@ -359,9 +373,12 @@ class StepsTab(AnalysisTab):
         self._shown = self.steps.candidates()
         read = translation.read_tokens[self.steps.position]
         rank = next(candidate.rank for candidate in self._shown if candidate.is_chosen)
+        place = f"step {self.steps.position + 1} of {self.steps.num_steps}"
+        if rank > 1:  # not in a line of its own, which would move the candidates
+            place = f"{place} · rank {rank} chosen\n{place} · rank {rank}"
+        self._place.setText(place)
         self._candidates_title.setText(
             f"after “{visible(read)}”\nentropy {self.steps.entropy:.2f} nats"
-            + (f"\nrank {rank} chosen" if rank > 1 else "")
         )
         self.candidates.show_bars(
             [_candidate_bar(candidate, translation) for candidate in self._shown]
@@ -370,8 +387,10 @@ class StepsTab(AnalysisTab):
     def _show_row(self) -> None:
         row = self.steps.row()
         self.row.setVisible(row is not None)
+        self._no_row.setVisible(row is None)
         if row is None:
-            self._row_title.setText(NO_ROW)
+            head = self.state.selection.head
+            self._row_title.setText(f"{display_text(head.short_name)}\n{NO_ROW}")
             return
         how = "set by hand" if row.intervention is not None else "as used here"
         off = "; the head is off" if row.head in self.state.experiment.heads_off else ""
@@ -436,7 +455,9 @@ class StepsTab(AnalysisTab):
         self.state.selection.events.step.connect(self._on_step_selected, max_args=1)
 
     def _lay_out(self) -> None:
-        controls = row_of(self.back, self.forward, self.play, Space(6), self._place, 1, spacing=2)
+        controls = row_of(self.back, self.forward, self.play, Space(6), (self._place, 1), spacing=2)
+        keep_room(self._beside)
+        take_out(self.problem)
         self._body = QWidget()
         bars = QWidget()
         top = Qt.AlignmentFlag.AlignTop
@@ -445,20 +466,22 @@ class StepsTab(AnalysisTab):
             (self._candidates_title, 1, top), (self._row_title, 1, top), spacing=14, margins=margins
         )
         columns = row_of(
-            (column_of(self.candidates, 1), 1), (column_of(self.row, 1), 1), spacing=14
+            (column_of(self.candidates, 1), 1),
+            (column_of(self._no_row, self.row, 1), 1),
+            spacing=14,
         )
         column_of(columns, 1, margins=margins, within=bars)
         area = VerticalScrollArea(bars)
         scales(area.setMinimumHeight, LEAST_BARS)
         column_of(titles, (area, 1), spacing=4, within=self._body)
-        # notes are below: candidates must not move from under the mouse
+        # notes are beside or below: candidates must not move from under the mouse
         add_parts(
             self.column,
             controls,
-            self.word,  # above what has more lines for another translation
+            row_of((self.word, 1), self._beside, spacing=8),
             self.tokens_area,
             (self._body, 1),
-            self._beside,
+            self.problem,
             self.unreached,
         )
 

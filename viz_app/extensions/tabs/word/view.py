@@ -22,6 +22,7 @@ from ....widgets.layouts import (
     column_of,
     row_of,
     set_visible,
+    take_out,
     wrapping_row,
 )
 from ....worker.jobs import Job
@@ -288,7 +289,8 @@ class WordTab(ComputingTab):
         self._buttons = QWidget()
         row_of(*self.views.values(), 1, spacing=0, within=self._buttons)
         areas = column_of(self._waiting, *((area, 1) for area in self._areas.values()))
-        question = self._buttons, self._question, self.lead
+        take_out(self.problem)
+        question = self._buttons, self._question, self.problem, self.lead
         add_parts(self.column, *question, (areas, 1), self._off_meaning, self._measure)
 
 

@@ -113,7 +113,7 @@ def test_links_are_those_of_the_maps_that_are_shown() -> None:
     assert best["original"] == ((0, 1, 2), "Links of the original maps.")
     assert best["changed"] == ((1, 1, 1), "Links of the changed maps.")
     assert best["difference"][0] == (1, 1, 1)
-    assert "the links of the changed maps" in best["difference"][1]
+    assert "Links of the changed maps" in best["difference"][1]
     assert _alignment().which_maps == "", "there is one translation only"
 
 

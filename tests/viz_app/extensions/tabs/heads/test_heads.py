@@ -99,14 +99,12 @@ CUT = CountedText("1 of 2 sentences is cut (number {index}).", index=Index(1))
 
 def test_notes_on_the_sentences_stand_with_the_result() -> None:
     heads = HeadsState(ExperimentState())
-    assert heads.warning() == ""
+    assert heads.notes() == heads.warning() == ""
     heads.importance = HeadImportance(2.5, {}, 1, 3, 1, OFF, notes=(CUT,))
-    assert (
-        heads.warning()
-        == "1 of 2 sentences is cut (number 2).\nThe experiment now has every head on."
-    )
+    assert heads.notes() == "1 of 2 sentences is cut (number 2)."
+    assert heads.warning() == "The experiment now has every head on."
     heads.question = "behaviour"
-    assert heads.warning() == ""
+    assert heads.notes() == heads.warning() == ""
 
 
 @pytest.mark.parametrize("kind", ["gold", "examples", "multi30k"])
@@ -511,9 +509,7 @@ def test_what_heads_do_is_kept_beside_the_file_of_the_model(
     assert stored_roles is not None
     assert stored_roles.sample == "5 sentences of pairs.tsv"
     qtbot.waitUntil(lambda: not tab._keeping.is_running, timeout=30_000)
-    assert tab._summary.text().endswith(
-        "Click a row to show the head. Saved next to the model's file."
-    )
+    assert "Saved next to the model's file." in text_in(tab)
     measured = tab.state.model
     load(context, file)
     qtbot.waitUntil(lambda: tab.state.model is not measured, timeout=30_000)
@@ -524,7 +520,7 @@ def test_what_heads_do_is_kept_beside_the_file_of_the_model(
     _measure(qtbot, tab)
     qtbot.waitUntil(lambda: tab._keeping.problem != "", timeout=30_000)
     assert not roles_path(file).exists()
-    assert tab._warning.text().startswith("Not saved: ")
+    assert tab._notes.text().startswith("Not saved: ")
 
 
 @pytest.mark.heavy

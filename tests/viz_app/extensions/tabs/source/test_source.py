@@ -128,7 +128,7 @@ def test_another_word_stands_in_its_place(
     words_tab: SourceTab, qtbot: QtBot, translators: dict[str, Translator]
 ) -> None:
     tab = words_tab
-    assert not tab.replacement.isVisible()
+    assert not tab.replacement.isEnabled()
     _click_word(qtbot, tab, 1)
     assert "“hund”" in tab.replacement.placeholderText()
     _replace_by(qtbot, tab, "Mann")
@@ -211,7 +211,7 @@ def test_words_are_removed_without_the_rows_that_are_set_over_the_source_and_thi
     tab = words_tab
     translation = tab.state.translation
     assert translation is not None
-    assert not tab._left_out.isVisible()
+    assert not tab._note_on_words.isVisible()
     weights = tuple(float(index == 0) for index in range(len(translation.source_tokens)))
     tab.state.submit(intervene(AttentionRow(Head("cross", 0, 0), 0, weights)))
     settle(qtbot, tab)
@@ -219,13 +219,13 @@ def test_words_are_removed_without_the_rows_that_are_set_over_the_source_and_thi
     assert tab.source.findings.problem == ""
     assert all(word.change is not None for word in tab.source.words())
     assert [bar.text for bar in tab.words.bars] != [""] * 6
-    assert tab._left_out.isVisible()
+    assert tab._note_on_words.isVisible()
     assert "without your rows of attention" in text_in(tab)
     assert tab.shares.bars[0].text.endswith("%")
     _click_word(qtbot, tab, 2)
     assert tab.state.experiment.interventions == (SourceWordRemoved(2),)
     assert "Dropped" in tab.state.notice
-    assert not tab._left_out.isVisible()
+    assert not tab._note_on_words.isVisible()
 
 
 @pytest.mark.parametrize(
@@ -282,7 +282,7 @@ def test_another_sentence_has_its_own_words(words_tab: SourceTab, qtbot: QtBot) 
     settle(qtbot, tab)
     assert [bar.label for bar in tab.words.bars] == ["ein", "mann", "wartet", "."]
     assert tab.source.place is None
-    assert not tab.replacement.isVisible()
+    assert not tab.replacement.isEnabled()
 
 
 def test_nothing_is_asked_out_of_sight(
@@ -359,7 +359,7 @@ def test_the_original_stands_beside_as_ticks(words_tab: SourceTab, qtbot: QtBot)
         share.before is None for share in source.shares()
     ]
     assert all(bar.before_text for bar in words_tab.words.bars)
-    assert f"(original: {percent(np.mean(old[:-1]))})" in text_in(words_tab)
+    assert f"on average, was {percent(np.mean(old[:-1]))}" in text_in(words_tab)
 
 
 def test_what_it_asked_ends_when_it_is_left_and_is_asked_again_when_it_is_back(

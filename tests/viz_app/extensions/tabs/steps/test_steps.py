@@ -411,7 +411,7 @@ def test_in_a_low_panel_most_candidates_are_in_sight_whatever_the_number_of_toke
     assert tab.tokens_area.height() >= 2 * tab.tokens.line_height - 1
     tab.window().resize(430, 900)
     qtbot.waitUntil(
-        lambda: tab.tokens_area.height() >= 4 * tab.tokens.line_height - 1, timeout=2000
+        lambda: tab.tokens_area.height() >= 3 * tab.tokens.line_height - 1, timeout=2000
     )
 
 
@@ -419,7 +419,7 @@ def test_in_a_low_panel_most_candidates_are_in_sight_whatever_the_number_of_toke
 def test_going_on_scrolls_to_the_step(
     tab: StepsTab, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(view, "MAX_LINES", 1)
+    monkeypatch.setattr(view, "NUM_LINES", 1)
     tab.redraw()
     tab.window().resize(200, 700)
     qtbot.waitUntil(lambda: tab.tokens.height() > tab.tokens_area.height())
