@@ -104,13 +104,27 @@ class BarList(Canvas):
     menu_requested = Signal(int, QPoint)
 
     def __init__(
-        self, name: str, tip: str, *, rest: str = "border", is_signed: bool = False
+        self,
+        name: str,
+        tip: str,
+        *,
+        rest: str = "border",
+        is_signed: bool = False,
+        is_clickable: bool = True,
     ) -> None:
-        """`rest`: the colour, by its name in the palette, of the empty part of a bar; of the zero
-        line if signed.
+        """Makes an empty list.
+
+        Args:
+            name: for screen readers.
+            tip: the tool tip.
+            rest: the colour, by its name in the palette, of the empty part of a bar; of the zero
+                line if signed.
+            is_signed: see `BarList`.
+            is_clickable: whether lines under the mouse look like buttons.
         """
         super().__init__()
         self._tip, self._rest, self._is_signed = tip, rest, is_signed
+        self._is_clickable = is_clickable
         self.bars: tuple[Bar, ...] = ()
         self._range = 0.0, 1.0
         self._known_columns: tuple[tuple[Bar, ...], Theme, int, _Columns] | None = None
@@ -214,7 +228,7 @@ class BarList(Canvas):
             self.highlight(index)
             self.setCursor(
                 Qt.CursorShape.PointingHandCursor
-                if index is not None
+                if index is not None and self._is_clickable
                 else Qt.CursorShape.ArrowCursor
             )
 
@@ -235,7 +249,7 @@ class BarList(Canvas):
         for index, bar in shown:
             box, room = self.label_place(index), self.bar_place(index)
             painter.setPen(Qt.PenStyle.NoPen)
-            if index == self._hovered:
+            if index == self._hovered and self._is_clickable:
                 painter.setBrush(theme.color("raised"))
                 painter.drawRoundedRect(QRectF(0, box.top(), self.width(), box.height()), 4, 4)
             zero = self.x_of(index, 0.0)

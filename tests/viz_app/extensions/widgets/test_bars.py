@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QFontMetrics
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
@@ -124,3 +125,20 @@ def test_numbers_are_as_large_as_the_labels(qtbot: QtBot, theme: Theme) -> None:
     bars.show_bars((Bar("a", 0.5, text),))
     width = QFontMetrics(theme.font("body")).horizontalAdvance(text)
     assert bars.width() - bars.bar_place(0).right() >= width
+
+
+@pytest.mark.parametrize("is_clickable", [False, True])
+def test_only_lines_that_a_click_changes_look_like_buttons(
+    qtbot: QtBot, theme: Theme, is_clickable: bool
+) -> None:
+    bars = BarList("Parts", "a tip", is_clickable=is_clickable)
+    qtbot.addWidget(bars)
+    bars.show_bars([Bar("more", 0.5, "+3.00", tip="tip of the line")])
+    bars.resize(400, bars.sizeHint().height())
+    bars.show()
+    before = bars.grab().toImage()
+    QTest.mouseMove(bars, QPoint(0, bars.height() - 1))  # a move to the same place is no move
+    QTest.mouseMove(bars, bars.label_place(0).center().toPoint())
+    qtbot.waitUntil(lambda: bars.toolTip() == "tip of the line")
+    assert (bars.cursor().shape() == Qt.CursorShape.PointingHandCursor) == is_clickable
+    assert (bars.grab().toImage() != before) == is_clickable

@@ -168,6 +168,7 @@ class SourceTab(ComputingTab):
             "Share of the source",
             "Blue: from the source. Pale: from the previous words",
             rest="faint_accent",
+            is_clickable=False,
         )
         self.words = BarList("Source words", HOW_TO_CHANGE)
         self.replacement = one_line_edit(
