@@ -621,7 +621,9 @@ class HeatmapPainter:
             self.theme,
         )
         painter.save()
-        painter.setClipRect(layout.window.adjusted(-2, -2, 2, 2))
+        # nothing above the window, which marks alone do not repaint: labels may reach there
+        painter.setClipRect(self.cells)
+        inside = layout.window.adjusted(-2, 1, 2, 2)
         paint_shapes(
             painter,
             [shape for shape in shapes if not shape.is_beside],
@@ -629,20 +631,23 @@ class HeatmapPainter:
             self.theme,
         )
         for band in self._step_bands():
-            self._frame(painter, layout.band_rect(band), 2.4)
+            self._frame(painter, layout.band_rect(band) & inside, 2.4)
         if self.place is not None:
             self._frame(painter, layout.band_rect(Band(self.place.row, is_row=True)), 1)
             self._frame(painter, layout.band_rect(Band(self.place.column, is_row=False)), 1)
-            self._frame(painter, layout.cell_rect(self.place), 2)
+            self._frame(painter, layout.cell_rect(self.place) & inside, 2)
         painter.restore()
         if self.shows_value:
             self._paint_value(painter, size)
 
     def _step_bands(self) -> list[Band]:
         """The query of the current decoding step."""
-        step = self.state.selection.step
-        kind = self.state.selection.head.kind
-        return [] if step is None or kind == "encoder" else self.view.bands(queries=[step])
+        chosen = self.state.selection
+        return (
+            []
+            if chosen.step is None or chosen.head.kind == "encoder"
+            else self.view.bands(queries=[chosen.step])
+        )
 
     def _frame(self, painter: QPainter, box: QRectF, width: float, color: str = "accent") -> None:
         painter.setPen(QPen(self.theme.color(color), width))

@@ -258,6 +258,10 @@ def test_painting_only_the_cells_leaves_the_picture_of_painting_all(
         lambda: setattr(state.settings, "shown", "difference"),
         lambda: choose(3),
         lambda: setattr(state.settings, "shown", "original"),
+        lambda: setattr(state.selection, "step", 0),  # a frame at the upper edge
+        lambda: setattr(state.selection, "step", None),
+        lambda: setattr(state.selection, "hovered", Pair(0, 0)),
+        lambda: state.selection.clear_hovered(),
     ):
         change()
         qtbot.wait(30)
