@@ -71,7 +71,15 @@ class Views(Protocol):
         """The titles of all parts, by their names."""
 
     def show_view(self, name: str) -> None:
-        """Shows a part; the large map if the name is empty."""
+        """Shows a part; the maps if the name is empty, without the analysis tabs if there is no
+        room for both.
+        """
+
+    def make_room_for_heads(self) -> None:
+        """Closes the analysis tabs if there is no room for all heads next to them."""
+
+    def restore_analysis(self) -> None:
+        """Opens or closes the analysis tabs as the user did last."""
 
 
 class OpenLesson:

@@ -443,6 +443,8 @@ class LessonDocuments(QObject):
             previous = self._before_lesson
             self._before_lesson = None
             self._preferences.own_file(BEFORE_LESSON).unlink(missing_ok=True)
+            if self.views is not None:
+                self.views.restore_analysis()
             if previous is not None and previous.saved.experiment.source_text.strip():
                 self.state.submit(resume_history(previous.editor), asks=False)
                 self.experiments.show(previous.saved, None)

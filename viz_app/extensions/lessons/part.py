@@ -118,7 +118,10 @@ class LessonsPart(WindowPart):
         return bool(self.documents.lesson.scenes)
 
     def shown(self) -> None:
-        """Reports that the last lesson could not be opened."""
+        """Shows all heads if the scene does; reports that the last lesson could not be opened."""
+        scene, views = self.documents.lesson.scene, self.documents.views
+        if scene is not None and not scene.page and views is not None:
+            views.make_room_for_heads()
         if self._failure is not None:
             show_failure(self.window, "The last lesson was not opened", self._failure)
 

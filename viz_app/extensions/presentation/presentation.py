@@ -544,6 +544,7 @@ class Views:
         shown = self._presentation.view
         if not name and shown is None:
             self._window.pages.show(TRANSLATE)
+            self.make_room_for_heads()
             return
         views = self.presentables()
         view = next((view for view in views if view.name == name), views[0])
@@ -557,6 +558,21 @@ class Views:
                 self._window.translate_page.arrangement.show_analysis(True)
         elif shown.name != view.name:
             self._presentation.present(view)
+
+    def restore_analysis(self) -> None:
+        """Opens or closes the analysis tabs as the user did last."""
+        page, preferences = self._window.translate_page, self._window.preferences
+        page.arrangement.show_analysis(preferences.is_analysis_open)
+
+    def make_room_for_heads(self) -> None:
+        """Closes the analysis tabs where all heads give way to them; what the user chose stays
+        remembered.
+        """
+        self.restore_analysis()
+        page, preferences = self._window.translate_page, self._window.preferences
+        if preferences.is_analysis_open and page.isVisible() and page.heads.isHidden():
+            page.arrangement.show_analysis(False)
+            preferences.is_analysis_open = True
 
     @property
     def _pages(self) -> dict[str, ViewProvider]:

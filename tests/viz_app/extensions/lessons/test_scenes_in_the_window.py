@@ -26,6 +26,7 @@ from augenmerk.viz_app.state.map_view_settings import FIT
 from augenmerk.viz_app.state.marks import pointed_word
 from augenmerk.viz_app.state.tabs import TABS, Content, Tab
 from tests.builders import first_quick
+from tests.viz_app.builders import settle_layout
 from tests.viz_app.conftest import MakeWindow
 from tests.viz_app.extensions.lessons.test_lessons_in_the_window import lesson_for, settle, shown
 from tests.viz_app.parts import (
@@ -498,6 +499,64 @@ def test_closing_a_lesson_restores_the_content_of_the_tabs(
     lessons_of(window).close()
     settle(qtbot, window)
     qtbot.waitUntil(lambda: window.state.tabs["compare_text"] == "Eine Frau .")
+
+
+@pytest.mark.parametrize(("width", "has_room"), [(1100, False), (1440, True)])
+@pytest.mark.parametrize("was_open", [False, True])
+def test_a_scene_of_the_maps_shows_all_heads_and_a_scene_of_a_tab_opens_it(
+    qtbot: QtBot, window: MainWindow, tmp_path: Path, width: int, has_room: bool, was_open: bool
+) -> None:
+    """Also where all heads give way to the analysis; closing the lesson brings that back."""
+    window.resize(width, 700)
+    page, lesson = window.translate_page, lessons_of(window).lesson
+    page.arrangement.show_analysis(was_open)
+    settle_layout()
+    open_lesson(qtbot, window, tmp_path, {"page": ""}, {"page": "alignment"}, {"page": ""})
+    for place, has_tab in ((0, False), (1, True), (2, False)):
+        lesson.go_to(place)
+        settle(qtbot, window)
+        is_wanted = has_tab or (has_room and window.preferences.is_analysis_open)
+        assert page.heads.isVisible() == (has_room or not has_tab)
+        assert page.analysis.isVisible() == is_wanted
+        if place == 0:
+            assert window.preferences.is_analysis_open == was_open
+    lesson.go_to(0)
+    lesson.mark_saved()
+    lessons_of(window).close()
+    settle(qtbot, window)
+    assert page.analysis.isVisible(), "as the scene of the tab has opened it"
+
+
+def test_a_scene_of_the_maps_shows_all_heads_at_the_next_start(
+    qtbot: QtBot, make_window: MakeWindow, tmp_path: Path
+) -> None:
+    window = make_window()
+    window.resize(1100, 700)
+    window.translate_page.arrangement.show_analysis(True)
+    settle_layout()
+    open_lesson(qtbot, window, tmp_path)
+    window.close()
+    window = make_window(sentence=None, wait=False)
+    window.resize(1100, 700)
+    qtbot.waitUntil(lambda: window.state.current is not None)
+    settle(qtbot, window)
+    assert lessons_of(window).lesson.scene is not None
+    assert window.translate_page.heads.isVisible()
+    assert not window.translate_page.analysis.isVisible()
+
+
+def test_closing_a_lesson_of_maps_brings_back_the_analysis_that_it_closed(
+    qtbot: QtBot, window: MainWindow, tmp_path: Path
+) -> None:
+    window.resize(1100, 700)
+    page = window.translate_page
+    page.arrangement.show_analysis(True)
+    settle_layout()
+    open_lesson(qtbot, window, tmp_path)
+    assert page.heads.isVisible()
+    lessons_of(window).close()
+    settle(qtbot, window)
+    assert page.analysis.isVisible()
 
 
 def test_a_scene_that_shows_another_part_forgets_the_content_of_the_former(
