@@ -112,6 +112,10 @@ class RunCurves:
         """BLEU of the sample at each validation that has it, (step, points from 0 to 100)."""
         return [(point.step, point.bleu) for point in self.validations if point.bleu is not None]
 
+    def validation_at(self, step: int) -> EpochRecord | None:
+        """The last validation up to `step`; None before the first."""
+        return next((point for point in reversed(self.validations) if point.step <= step), None)
+
     @property
     def best(self) -> EpochRecord | None:
         """The validation with the lowest loss; None before the first."""

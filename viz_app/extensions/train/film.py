@@ -87,6 +87,12 @@ SAMPLES_WAITING = (
     "translations."
 )
 NO_SAMPLES = "This run has no saved translations."
+NOT_KEPT = (
+    "A run saves only the BLEU of this sample. Its translations were shown until the window was "
+    "closed or another run was opened."
+)
+SCORE_TIP = "BLEU-4, tokenized and lower-cased, of greedy translations; always the same sentences."
+NOT_TRANSLATED = "No sample was translated at this validation."
 
 
 class PanelTabs(QWidget):
@@ -620,7 +626,6 @@ class SamplesPanel(QFrame):
     def _show_playback(self) -> None:
         """Shows the sample of the shown step."""
         playback = self._state.playback
-        is_live = self._state.run.status.is_running
         sample, steps, shown = playback.sample, playback.steps, playback.shown_step
         for control in (self.back_button, self.forward_button):
             control.setVisible(len(steps) > 1)
@@ -630,16 +635,30 @@ class SamplesPanel(QFrame):
         self.waiting.setVisible(sample is None)
         show_text(self.notes, "" if sample is None else "\n".join(map(display_text, sample.notes)))
         if sample is None:
-            is_before = bool(playback.samples)
-            self.waiting.setText(
-                "Not translated before the first validation." if is_before else SAMPLES_WAITING
-            )
-            if not is_live and not playback.samples:
-                self.waiting.setText(NO_SAMPLES)
-            self.score.setText("")
+            self._show_why_none()
         elif sample is not self._drawn:
             self._show_sample(sample)
         self._drawn = sample
+
+    def _show_why_none(self) -> None:
+        """Says why there is no sample for the shown step, and shows its BLEU if it is known.
+
+        Validations of an earlier session are known from the history of the run.
+        """
+        run, playback = self._state.run, self._state.playback
+        validation = run.curves.validation_at(playback.shown_step or 0)
+        self.score.setText("")
+        self.score.setToolTip("")
+        if validation is not None and validation.bleu is not None:
+            self.score.setText(f"epoch {validation.epoch} · BLEU {validation.bleu:.1f}")
+            self.score.setToolTip(SCORE_TIP)
+            self.waiting.setText(NOT_KEPT)
+        elif validation is not None:
+            self.waiting.setText(NOT_TRANSLATED)
+        elif playback.samples or (playback.shown_step is not None and run.curves.validations):
+            self.waiting.setText("Not translated before the first validation.")
+        else:
+            self.waiting.setText(SAMPLES_WAITING if run.status.is_running else NO_SAMPLES)
 
     def texts(self) -> list[tuple[str, ...]]:
         """The rows as shown: source, reference, hypothesis."""
@@ -650,9 +669,7 @@ class SamplesPanel(QFrame):
             f"epoch {sample.epoch} · BLEU {sample.bleu:.1f} on "
             f"{counted(sample.num_sentences, 'sentence')}"
         )
-        self.score.setToolTip(
-            "BLEU-4, tokenized and lower-cased, of greedy translations; always the same sentences."
-        )
+        self.score.setToolTip(SCORE_TIP)
         while len(self._cells) < len(sample.examples):
             self._add_row()
         for row, cells in enumerate(self._cells):

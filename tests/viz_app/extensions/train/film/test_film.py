@@ -10,13 +10,21 @@ from pytestqt.qtbot import QtBot
 
 from augenmerk.core.counting import CountedText, Index
 from augenmerk.core.model.heads import Head
-from augenmerk.viz_app.extensions.train.film import FilmPanel, FilmStrip, SamplesPanel, shown_frames
+from augenmerk.viz_app.extensions.train.curves import RunCurves
+from augenmerk.viz_app.extensions.train.film import (
+    NOT_KEPT,
+    NOT_TRANSLATED,
+    FilmPanel,
+    FilmStrip,
+    SamplesPanel,
+    shown_frames,
+)
 from augenmerk.viz_app.extensions.train.playback import Playback
-from augenmerk.viz_app.extensions.train.state import TrainState
+from augenmerk.viz_app.extensions.train.state import Run, Status, TrainState
 from augenmerk.viz_app.heatmap.head_grid import MIN_THUMBNAIL
 from augenmerk.viz_app.theme import Theme
 from tests.viz_app.builders import click, settle_layout, shown
-from tests.viz_app.extensions.train.scripted import probe, request, sample
+from tests.viz_app.extensions.train.scripted import epoch_done, probe, request, sample, started
 
 
 @pytest.fixture
@@ -216,6 +224,35 @@ def test_translations_stand_beside_their_references(
     assert "before the first validation" in panel.waiting.text()
     assert not panel._table.isVisible()
     assert not panel.back_button.isEnabled()
+
+
+def test_validations_of_an_earlier_session_show_their_score_and_why_there_is_no_translation(
+    qtbot: QtBot, theme: Theme
+) -> None:
+    """A run saves no samples: those before it was resumed are gone with the window."""
+    state = TrainState()
+    curves = RunCurves()
+    scored = [replace(epoch_done(epoch), bleu=6.0 * epoch) for epoch in (1, 2)]
+    curves.add_run([*scored, epoch_done(3)], None)
+    folder = Path("run")
+    state.show_run(
+        Run(Status.IDLE, request(folder), folder, curves), [probe(epoch) for epoch in range(4)]
+    )
+    panel = shown(qtbot, SamplesPanel(state))
+    assert panel.waiting.text() == NOT_TRANSLATED
+    assert not panel.score.text()
+    state.begin(request(folder, resume=True))
+    state.apply(started(folder, num_epochs=4, first_step=15), sample(4), probe(4), epoch_done(4))
+    assert panel.texts()
+    state.playback.show_frame(2)
+    assert panel.waiting.text() == NOT_KEPT
+    assert panel.score.text() == "epoch 2 · BLEU 12.0"
+    assert not panel._table.isVisible()
+    state.playback.show_frame(0)
+    assert "before the first validation" in panel.waiting.text()
+    assert not panel.score.text()
+    state.playback.show_frame(4)
+    assert panel.score.text().startswith("epoch 4 · BLEU 40.0")
 
 
 def test_notes_on_the_sample_stand_below_it(qtbot: QtBot, state: TrainState, theme: Theme) -> None:
