@@ -830,6 +830,42 @@ def test_pause_becomes_continue_in_place_and_nothing_else_moves(
     assert not page.form.isVisible()
 
 
+def double_click(qtbot: QtBot, page: TrainPage, button: QPushButton) -> None:
+    """As the window system reports it: to the window, which asks what is below the pointer."""
+    settle_layout()
+    window = page.windowHandle()
+    pointer = button.mapTo(page, button.rect().center())
+    for _ in range(2):
+        qtbot.mousePress(window, Qt.MouseButton.LeftButton, pos=pointer, delay=10)
+        qtbot.mouseRelease(window, Qt.MouseButton.LeftButton, pos=pointer, delay=10)
+        settle_layout()
+
+
+@pytest.mark.slow
+@pytest.mark.heavy
+def test_the_second_click_of_a_double_click_does_nothing(make_page: MakePage, qtbot: QtBot) -> None:
+    script = ScriptedTraining()
+    page = make_page(script)
+    panel = page.panel
+    double_click(qtbot, page, panel.start_button)
+    assert page.is_running()
+    script.allow(6)
+    wait_for_step(qtbot, page, 6)
+    assert not page.is_stopping
+    double_click(qtbot, page, panel.pause_button)
+    wait_for_end(qtbot, page)
+    double_click(qtbot, page, panel.switch_button)
+    assert panel.shows_form
+    double_click(qtbot, page, panel.switch_button)
+    assert not panel.shows_form
+    place_of_resume = place(page, panel.resume_button)
+    double_click(qtbot, page, panel.resume_button)
+    assert page.is_running()
+    assert not page.is_stopping
+    assert place(page, panel.pause_button) == place_of_resume
+    assert len(script.requests) == 2
+
+
 @pytest.mark.heavy
 def test_nothing_of_a_run_stands_under_the_form_of_another(
     make_page: MakePage, qtbot: QtBot
