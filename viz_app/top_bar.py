@@ -50,13 +50,14 @@ class ModelButton(MenuButton):
 
     def saved_if_brief(self) -> int:
         """The width that hiding the sizes would save, in pixels."""
-        return 0 if self._is_brief else self._width_of_sizes()
+        return 0 if self._is_brief else self.width_of_sizes()
 
     def saved_now(self) -> int:
         """The width saved by hiding the sizes, in pixels."""
-        return self._width_of_sizes() if self._is_brief else 0
+        return self.width_of_sizes() if self._is_brief else 0
 
-    def _width_of_sizes(self) -> int:
+    def width_of_sizes(self) -> int:
+        """The width of the sizes in the name, in pixels, whether they are shown or not."""
         return self.fontMetrics().horizontalAdvance(
             self._name[len(self._name.partition(" · ")[0]) :]
         )
@@ -103,7 +104,7 @@ NOTICE_WIDTH = 200
 
 
 class TopBar(QWidget):
-    """Tabs at the left, model and device at the right.
+    """Tabs at the left, device and model at the right.
 
     Attributes:
         tabs: one button for each page, by its name.
@@ -179,7 +180,7 @@ class TopBar(QWidget):
         return hint - QSize(self._name.sizeHint().width() + self.model_button.saved_if_brief(), 0)
 
     def _fit(self) -> None:
-        """Hides the name of the app in a narrow bar, then the device and the model's sizes.
+        """Hides the name of the app in a narrow bar, then the model's sizes and the device.
 
         The result depends on widths alone, not on the parts hidden now, so the following layout
         changes nothing.
@@ -195,9 +196,9 @@ class TopBar(QWidget):
         )
         whole_width = row.sizeHint().width() + scaled(NOTICE_WIDTH)
         whole_width += hidden_device + self.model_button.saved_now()
-        width_without_device = whole_width - self.device.sizeHint().width() - row.spacing()
-        self.device.setVisible(whole_width <= self.width())
-        self.model_button.set_brief(is_narrow or width_without_device > self.width())
+        brief_width = whole_width - self.model_button.width_of_sizes()
+        self.device.setVisible(brief_width <= self.width())
+        self.model_button.set_brief(is_narrow or whole_width > self.width())
 
     def _lay_out(self) -> None:
         name = self._name = QLabel("Augenmerk")
@@ -211,11 +212,11 @@ class TopBar(QWidget):
         self.status.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         state: tuple[Part, ...] = (
             (self.status, 1),  # in the room that the others leave
-            Space(14),
-            self.model_button,
             Space(10),
             self.device,
             Space(10),
+            self.model_button,  # right of all that comes and goes with the model
+            Space(14),
             self.menu_button,
         )
         row_of(

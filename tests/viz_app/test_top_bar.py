@@ -93,3 +93,25 @@ def test_a_long_notice_is_elided_and_moves_nothing(bar: TopBar, qtbot: QtBot) ->
     bar.status.grab()
     assert bar.status.shown_text().endswith("…")
     assert bar.status.toolTip() == notice
+
+
+@pytest.mark.parametrize("width", [880, 1100, 1280, 1440, 1920])
+def test_the_button_of_the_model_keeps_its_place_whatever_the_model(
+    bar: TopBar, width: int
+) -> None:
+    bar.resize(width, bar.height())
+    ends, are_devices_visible = set(), set()
+    for model, device in (
+        (MODEL, "CPU"),
+        ("copy-task-small-2026-11-29-1432/best · 2 + 2 layers · 4 heads", "CPU"),
+        ("opening best…", ""),
+        ("small · 2 + 2 layers · 4 heads", "CPU"),
+    ):
+        bar.show_model(model, device)
+        for _ in range(3):
+            QCoreApplication.processEvents()
+        ends.add(bar.model_button.geometry().right())
+        if device and width >= 1100:
+            are_devices_visible.add(bar.device.isVisible())
+    assert len(ends) == 1
+    assert are_devices_visible <= {True}
