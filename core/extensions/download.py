@@ -6,9 +6,11 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from ..errors import AugenmerkError
 from ..storage import cannot_write, flush_to_disk
+from .ways import Ways
 
 OnDownload = Callable[[str, int, int], None]
 WEB_PAGE_STARTS = (b"<!doctype", b"<html", b"<?xml")
@@ -53,7 +55,7 @@ class Downloader:
     """
 
     error: type[AugenmerkError]
-    advice: str
+    advice: str | Ways
     check: Callable[[], None]
     resumes: bool = False
     headers: Mapping[str, str] = field(default_factory=dict)
@@ -132,7 +134,12 @@ class Downloader:
             raise self._failure(url, _explain(error)) from error
 
     def _failure(self, url: str, reason: str) -> AugenmerkError:
-        return self.error(f"The download from {url} failed: {reason}. {self.advice}")
+        return self._error(url, f"The download from {{url}} failed: {_literal(reason)}.")
+
+    def _error(self, url: str, template: str) -> AugenmerkError:
+        """The error of this problem with `url`, which the window shortens, and the advice."""
+        name = Ways(url, f"{urlsplit(url).hostname}/…/{url.rpartition('/')[2]}")
+        return self.error(f"{template} {{advice}}", url=name, advice=self.advice)
 
     def _verify(
         self, file: RemoteFile, url: str, part: Path, num_bytes: int, *, is_page: bool
@@ -157,9 +164,10 @@ class Downloader:
             return
         if is_page or (file.num_bytes is None and not num_bytes):
             part.unlink()
-            raise self.error(
+            raise self._error(
+                url,
                 f"The server sent {'a web page' if is_page else 'nothing'} instead of the file "
-                f"{url}. A proxy or a log-in page may have answered. {self.advice}"
+                "{url}. A proxy or a log-in page may have answered.",
             )
         if file.num_bytes is not None and (num_bytes != file.num_bytes or expected is not None):
             part.unlink()
@@ -168,10 +176,16 @@ class Downloader:
                 if expected
                 else "it has the wrong size ("
             )
-            raise self.error(
-                f"The file from {url} is not the right one: {mismatch}{file.num_bytes:,} bytes). "
-                f"It was deleted. A proxy or a log-in page may have answered. {self.advice}"
+            raise self._error(
+                url,
+                f"The file from {{url}} is not the right one: {mismatch}{file.num_bytes:,} bytes). "
+                "It was deleted. A proxy or a log-in page may have answered.",
             )
+
+
+def _literal(text: str) -> str:
+    """The text as a part of a template."""
+    return text.replace("{", "{{").replace("}", "}}")
 
 
 def _explain(error: Exception) -> str:

@@ -14,6 +14,7 @@ from ...run_files import INPUTS, RUN_SETTINGS
 from ...text.codec import CodecPair
 from ..run_settings.dotted import with_dotted
 from ..run_settings.toml_file import read_toml
+from ..ways import Ways
 from .checkpoint_manager import load_resumable
 from .checks import check_corpus_fits
 from .corpora.loading import COPY, load_corpus, located
@@ -37,9 +38,8 @@ from .session import (
     require_teachers,
 )
 
-_NAME_AGAIN = (
-    "name them again (in a terminal with --data, in the window under “data” in the form of a new "
-    "run)."
+_NAME_AGAIN = Ways(
+    "name them again by --data.", "choose them under “data” in the form of a new run, then resume."
 )
 _MOST_MISFITS = 3
 """That keep a corpus from being prepared: the subwords, and the length limit for each split."""
@@ -121,8 +121,10 @@ def read_corpus(
     if source is None:
         if resume:
             raise ConfigError(
-                f"{Path(folder) / INPUTS} does not name the data of this run, or is missing or "
-                f"damaged. To resume, {_NAME_AGAIN}"
+                "{inputs} does not name the data of this run, or is missing or damaged. To resume, "
+                "{name_again}",
+                inputs=Path(folder) / INPUTS,
+                name_again=_NAME_AGAIN,
             )
         raise ConfigError(f"It is not known which data the run in {folder} needs. Name them.")
     require_teachers(run.training, digests_of(models.teachers))
@@ -182,9 +184,11 @@ def _of_resumed_run(error: AugenmerkError, source: DataSource, problem: str) -> 
     if isinstance(error, ConfigError):  # the data are of another kind
         return CorpusError(f"{problem}. {ORIGINAL_DATA}")
     if problem:
-        return CorpusError(f"{problem}. {error}")
+        return CorpusError("{problem}. {reason}", problem=problem, reason=error)
     return CorpusError(
-        f"The data of this run are no longer readable. {error} If they were moved, {_NAME_AGAIN}"
+        "The data of this run are no longer readable. {reason} If they were moved, {name_again}",
+        reason=error,
+        name_again=_NAME_AGAIN,
     )
 
 

@@ -22,6 +22,7 @@ from ...process import available_cores, spinning
 from ...quantities import counted, percent
 from ...strict_json import shown
 from ...text.word_counts import WordCounts
+from ..ways import Ways
 from .corpora.augmentation import Resegmentation
 from .corpora.batches import Batch
 from .corpora.loading import USE_TEXT
@@ -660,8 +661,11 @@ def require_same_run(
         )
         option = f", confirm the change ({changes})" if len(can_be_meant) == len(different) else ""
         raise CheckpointError(
-            f"{problem}: {said}. Resume with the same settings{option}, or start a new run in "
-            "another folder."
+            "{problem}: {said}. Resume with the same settings{option}, or start a new run in "
+            "another folder.",
+            problem=problem,
+            said=said,
+            option=Ways(option, ""),
         )
 
 
@@ -705,9 +709,13 @@ def require_initial_model(training: TrainingConfig, is_given: bool) -> None:
     """Raises `ConfigError` if the settings name a model to begin with, and none is given."""
     if training.initial_model is not None and not is_given:
         raise ConfigError(
-            f"training: initial_model is {training.initial_model}, but no model was given. Give "
-            "its file (augenmerk train --initial-model FILE), or leave the setting out to begin "
-            "with random weights."
+            "training: initial_model is {model}, but no model was given. {advice} to begin with "
+            "random weights.",
+            model=training.initial_model,
+            advice=Ways(
+                "Give its file (augenmerk train --initial-model FILE), or leave the setting out",
+                "Restore this setting under “All settings…”",
+            ),
         )
 
 
@@ -725,8 +733,13 @@ def require_teachers(training: TrainingConfig, digests: str | None) -> None:
     """
     if training.distillation and digests is None:
         raise ConfigError(
-            f"training: distillation is {training.distillation}, but no teacher was given. Give "
-            "the files of the models to learn from, --teacher FILE …, or set distillation to 0."
+            "training: distillation is {share}, but no teacher was given. {advice}.",
+            share=training.distillation,
+            advice=Ways(
+                "Give the files of the models to learn from, --teacher FILE …, or set distillation "
+                "to 0",
+                "Set it to 0 under “All settings…”",
+            ),
         )
     if digests is not None and not training.distillation:
         raise ConfigError(

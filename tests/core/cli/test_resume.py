@@ -343,7 +343,7 @@ def test_a_damaged_record_of_the_data_is_as_good_as_none(
     assert resume(run) == 2
     told = capsys.readouterr().err
     assert f"{run / 'inputs.json'} does not name the data of this run" in told
-    assert "(in a terminal with --data" in told
+    assert "name them again by --data." in told
     (run / "inputs.json").unlink()
     assert resume(run) == 2
     assert capsys.readouterr().err == told

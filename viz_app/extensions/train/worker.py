@@ -21,6 +21,7 @@ from augenmerk.core.extensions.training.events import (
     TrainingFinished,
     TrainingRequest,
 )
+from augenmerk.core.extensions.ways import window_text
 from augenmerk.core.process import (
     available_cores,
     collector_paused,
@@ -50,11 +51,12 @@ class TrainingFailure(Failure):
 
     @classmethod
     def of(cls, error: Exception) -> "TrainingFailure":
-        """The same as `Failure.of`, with the proposal of the error."""
+        """The same as `Failure.of` in the words of the window, with the proposal of the error."""
         plain = Failure.of(error)
+        message = plain.message if plain.details else window_text(error)
         if isinstance(error, InterruptedTrainingError):
-            return cls(plain.message, plain.details, error.proposal, error.resumable_checkpoint)
-        return cls(plain.message, plain.details)
+            return cls(message, plain.details, error.proposal, error.resumable_checkpoint)
+        return cls(message, plain.details)
 
 
 OnEvent = Callable[[TrainingEvent], None]

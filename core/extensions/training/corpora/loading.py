@@ -11,6 +11,7 @@ from ....plain_text import name_of
 from ....storage import is_folder, is_forbidden, open_file
 from ....text.codec import CodecPair
 from ....text.languages import language_name, two_letter_code
+from ...ways import Ways
 from . import multi30k
 from .parallel import (
     HOLD_OUT_SEED,
@@ -198,15 +199,20 @@ def _matching(
     ]
     if different:
         reader = "the model"
-        advice = USE_TEXT
+        advice: str | Ways = USE_TEXT
         if codecs is None:
             reader = f"the preset {run.preset}"
-            advice = (
-                f"Prepare it again with --preset {run.preset}, or choose the preset it was made for"
+            advice = Ways(
+                f"Prepare it again with --preset {run.preset}, or choose the preset it was made "
+                "for",
+                "Choose the preset it was made for, or the text files it was made from",
             )
         raise CorpusError(
-            f"{path} was prepared with other settings than {reader} has: {'; '.join(different)}. "
-            f"{advice}."
+            "{path} was prepared with other settings than {reader} has: {different}. {advice}.",
+            path=path,
+            reader=reader,
+            different="; ".join(different),
+            advice=advice,
         )
     return limited(corpus, config) if is_shorter else corpus
 

@@ -17,12 +17,17 @@ import platformdirs
 from ....errors import CorpusError, StorageError
 from ....storage import read_bytes
 from ...download import Downloader, RemoteFile
+from ...ways import Ways
 
 COMMIT = "a3d2e0d26b56f3846f66a952536ffed4e401d05a"
 BASE_URL = f"https://raw.githubusercontent.com/multi30k/dataset/{COMMIT}/data/task1/raw"
-_ADVICE = (
-    "Check the connection and try again, or choose a folder with your own copy (in a terminal with "
-    "--data, in the window under “data” in the form of a new run)."
+_ADVICE = Ways(
+    "Check the connection and try again, or choose your own copy with --data.",
+    "Check the connection and try again, or choose your own copy under “data” in a new run.",
+)
+_OWN_COPY = Ways(
+    "Or choose your own copy of Multi30k with --data.",
+    "Or choose a folder with your own copy of Multi30k under “data” in a new run.",
 )
 
 
@@ -126,10 +131,7 @@ def download(
         try:
             downloader.fetch(file, f"{url}/{file.name}", folder / file.name, report)
         except StorageError as error:
-            raise StorageError(
-                f"{error} Or choose a folder with your own copy of Multi30k (in a terminal with "
-                "--data, in the window under “data” in the form of a new run)."
-            ) from error
+            raise StorageError("{problem} {own_copy}", problem=error, own_copy=_OWN_COPY) from error
         done_bytes += file.num_bytes or 0
     return folder
 

@@ -25,6 +25,7 @@ from ....text.codec import CodecPair, TextCodec
 from ....text.languages import code_of, listed_codes, with_code
 from ....text.vocabulary import Vocabulary
 from ....text.word_counts import MAX_PACKED_BYTES, WordCounts
+from ...ways import Ways
 from .learning import learn_codecs, vocabulary_of_copy_task, words_of_pairs
 from .parallel import DataSource, LeftOut, SentencePairs
 from .word_counting import count_words
@@ -207,6 +208,11 @@ def prepare(
     )
 
 
+_CODE_IS_NAMED = Ways(
+    "(with --into, in Python as data.target_code)", "(under “All settings…”, “target code”)"
+)
+
+
 def _with_codes(pairs: SentencePairs, config: DataConfig, codes: Sequence[str]) -> SentencePairs:
     """The pairs with the code of the target language before each source, for a model that has
     `codes`.
@@ -225,10 +231,13 @@ def _with_codes(pairs: SentencePairs, config: DataConfig, codes: Sequence[str]) 
     if codes and unclear is not None:
         which = f"line {pairs.lines[unclear]:,}" if pairs.lines else f"pair {unclear + 1:,}"
         raise CorpusError(
-            f"The model translates into several languages, and {which} of the data does not say "
-            "into which. Name the code (in the window under “target code”, in a terminal "
-            "with --into, in Python as data.target_code), or begin each line with a code such as "
-            f"{codes[0]}. The codes are {listed_codes(codes)}."
+            "The model translates into several languages, and {which} of the data does not say "
+            "into which. Name the code {where}, or begin each line with a code such as {code}. The "
+            "codes are {codes}.",
+            which=which,
+            where=_CODE_IS_NAMED,
+            code=codes[0],
+            codes=listed_codes(codes),
         )
     return pairs
 

@@ -8,10 +8,12 @@ from typing import Any
 import pytest
 import torch
 from PySide6.QtCore import QSettings, Qt
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from augenmerk.core.checkpoint.file import load_checkpoint
 from augenmerk.core.config import RunConfig
+from augenmerk.core.extensions.run_settings.presets import preset
 from augenmerk.core.extensions.training.corpora.prepared import save_prepared
 from augenmerk.core.extensions.training.events import TrainingRequest
 from augenmerk.core.extensions.training.folder import locked
@@ -19,7 +21,10 @@ from augenmerk.core.model.transformer import Transformer
 from augenmerk.core.run_files import LAST
 from augenmerk.viz_app.extensions.train.page import TrainPage
 from augenmerk.viz_app.extensions.train.state import Status
+from augenmerk.viz_app.extensions.widgets.max_lines_label import MaxLinesLabel
+from augenmerk.viz_app.theme import Theme
 from tests.core.extensions.training.runs import copy_run, record, sentences, text_corpus, text_run
+from tests.viz_app.builders import settle_layout
 
 pytestmark = pytest.mark.training
 
@@ -96,6 +101,51 @@ def test_what_is_refused_is_said_and_the_run_stays_byte_for_byte(
         "it is an error for people, not of the program"
     )
     assert files(tmp_path / "run") == before
+
+
+def test_a_failed_download_says_in_two_lines_what_to_do_in_the_window(
+    page: TrainPage,
+    qtbot: QtBot,
+    qapp: QApplication,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:9")
+    monkeypatch.setenv("NO_PROXY", "")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    Theme.light().apply(qapp)
+    page.resize(1064, 620)  # in a window of 1100 × 700 pixels
+    train(page, qtbot, preset("multi30k"), tmp_path / "run", source="multi30k")
+    settle_layout()
+    assert page.notice_bar.text() == (
+        "Training failed\nThe download from raw.githubusercontent.com/…/train.de.gz failed: the "
+        "connection to the server failed. Check the connection and try again, or choose your own "
+        "copy under “data” in a new run."
+    )
+    lines = page.notice_bar.findChild(MaxLinesLabel)
+    assert isinstance(lines, MaxLinesLabel)
+    assert not lines.verticalScrollBar().isVisible()
+
+
+@pytest.mark.parametrize(
+    ("run", "source"),
+    [
+        (copy_run(distillation=0.5), "copy"),
+        (copy_run(initial_model="0" * 64), "copy"),
+        (text_run(num_epochs=1, sample_size=0, batch_size=8), "prepared"),
+    ],
+)
+def test_a_refusal_names_no_option_of_a_command(
+    page: TrainPage, qtbot: QtBot, tmp_path: Path, run: RunConfig, source: str
+) -> None:
+    data: str | Path = source
+    if source == "prepared":
+        data = tmp_path / "other.safetensors"
+        save_prepared(text_corpus(run, number=9), data)
+        run = replace(run, data=run.data.replace(min_frequency=7))
+    train(page, qtbot, run, tmp_path / "run", source=data)
+    assert page.state.run.status is Status.FAILED
+    assert "--" not in page.notice_bar.text()
 
 
 def test_another_vocabulary_is_said_and_the_run_stays_byte_for_byte(
@@ -247,7 +297,8 @@ def test_a_run_whose_two_files_moved_is_resumed_with_the_data_of_the_form(
     data.rename(tmp_path / "moved")
     qtbot.mouseClick(page.panel.resume_button, Qt.MouseButton.LeftButton)
     wait_for_end(page, qtbot)
-    assert "in the window under “data” in the form of a new run" in page.notice_bar.text()
+    assert "choose them under “data” in the form of a new run" in page.notice_bar.text()
+    assert "--" not in page.notice_bar.text()
     moved = replace(
         page.form.choices(),
         preset="notebook",

@@ -1,0 +1,13 @@
+from augenmerk.core.counting import display_text
+from augenmerk.core.errors import CorpusError
+from augenmerk.core.extensions.ways import Ways, window_text
+
+
+def test_an_error_names_the_way_of_the_place_where_it_is_read() -> None:
+    way = Ways("with --data", "under “data”")
+    inner = CorpusError("{path} is missing. Choose another {way}.", path="{a}/b", way=way)
+    error = CorpusError("The run cannot go on. {reason}", reason=inner)
+    start = "The run cannot go on. {a}/b is missing. Choose another"
+    assert str(error) == display_text(error) == f"{start} with --data."
+    assert window_text(error) == f"{start} under “data”."
+    assert display_text(error) == f"{start} with --data."
