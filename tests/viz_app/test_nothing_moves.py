@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 from pytestqt.qtbot import QtBot
 
 from augenmerk.core.extensions.lessons.lesson_file import read_lesson_file
+from augenmerk.core.extensions.run_settings.presets import PRESETS
 from augenmerk.core.model.heads import Head
 from augenmerk.core.resources import resource_path
 from augenmerk.viz_app.extensions.imports.import_dialog import HubDialog
@@ -689,4 +690,49 @@ def test_no_control_moves_while_a_model_is_trained(
     assert isinstance(lines, MaxLinesLabel)
     assert not lines.verticalScrollBar().isVisible(), lines.text()
     assert "checkpoint" in page.notice_bar.folder_button.toolTip()
+    assert not any(movements.values()), {name: lines for name, lines in movements.items() if lines}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", SIZES)
+def test_no_control_moves_when_the_form_of_a_run_is_filled_in(
+    qtbot: QtBot, window: MainWindow, size: tuple[int, int], tmp_path: Path
+) -> None:
+    window.resize(*size)
+    window.pages.show(TRAIN)
+    page = train_page_of(window)
+    assert page is not None
+    qtbot.waitUntil(lambda: bool(page.machine.name))
+    form = page.form
+    long_path = tmp_path / "sentence pairs of several years" / "German and English, cleaned twice"
+    deeds: dict[str, Callable[[], object]] = {
+        name: partial(form._on_preset, name) for name in PRESETS
+    }
+    deeds["data: a folder"] = lambda: form.set_choices(
+        replace(form.choices(), preset="notebook", data_kind="folder", data_path=str(long_path))
+    )
+    deeds["data: a file"] = lambda: form.set_choices(
+        replace(form.choices(), data_kind="file", data_path=str(tmp_path / "pairs.tsv"))
+    )
+    deeds["data: Multi30k"] = lambda: form.set_choices(
+        replace(form.choices(), preset="multi30k", data_kind="multi30k")
+    )
+    deeds["a short schedule"] = lambda: form.edit_settings("2", "training.num_epochs")
+    deeds["a wrong number"] = lambda: form.edit_settings("no", "training.seed")
+    deeds["a number"] = lambda: form.edit_settings("7", "training.seed")
+    deeds["a long folder"] = lambda: form.set_choices(
+        replace(form.choices(), parent_folder=long_path)
+    )
+    bar = page.panel._area.verticalScrollBar()
+    movements = {}
+    for place in ("top", "bottom"):
+        form._on_preset("copy-task-small")
+        settle_layout()
+        bar.setValue(bar.maximum() if place == "bottom" else 0)
+        for name, act in deeds.items():
+            settle_layout()
+            before = controls(window)
+            act()
+            settle_layout()
+            movements[f"{name}, {place}"] = moved(before, controls(window))
     assert not any(movements.values()), {name: lines for name, lines in movements.items() if lines}

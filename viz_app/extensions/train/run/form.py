@@ -32,9 +32,11 @@ from augenmerk.core.storage import is_folder
 
 from ....theme import PANEL_MARGIN, scales, set_role
 from ....widgets.buttons import ChoiceMenu, flat_button
-from ....widgets.labels import ElidingLabel, label, show_text
+from ....widgets.labels import ElidingLabel, label
 from ....widgets.layouts import VerticalScrollArea, column_of, keep_room, row_of
+from ...widgets.max_lines_label import MaxLinesLabel
 from ...widgets.one_line_edit import one_line_edit
+from ...widgets.steady import SteadyLabel, SteadyWidthLabel
 from .choices import (
     BEGINNERS_PRESET,
     RunChoices,
@@ -57,8 +59,12 @@ DEFAULT_DEVICES = {"auto": "auto", "cpu": "cpu"}
 NUM_EDITABLE_ROWS = 2
 """The first rows of `key_settings` are layers and width, which the form has fields for."""
 SHORT_EDIT_PX = 64
-MAX_PATH_LINES = 4
-"""Of a folder that the form names; most can be read whole then."""
+NUM_PATH_LINES, NUM_NOTE_LINES = 3, 5
+"""Of the folder and of the note below the form, which always have this room. Most can be read whole
+then."""
+NUM_DATA_LINES = 2
+"""Of the path of the data, beside the languages."""
+RATE_NAMES = "rate", "rate factor"
 NAME_PX, CONTROL_PX = 190, 130
 Edit = Callable[[str, str], None]
 
@@ -103,20 +109,20 @@ class RunForm(QWidget):
         )
         self.settings_button.setCheckable(True)
         set_role(self.settings_button, "value")
-        self._rate_name = label("muted")
+        self._rate_name = SteadyWidthLabel("muted", RATE_NAMES)
         self._rate_name.setBuddy(self.rate_edit)
         self.folder_button = QToolButton(self)
         self.folder_button.setText("Save to…")
         self.folder_button.setAccessibleName("choose the folder for runs")
         set_role(self.folder_button, "value")
-        self._description = label("small", wraps=True)
-        self.note = label("warm", wraps=True)
+        self._description = SteadyLabel("small", (preset(name).description for name in PRESETS))
+        self._note = MaxLinesLabel("warm", NUM_NOTE_LINES)
+        self._note.keeps_height = True
+        self.note = self._note.label
         self._languages = QWidget()
         self._settings = NamedValues("small")
-        self._data_path = ElidingLabel("small", elide=Qt.TextElideMode.ElideMiddle)
-        self._folder_path = ElidingLabel("small", elide=Qt.TextElideMode.ElideMiddle)
-        for path in (self._data_path, self._folder_path):
-            path.set_max_lines(MAX_PATH_LINES)
+        self._data_path = SteadyPath(NUM_DATA_LINES)
+        self._folder_path = SteadyPath(NUM_PATH_LINES)
         self._lay_out()
         self.set_devices(DEFAULT_DEVICES)
         self._show_choices()
@@ -191,10 +197,8 @@ class RunForm(QWidget):
         self.folder_button.clicked.connect(self._on_folder)
 
     def _lay_out(self) -> None:
-        text = label("muted", "languages")
-        text.setBuddy(self.source_language_edit)
         languages = self.source_language_edit, label("muted", "→"), self.target_language_edit
-        row_of(text, 1, *languages, within=self._languages)
+        row_of(*languages, spacing=4, within=self._languages)
         numbers = QGridLayout()  # in two pairs of columns
         numbers.setVerticalSpacing(4)
         numbers.setColumnMinimumWidth(2, 18)
@@ -217,8 +221,7 @@ class RunForm(QWidget):
             self._settings,
             row_of(1, self.settings_button),
             form_row("data", self.data_menu),
-            self._data_path,
-            self._languages,
+            row_of((self._data_path, 1), self._languages, spacing=8),
             form_row("device", self.device_menu),
             form_row("epochs", self.epochs_edit),
             form_row("patience", self.patience_edit),
@@ -226,7 +229,7 @@ class RunForm(QWidget):
             self.probe_edit,
             form_row("folder", self.folder_button),
             self._folder_path,
-            self.note,
+            self._note,
             spacing=4,
             within=self,
         )
@@ -271,12 +274,12 @@ class RunForm(QWidget):
             text = schedule_note(self._choices.run_config(), self._choices.source())
         except AugenmerkError:  # a wrong number or a missing folder is reported elsewhere
             text = ""
-        show_text(self.note, text)
+        self._note.set_text(text)
 
     def _show_settings(self) -> None:
         """The settings in short; the last ones that fitted together."""
         is_noam = rate_name(self._choices) == "training.noam_factor"
-        self._rate_name.setText("rate factor" if is_noam else "rate")
+        self._rate_name.setText(RATE_NAMES[is_noam])
         try:
             run = self._choices.run_config()
         except ConfigError:
@@ -313,6 +316,21 @@ class RunForm(QWidget):
         )
         if path:
             self._change(parent_folder=Path(path))
+
+
+class SteadyPath(ElidingLabel):
+    """A path that always has room for so many lines."""
+
+    def __init__(self, num_lines: int) -> None:
+        super().__init__("small", elide=Qt.TextElideMode.ElideMiddle)
+        self._num_lines = num_lines
+        self.setAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop)
+        self.set_max_lines(num_lines)
+
+    def heightForWidth(self, _width: int) -> int:
+        margins = self.contentsMargins()
+        height = self._num_lines * self.fontMetrics().lineSpacing()
+        return height + margins.top() + margins.bottom()
 
 
 class NamedValues(QWidget):

@@ -14,9 +14,10 @@ from augenmerk.core.extensions.training.events import TrainingRequest
 from ....theme import PANEL_MARGIN, scaled, scales, set_role
 from ....widgets.buttons import flat_button
 from ....widgets.labels import ElidingLabel, label, show_text
-from ....widgets.layouts import Space, VerticalScrollArea, column_of, keep_room, row_of
+from ....widgets.layouts import Space, column_of, keep_room, row_of
 from ...widgets.max_lines_label import MaxLinesLabel
 from ...widgets.progress_line import ProgressLine
+from ...widgets.steady import SCROLL_BAR_PX, SteadyScrollArea
 from ..charts.run_menu import RunMenu
 from ..state import Run, Status, TrainState
 from .choices import run_summary_rows, with_tilde
@@ -106,6 +107,7 @@ class RunPanel(QFrame):
         self._patience_text = label("small")
         self._numbers = NamedValues("number")
         self._settings = NamedValues("small")
+        keep_room(self.open_menu)
         self._lay_out()
         self.set_devices(DEFAULT_DEVICES)
         self.switch_button.clicked.connect(self._on_switch)
@@ -272,6 +274,7 @@ class RunPanel(QFrame):
         # one of Pause, Resume and Train longer is shown
         in_place = self.pause_button, self.resume_button, self.extend_button, self.discard_button
         content = QWidget()
+        right = PANEL_MARGIN - SCROLL_BAR_PX
         column_of(
             row_of((self._title, 1), self.switch_button),
             self.form,
@@ -288,17 +291,17 @@ class RunPanel(QFrame):
             self._patience_text,
             self._patience,
             1,
-            (self.open_menu, 0, Qt.AlignmentFlag.AlignRight),
             spacing=8,
-            margins=(PANEL_MARGIN, PANEL_MARGIN - 4, PANEL_MARGIN, PANEL_MARGIN),
+            margins=(PANEL_MARGIN, PANEL_MARGIN - 4, right, PANEL_MARGIN - 8),
             within=content,
         )
         content.setProperty("role", "transparent")
         # in sight however long the form is
         margins = PANEL_MARGIN, 0, PANEL_MARGIN, PANEL_MARGIN - 6
         self._footer = QWidget()
-        column_of(self.message, self.start_button, spacing=8, margins=margins, within=self._footer)
-        self._area = VerticalScrollArea(content, self, takes_keys=True)
+        buttons = row_of((self.start_button, 1), 0, self.open_menu, spacing=8)
+        column_of(self.message, buttons, spacing=8, margins=margins, within=self._footer)
+        self._area = SteadyScrollArea(content, self, takes_keys=True)
         column_of(
             (self._area, 1),
             self._footer,
