@@ -34,6 +34,7 @@ from augenmerk.viz_app.extensions.tabs.heads.view import HeadsTab
 from augenmerk.viz_app.extensions.tabs.source.view import SourceTab
 from augenmerk.viz_app.extensions.tabs.steps.view import StepsTab
 from augenmerk.viz_app.extensions.tour.quick_tour import QuickTour
+from augenmerk.viz_app.extensions.train.run.panel import RunPanel
 from augenmerk.viz_app.extensions.widgets.max_lines_label import MaxLinesLabel
 from augenmerk.viz_app.main_window import MainWindow
 from augenmerk.viz_app.state.experiment_editor import open_experiment, reset, toggle
@@ -678,19 +679,44 @@ def test_no_control_moves_while_a_model_is_trained(
     movements = {}
     before = controls(window)
     page.run_actions.start()
+    settle_layout()
+    labels = _labels_of(page.panel)
     while page.is_running():
         qtbot.wait(200)
-        # at the end, the panel of the run offers something else, and scrolls in a low window
-        after = controls(window) if page.is_running() else _controls_outside(window, page.panel)
+        after = controls(window)
         movements[f"step {page.state.run.latest_step}"] = moved(before, after)
         before = after
     settle_layout()
-    movements["end"] = moved(before, _controls_outside(window, page.panel))
+    movements["end"] = moved(before, controls(window))
+    assert _labels_of(page.panel).items() >= labels.items()
+    page.panel.epochs_edit.setText("5")
+    before = controls(window)
+    page.panel.extend_button.click()
+    qtbot.waitUntil(lambda: len(page.state.run.curves.validations) > 3)
+    settle_layout()
+    movements["longer"] = moved(before, controls(window))
+    before = controls(window)
+    page.panel.pause_button.click()
+    qtbot.waitUntil(lambda: not page.is_running())
+    settle_layout()
+    movements["paused"] = moved(before, controls(window))
+    assert _labels_of(page.panel).items() >= labels.items()
     lines = page.notice_bar.findChild(MaxLinesLabel)
     assert isinstance(lines, MaxLinesLabel)
     assert not lines.verticalScrollBar().isVisible(), lines.text()
     assert "checkpoint" in page.notice_bar.folder_button.toolTip()
     assert not any(movements.values()), {name: lines for name, lines in movements.items() if lines}
+
+
+def _labels_of(panel: RunPanel) -> dict[QLabel, QPoint]:
+    """Where its labels of settings and numbers are, which it shows during a run and after it."""
+    parts = panel._settings, panel._numbers
+    return {
+        label: label.mapTo(panel, QPoint(0, 0))
+        for part in parts
+        for label in part.findChildren(QLabel)
+        if label.isVisible() and label.property("role") != "number"
+    }
 
 
 @pytest.mark.slow

@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 
 from PySide6.QtCore import QRect, QSize, Qt
-from PySide6.QtWidgets import QLabel, QWidget
+from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
 
-from ...widgets.layouts import VerticalScrollArea
+from ...widgets.layouts import VerticalScrollArea, keep_room
 
 _INVISIBLE_IF_IDLE = "QScrollBar::handle:disabled { background: transparent; }"
 SCROLL_BAR_PX = 10
@@ -77,3 +77,14 @@ class SteadyWidthLabel(QLabel):
 
     def minimumSizeHint(self) -> QSize:
         return self.sizeHint()
+
+
+def in_one_place(*parts: QWidget) -> QWidget:
+    """A widget with the room of the highest and the widest of its parts, of which one is shown."""
+    place = QWidget()
+    grid = QGridLayout(place)
+    grid.setContentsMargins(0, 0, 0, 0)
+    for part in parts:
+        keep_room(part)
+        grid.addWidget(part, 0, 0)
+    return place

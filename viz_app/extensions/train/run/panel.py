@@ -17,7 +17,7 @@ from ....widgets.labels import ElidingLabel, label, show_text
 from ....widgets.layouts import Space, column_of, keep_room, row_of
 from ...widgets.max_lines_label import MaxLinesLabel
 from ...widgets.progress_line import ProgressLine
-from ...widgets.steady import SCROLL_BAR_PX, SteadyScrollArea
+from ...widgets.steady import SCROLL_BAR_PX, SteadyScrollArea, in_one_place
 from ..charts.run_menu import RunMenu
 from ..state import Run, Status, TrainState
 from .choices import run_summary_rows, with_tilde
@@ -100,14 +100,16 @@ class RunPanel(QFrame):
         self.epochs_edit = number_edit("epochs of this run")
         self.device_menu = value_menu("device to continue on")
         self.message = label("warm", wraps=True)
-        self._activity = label("muted", wraps=True)
+        self._activity = ElidingLabel("muted")
         self.message.hide()
         self._progress = ProgressLine()
         self._patience = ProgressLine()
         self._patience_text = label("small")
         self._numbers = NamedValues("number")
         self._settings = NamedValues("small")
-        keep_room(self.open_menu)
+        self._run = QWidget()
+        for part in (self.open_menu, self._progress):
+            keep_room(part)
         self._lay_out()
         self.set_devices(DEFAULT_DEVICES)
         self.switch_button.clicked.connect(self._on_switch)
@@ -165,36 +167,32 @@ class RunPanel(QFrame):
             self._wants_form = False
         focus_before = self.window().focusWidget()
         shows_form = self.shows_form
-        shows_run = not self.shows_form
         self.form.setEnabled(not status.is_running)
         self.form.setVisible(shows_form)
+        self._run.setVisible(not shows_form)
         self.start_button.setVisible(shows_form)
         self._show_request(run.request)
-        self._settings.setVisible(shows_run)
         self._show_title(run)
         self.open_menu.setVisible(not status.is_running)
-        self.resume_button.setVisible(shows_run and run.can_resume)
+        self.resume_button.setVisible(run.can_resume)
         self.resume_button.setText(resume_label(run))
-        self.extend_button.setVisible(shows_run and run.can_extend)
-        self._epochs_row.setVisible(shows_run and run.can_extend)
-        self._device_row.setVisible(shows_run and (run.can_resume or run.can_extend))
-        self._show_stop_buttons(run, shows_run)
+        self.extend_button.setVisible(run.can_extend)
+        self._epochs_row.setVisible(run.can_extend)
+        self._device_row.setVisible(run.can_resume or run.can_extend)
+        self._show_stop_buttons(run)
         self._repair_focus(focus_before, is_running=status.is_running)
         is_waiting = status.is_running and (run.started is None or status is Status.PREPARING)
-        self._progress.setVisible(
-            shows_run and (status.is_running or run.fraction_done is not None)
-        )
+        self._progress.setVisible(status.is_running or run.fraction_done is not None)
         self._progress.set_fraction(None if is_waiting else run.fraction_done or 0.0)
         self._activity.setText(activity(run))
         self._activity.setVisible(status.is_running)
-        self._numbers.setVisible(shows_run)
         self._numbers.show_rows(metric_rows(run))
         text, fraction = patience_used(run)
         self._patience_text.setText(text)
         self._patience.set_fraction(fraction)
         self._patience.setAccessibleName(text)
         for widget in (self._patience, self._patience_text):
-            widget.setVisible(shows_run and bool(text))
+            widget.setVisible(bool(text))
 
     def _show_request(self, request: TrainingRequest | None) -> None:
         """Shows the settings of the run on the page, if they changed: else a device chosen
@@ -250,19 +248,14 @@ class RunPanel(QFrame):
         shown = (button for button in harmless if button.isVisibleTo(self) and button.isEnabled())
         (self._area if is_running else next(shown, self._area)).setFocus()
 
-    def _show_stop_buttons(self, run: Run, shows_run: bool) -> None:
+    def _show_stop_buttons(self, run: Run) -> None:
         is_running = run.status.is_running
         is_stopping = run.status is Status.STOPPING
         how = run.stop_request or "keep"
         for button, kind, text, is_offered in (
             (self.stop_button, "keep", "Stop and save", is_running),
             (self.pause_button, "pause", "Pause", is_running),
-            (
-                self.discard_button,
-                "discard",
-                "Discard…",
-                shows_run and (is_running or run.can_discard),
-            ),
+            (self.discard_button, "discard", "Discard…", is_running or run.can_discard),
         ):
             button.setVisible(is_offered)
             button.setEnabled(not is_stopping)
@@ -273,23 +266,26 @@ class RunPanel(QFrame):
         self._device_row = form_row("device", self.device_menu)
         # one of Pause, Resume and Train longer is shown
         in_place = self.pause_button, self.resume_button, self.extend_button, self.discard_button
+        column_of(
+            self._settings,
+            Space(2),
+            row_of(*((button, 1) for button in in_place), spacing=8),
+            # what is shown while it runs, and then: the rest stays in place when it ends
+            in_one_place(self.stop_button, self._device_row),
+            in_one_place(self._activity, self._epochs_row),
+            self._progress,
+            self._numbers,
+            self._patience_text,
+            self._patience,
+            spacing=8,
+            within=self._run,
+        )
         content = QWidget()
         right = PANEL_MARGIN - SCROLL_BAR_PX
         column_of(
             row_of((self._title, 1), self.switch_button),
             self.form,
-            self._settings,
-            Space(2),
-            row_of(*((button, 1) for button in in_place), spacing=8),
-            self.stop_button,
-            self._epochs_row,
-            self._device_row,
-            Space(4),
-            self._progress,
-            self._activity,
-            self._numbers,
-            self._patience_text,
-            self._patience,
+            self._run,
             1,
             spacing=8,
             margins=(PANEL_MARGIN, PANEL_MARGIN - 4, right, PANEL_MARGIN - 8),
