@@ -228,9 +228,9 @@ def test_the_choice_of_bits_tells_both_sizes_and_what_is_done_by_itself() -> Non
         == f"Automatic: as in the file, or 16 bits if 32 take over {HALF_ABOVE_BYTES / 1e6:.0f} MB"
     )
     assert "36 MB on the disk, or 18 MB if the weights in the file have 16 bits" in describe(
-        pickled.stored_as(None)
+        pickled, "auto"
     )
-    assert "36 MB on the disk in 32 bits (18 MB in 16)" in describe(small.stored_as(None))
+    assert "36 MB on the disk in 32 bits (18 MB in 16)" in describe(small, "auto")
 
 
 @pytest.mark.heavy

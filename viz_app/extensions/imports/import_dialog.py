@@ -261,15 +261,10 @@ class ImportDialog(QDialog):
         )
         self.about.setText(f"{text}\n\n{facts}" if facts else text)
 
-    def _show_summary(self) -> None:
-        """Shows the facts about a model that was inspected, and the cost of importing it."""
-        if self._summary is not None:
-            chosen = _PRECISIONS[self.precision.choice]
-            self._show_about(describe(self._summary.stored_as(chosen)))
-
     def _on_precision(self, name: str) -> None:
         self.precision.show_choice(name)
-        self._show_summary()
+        if self._summary is not None:
+            self._show_about(describe(self._summary, name))
         self._fit()
 
     def _on_summary(self, summary: "ImportSummary") -> None:
@@ -277,7 +272,7 @@ class ImportDialog(QDialog):
         self.precision.set_entries(precision_entries(summary.stored_as(None)))
         self.precision.show_choice(self.precision.choice)
         self.about.setMinimumHeight(self.about.height())  # what is below stays in place
-        self._show_summary()
+        self._show_about(describe(summary, self.precision.choice))
         self.import_button.setEnabled(True)
         for code, edit in zip(summary.languages, self._language_edits, strict=True):
             edit.setEnabled(summary.misses_languages)
@@ -481,10 +476,13 @@ def add_row(form: QFormLayout, row: int, name: str, field: QWidget) -> None:
     form.insertRow(row, label("muted", name), field)
 
 
-def describe(summary: "ImportSummary") -> str:
+def describe(inspected: "ImportSummary", precision: str) -> str:
     """A model's format, languages, size and cost of importing, and notes on settings that are not
     applied.
+
+    `precision`: the name of the chosen entry for 16 or 32 bits.
     """
+    summary = inspected.stored_as(_PRECISIONS[precision])
     source, target = map(language_in_words, summary.languages)
     parts = [summary.format, f"{source} to {target}"]
     if summary.target_codes:
