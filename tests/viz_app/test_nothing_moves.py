@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QPoint, QRect, Qt
+from PySide6.QtCore import QEvent, QObject, QPoint, QRect, Qt
 from PySide6.QtWidgets import (
     QAbstractButton,
     QApplication,
@@ -77,6 +77,8 @@ TEXTS_WITH_BUTTONS = {
     "Der Hudn rennt im Garten.": "Did you mean",
     "Gestern stieg der Umsatz der Bahn wieder.": "Open a bigger model",
 }
+MOST_RESIZES = 6
+"""Of the figures of a chapter that a result still reaches."""
 SPLIT = "Ein Mann steht auf Xylophonquarz ☃."
 """It has an unknown character and words that are split into subwords."""
 UNCERTAIN_STEP = 2
@@ -477,6 +479,52 @@ def test_no_text_of_a_chapter_moves_when_its_question_is_answered(
             assert view.next_button.geometry() == next_place
     assert movements
     assert not any(movements.values()), {name: parts for name, parts in movements.items() if parts}
+
+
+class Resizes(QObject):
+    """Counts how often a widget gets another size."""
+
+    number = 0
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        self.number += event.type() == QEvent.Type.Resize
+        return super().eventFilter(watched, event)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Zwei Kinder spielen mit einem braunen Hund am Strand.",
+        "Eine Frau in einem roten Kleid tanzt auf der Straße.",
+        "Ein Hund rennt.",
+    ],
+)
+def test_figures_of_chapters_come_to_rest(
+    qtbot: QtBot, window: MainWindow, size: tuple[int, int], text: str
+) -> None:
+    """A scroll bar that makes a figure smaller must not disappear for that."""
+    window.resize(*size)
+    page = _open_learn(qtbot, window)
+    page.sentence.input.set_text(text)
+    _settle(qtbot, page.state)
+    for index, chapter in enumerate(page.chapters):
+        page.open_chapter(index)
+        _settle(qtbot, page.state)
+        view = page.view
+        assert view is not None
+        for prediction in view.text.predictions:
+            next(iter(prediction.choices.values())).click()
+            prediction.look.click()
+            qtbot.waitUntil(lambda shown=view: not _is_looking(shown))
+        _settle(qtbot, page.state)
+        resizes = Resizes()
+        for figure in view.figures:
+            figure.installEventFilter(resizes)
+        for _ in range(40):  # each would be a change of size
+            QApplication.processEvents()
+        assert resizes.number <= MOST_RESIZES, chapter.title
 
 
 def _is_looking(view: ChapterView) -> bool:

@@ -33,6 +33,7 @@ from ...widgets.layouts import (
     set_visible,
     take_out,
 )
+from ..widgets.steady import SteadyScrollArea
 from .actions import ACTIONS, ChapterActions, pin_with_result, shuffled
 from .chapter import Chapter, Paragraph, Predict, Textbook, Try
 from .checks import CHECKS, Check, Question, Verdict
@@ -745,7 +746,8 @@ class ChapterView(QWidget):
         figures = QWidget()
         column_of(*parts, *([] if takes_height else [1]), spacing=GAP, within=figures)
         self._text_area = VerticalScrollArea(self.text, self, takes_keys=True)
-        self._figure_area = VerticalScrollArea(figures, self)
+        # of one width: a figure with larger letters would bring the scroll bar, and lose it again
+        self._figure_area = SteadyScrollArea(figures, self)
         self.overlay = OutdatedOverlay(self._figure_area.viewport())
         # in sight however far the text is scrolled
         text = column_of((self._text_area, 1), self.text.end, spacing=6)
