@@ -486,7 +486,7 @@ class Resizes(QObject):
 
     number = 0
 
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802
         self.number += event.type() == QEvent.Type.Resize
         return super().eventFilter(watched, event)
 

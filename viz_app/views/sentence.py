@@ -142,8 +142,9 @@ class SentencePanel(QFrame):
 
     def undo(self) -> None:
         """Undoes the last change, which may be text that was not submitted, or refused."""
-        if not self.input.is_committed:
-            self.input.commit(is_asked=False)
+        for field in (self.input, self.sentence):
+            if not field.is_committed:
+                field.commit(is_asked=False)
         if (
             self.input.text == self.state.experiment.source_text
             or self.state.intents.view_next is not None
@@ -225,6 +226,9 @@ class SentencePanel(QFrame):
         if text != self.input.text and is_elsewhere:
             self.input.show_text(text)
             self.marks.mark()
+        output, field = self.state.experiment.output, self.sentence
+        if isinstance(output, GivenTarget) and field.is_editable and field.is_committed:
+            field.show_text(output.text)
         self._check_refusal()
 
     def _has_refused_text(self) -> bool:

@@ -255,6 +255,26 @@ def test_beside_a_given_translation_stands_the_models_own(
     assert panel.original_line.whole.endswith(" · The model's own: Ein mann.")
 
 
+@pytest.mark.parametrize("is_awaited", [False, True])
+def test_undo_while_the_translation_is_edited_brings_back_the_text_before(
+    qtbot: QtBot, panel: SentencePanel, state: ExperimentState, is_awaited: bool
+) -> None:
+    qtbot.mouseClick(panel.edit_button, Qt.MouseButton.LeftButton)
+    panel.sentence.set_text("a person")
+    answer(state)
+    panel.sentence.setPlainText("a person rests")
+    if not is_awaited:
+        panel.sentence.commit(is_asked=False)
+        answer(state)
+    qtbot.keyClick(panel.sentence, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+    answer(state)
+    assert state.experiment.output == GivenTarget("a person")
+    assert panel.sentence.text == "a person", "what is scored is what stands there"
+    assert panel.sentence.is_editable
+    qtbot.keyClick(panel.sentence, Qt.Key.Key_Y, Qt.KeyboardModifier.ControlModifier)
+    assert panel.sentence.text == "a person rests"
+
+
 def test_editing_the_translation_gives_it(
     qtbot: QtBot, panel: SentencePanel, state: ExperimentState
 ) -> None:
