@@ -111,6 +111,8 @@ class Popup(QFrame):
     def open_at(self, point: QPoint) -> None:
         """Shows it with its corner at a point of the screen, or as near as the screen allows."""
         self.adjustSize()
+        if (layout := self.layout()) is not None:  # its texts may need more lines at its width
+            self.resize(self.width(), layout.totalHeightForWidth(self.width()))
         self.show_at(point)
 
     def show_at(self, point: QPoint) -> None:

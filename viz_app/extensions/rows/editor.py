@@ -93,11 +93,12 @@ class RowEditor(Popup):
         self.set_button = QPushButton("Set weights")
         self.set_button.setProperty("role", "primary")
         self.set_button.clicked.connect(self.set_row)
-        self.reset_button = QPushButton("Restore the model's weights")
+        self.reset_button = QPushButton("Restore")
+        self.reset_button.setToolTip("Give this row the model's own weights again")
         self.reset_button.clicked.connect(self.reset_row)
         self.reset_button.setEnabled(self._row_set is not None)
         area = VerticalScrollArea(self.bars, takes_keys=True)
-        buttons = row_of(self.set_button, self.reset_button)
+        buttons = row_of(self.set_button, self.reset_button, 1)
         column_of(
             title,
             label("small", TIP, wraps=True),

@@ -34,8 +34,8 @@ STYLE = MatrixStyle(
     is_clickable=True,
     legend=lambda top: ("0%", "probability of the word in the cell", "100%"),
 )
-LEAST_CHART, MARGINS_IN_SIGHT, SPACING = 110, (100, 30), 6
-"""Pixels at 100%: the least height of the chart, which is always in sight in the window; around a
+LEAST_CHART, COLUMN_IN_SIGHT, SPACING = 110, 100, 6
+"""Pixels at 100%: the least height of the chart, which is always in sight in the window; beside a
 cell that is scrolled to; between table, text and chart."""
 
 
@@ -60,7 +60,7 @@ class LensTable(QWidget):
         super().__init__()
         self._lens: LogitLens | None = None
         self._step = 0
-        self._frame: MatrixCell | None = None
+        self._target: MatrixCell | None = None
         self.matrix = LabelledMatrix("Logit lens: steps and depths", STYLE)
         self.says = label("small", wraps=True)
         self.chart = LineChart(
@@ -101,12 +101,10 @@ class LensTable(QWidget):
         decided = lens.decided_at(step)
         frame = None if decided is None else MatrixCell(0, step, decided)
         self.matrix.mark(framed=[] if frame is None else [frame])
-        if frame is not None and frame != self._frame:
-            position = self.matrix.cell_rect(frame).center().toPoint()
-            self.area.horizontalScrollBar().setValue(0)
-            self.area.ensureVisible(position.x(), position.y(), 0, scaled(MARGINS_IN_SIGHT[1]))
-            self._begin_with_whole_column(frame.column)
-        self._frame = frame
+        target = frame or MatrixCell(0, step, 0)
+        if target != self._target:
+            self._target = target
+            self._show_target()
         x = np.arange(len(lens.depths), dtype=np.float64)
         ranks = np.log(lens.ranks[:, step].astype(np.float64))
         entropies = lens.entropies[:, step].astype(np.float64)
@@ -119,6 +117,20 @@ class LensTable(QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._fit()
+
+    def _show_target(self) -> None:
+        """Scrolls to where the step is decided, or to its row."""
+        if self._target is not None:
+            position = self.matrix.cell_rect(self._target).center().toPoint()
+            self.area.horizontalScrollBar().setValue(0)
+            self.area.ensureVisible(position.x(), position.y(), 0, self._margin_in_sight)
+            self._begin_with_whole_column(self._target.column)
+
+    @property
+    def _margin_in_sight(self) -> int:
+        """The height of the headings, which cover the first visible rows, and a row."""
+        first = self.matrix.cell_rect(MatrixCell(0, 0, 0))
+        return math.ceil(first.top() + first.height())
 
     def _fit(self) -> None:
         """Makes the table as high as its rows; presented, the chart leaves its room to a table that
@@ -142,7 +154,9 @@ class LensTable(QWidget):
         bar.setValue(next((width for width in hidden if width >= bar.value()), bar.maximum()))
 
     def _scroll_to(self, position: QPoint) -> None:
-        self.area.ensureVisible(position.x(), position.y(), *map(scaled, MARGINS_IN_SIGHT))
+        self.area.ensureVisible(
+            position.x(), position.y(), scaled(COLUMN_IN_SIGHT), self._margin_in_sight
+        )
 
     def _say(self, cell: MatrixCell | None) -> None:
         if self._lens is None:

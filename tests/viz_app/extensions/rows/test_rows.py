@@ -95,6 +95,9 @@ def test_a_row_is_set_for_each_kind_of_map(
     assert editor.bars.visibleRegion().boundingRect() == editor.bars.rect(), (
         "so few words need no scrolling"
     )
+    assert editor.height() >= editor.layout().totalHeightForWidth(editor.width())
+    for button in (editor.set_button, editor.reset_button):
+        assert button.width() >= button.sizeHint().width(), "its text is whole"
     qtbot.mouseClick(
         editor.bars, Qt.MouseButton.LeftButton, pos=editor.bars.label_place(1).center().toPoint()
     )

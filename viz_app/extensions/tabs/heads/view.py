@@ -108,10 +108,10 @@ class ImportanceJob(SampleJob):
         num_parts = len(heads_of(config)) + len(networks_of(config))
         for done, total, importance in job.passes:
             num_read = importance.num_sentences if importance is not None else 0
-            text = f"{num_read} of {job.num_sentences} sentences"
+            text = f"Importance: {num_read} of {job.num_sentences} sentences"
             num_off = done % (num_parts + 1)
             if num_off:
-                text = f"{text} · part {num_off} of {num_parts}"
+                text = f"{text}, part {num_off} of {num_parts} off"
             partial = importance if importance is not shown else None
             shown = importance
             progress(Progress(done, total, text, partial))
@@ -168,7 +168,7 @@ class StatisticsJob(SampleJob):
 
         def report(done: int) -> None:
             partial = profiler.result() if profiler.num_sentences else None
-            progress(Progress(done, total, f"{done} of {total} sentences", partial))
+            progress(Progress(done, total, f"Behaviour: {done} of {total} sentences", partial))
 
         try:
             profiler.read(translator, *sample, on_progress=report, should_stop=should_stop)

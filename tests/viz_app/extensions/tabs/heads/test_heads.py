@@ -146,9 +146,10 @@ def test_batches_add_up_to_the_whole_sample(
         NUM,
     ]
     num_parts = len(importance.effects)
-    assert partial[0].text == f"0 of {NUM} sentences"
-    assert partial[7].text == f"0 of {NUM} sentences · part 7 of {num_parts}", "within a batch, too"
-    assert partial[-1].text == f"{NUM} of {NUM} sentences"
+    assert partial[0].text == f"Importance: 0 of {NUM} sentences"
+    text = f"Importance: 0 of {NUM} sentences, part 7 of {num_parts} off"
+    assert partial[7].text == text, "within a batch, too"
+    assert partial[-1].text == f"Importance: {NUM} of {NUM} sentences"
 
 
 @pytest.mark.slow

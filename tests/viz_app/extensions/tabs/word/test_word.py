@@ -459,6 +459,27 @@ def test_a_narrow_lens_begins_with_a_whole_column(
     assert bar.value() > 0, "the decided cell is in sight"
 
 
+@pytest.mark.heavy
+def test_in_a_low_lens_no_heading_covers_the_row_of_the_step(
+    words_tab: WordTab, translators: dict[str, Translator], theme: Theme, qtbot: QtBot
+) -> None:
+    translation = words_tab.state.translation
+    assert translation is not None
+    lens = logit_lens(translators["words"], translation)
+    table = shown(qtbot, LensTable(), (400, 260))
+    last = len(translation.predicted_tokens) - 1
+    place = table.matrix.cell_rect
+    for step in (last, 0, last, 1):
+        table.show_lens(lens, step)
+        settle_layout()
+        assert table.area.verticalScrollBar().maximum() > 0
+        row = place(MatrixCell(0, step, 0))
+        in_sight = table.matrix.visibleRegion().boundingRect()
+        covered = place(MatrixCell(0, 0, 0)).top()
+        assert in_sight.top() + covered <= row.top()
+        assert row.bottom() <= in_sight.bottom() + 1
+
+
 def test_a_presented_lens_shows_all_columns_and_leaves_the_room_of_the_chart_to_the_rows(
     theme: Theme, qapp: QApplication, qtbot: QtBot
 ) -> None:
