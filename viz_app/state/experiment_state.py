@@ -274,6 +274,13 @@ class ExperimentState:
         return self.shown.result
 
     @property
+    def is_translated(self) -> bool:
+        """Whether commands can act on the result shown: there is one, and the answer to the
+        sentence in use is not withheld.
+        """
+        return self.result is not None and self.withheld is None
+
+    @property
     def latest(self) -> ExperimentResult | None:
         """The last answer: the withheld one, else the result shown."""
         return self.withheld or self.shown.result

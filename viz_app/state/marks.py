@@ -32,10 +32,10 @@ from .map_view import (
 
 
 def experiment_of_marks(state: ExperimentState) -> Experiment:
-    """The experiment that maps are marked with: the one in use; while a saved view is awaited, the
-    one shown.
+    """The experiment that maps are marked with: the one in use; the one shown while a saved view is
+    awaited, or the answer to the one in use is withheld.
     """
-    result = state.result if state.intents.holds_back else None
+    result = state.result if state.intents.holds_back or state.withheld else None
     return state.experiment if result is None else result.changed.experiment
 
 

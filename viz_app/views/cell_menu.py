@@ -49,7 +49,7 @@ class CellMenu(QMenu):
             )
         for offer in offers:
             offer(self)
-        if state.settings.scope == "head" and state.result is not None:
+        if state.settings.scope == "head" and state.is_translated:
             head = state.selection.head
             add_switch(self, state, "this head", head)
             self.addAction("Set scale and temperature…").triggered.connect(

@@ -665,8 +665,7 @@ class InterventionChips(QWidget):
             QWidget.setTabOrder(before, chip)
         is_changed = bool(self.chips)
         self._chip_row.setVisible(is_changed)
-        is_translated = state.result is not None and state.withheld is None
-        self.messages.offer_hint(is_translated and not is_changed)
+        self.messages.offer_hint(state.is_translated and not is_changed)
         self._rebuild_undo_buttons(focused)
         shown = [chip for chip in self.chips if not chip.isHidden()]  # not in the menu
         if focused_chip is not None and shown:
@@ -907,8 +906,8 @@ class ShownMapsSwitch(QWidget):
 
     def rebuild(self) -> None:
         """Updates the buttons to the result, the choice and the kind of map."""
-        state, result = self._state, self._state.result
-        is_changed = result is not None and result.is_changed and state.withheld is None
+        state = self._state
+        is_changed = NEXT_MAPS.is_offered(state)
         self.setVisible(is_changed)
         self._key.setEnabled(is_changed)
         if not is_changed:

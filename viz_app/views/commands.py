@@ -28,9 +28,9 @@ def show_next_maps(state: ExperimentState) -> bool:
 
 
 def _switch_head(state: ExperimentState) -> bool:
-    if state.result is not None:
+    if state.is_translated:
         state.submit(toggle(state.selection.head))
-    return state.result is not None
+    return state.is_translated
 
 
 def _switch_group(state: ExperimentState, group_of: Callable[[Head], HeadGroup]) -> None:
@@ -50,12 +50,12 @@ def _walk(state: ExperimentState, direction: Direction) -> bool:
     return state.result is not None
 
 
-def _has_result(state: ExperimentState) -> bool:
-    return state.result is not None
+def _is_translated(state: ExperimentState) -> bool:
+    return state.is_translated
 
 
 def _is_changed(state: ExperimentState) -> bool:
-    return state.result is not None and state.result.is_changed
+    return state.withheld is None and state.result is not None and state.result.is_changed
 
 
 def _walking(
@@ -123,7 +123,7 @@ SWITCH_HEAD = Command[ExperimentState](
     _switch_head,
     local_keys=("O", "Space"),
     group=MAPS,
-    is_offered=_has_result,
+    is_offered=_is_translated,
 )
 NEXT_MAPS = Command[ExperimentState](
     "Next of original, changed, difference",
@@ -152,14 +152,14 @@ _GROUPS: dict[str, Callable[[Head], HeadGroup]] = {
 PART_COMMANDS = (
     *(
         Command[ExperimentState](
-            title, partial(_switch_group, group_of=group_of), is_offered=_has_result
+            title, partial(_switch_group, group_of=group_of), is_offered=_is_translated
         )
         for title, group_of in _GROUPS.items()
     ),
     Command[ExperimentState](
         "Switch the feed-forward network of the chosen layer off or on",
         _switch_network,
-        is_offered=_has_result,
+        is_offered=_is_translated,
     ),
 )
 """Commands on more than one head, and on networks."""

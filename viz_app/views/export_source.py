@@ -34,8 +34,8 @@ class ExportSource:
 
     @property
     def has_maps(self) -> bool:
-        """Whether there is a map to be exported."""
-        return self.state is not None and self.state.result is not None
+        """Whether there is a map of the sentence in use to be exported."""
+        return self.state is not None and self.state.is_translated
 
 
 class Exportable(Protocol):

@@ -453,9 +453,8 @@ class Facts(QLabel):
 
     def _show_facts(self) -> None:
         self.is_busy = False
-        is_withheld = self._state.withheld is not None
         self.setTextFormat(Qt.TextFormat.PlainText)
-        self.setText("" if is_withheld else facts_in_words(self._state.result))
+        self.setText("" if self._state.withheld else facts_in_words(self._state.result))
 
     def sizeHint(self) -> QSize:
         """Two lines as wide as the widest facts, so that nothing moves."""

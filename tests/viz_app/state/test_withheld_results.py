@@ -12,9 +12,12 @@ from augenmerk.viz_app.state.experiment_editor import (
     edit_text,
     open_experiment,
     show_experiment,
+    toggle,
     undo,
 )
 from augenmerk.viz_app.state.experiment_state import Current, Empty, ExperimentState, Stale
+from augenmerk.viz_app.state.marks import experiment_of_marks
+from augenmerk.viz_app.views.commands import NEXT_MAPS, PART_COMMANDS, SWITCH_HEAD
 from augenmerk.viz_app.worker.jobs import describe
 from tests.viz_app.synthetic import FakeTranslator, make_result, make_translation
 
@@ -115,3 +118,29 @@ def test_another_model_answers_for_itself(state: ExperimentState) -> None:
     state.ask_again()
     state.accept(answer(ENGLISH))
     assert isinstance(state.shown, Current)
+
+
+def test_maps_of_the_last_sentence_are_not_marked_with_changes_of_the_withheld_one(
+    state: ExperimentState,
+) -> None:
+    type_text(state, ENGLISH, FOREIGN)
+    state.submit(toggle(state.selection.head))
+    assert state.experiment.heads_off
+    assert not experiment_of_marks(state).heads_off
+    state.show_withheld()
+    assert experiment_of_marks(state) is state.experiment
+
+
+def test_commands_do_not_act_while_the_answer_is_withheld(state: ExperimentState) -> None:
+    off = toggle(state.selection.head)
+    state.submit(off)
+    changed = replace(make_translation(text=GERMAN), experiment=state.experiment)
+    state.accept(make_result(changed, make_translation(text=GERMAN)))
+    assert all(command.is_offered(state) for command in (SWITCH_HEAD, NEXT_MAPS, *PART_COMMANDS))
+    type_text(state, ENGLISH, FOREIGN)
+    experiment, shown = state.experiment, state.settings.shown
+    for command in (SWITCH_HEAD, NEXT_MAPS, *PART_COMMANDS):
+        assert not command.is_offered(state), command.title
+    for command in (SWITCH_HEAD, NEXT_MAPS):
+        assert not command.on(state).run()
+    assert (state.experiment, state.settings.shown) == (experiment, shown)

@@ -115,7 +115,7 @@ class ExperimentDocuments(QObject):
 
     def ask_where_to_save(self) -> None:
         """Asks for a file and saves the experiment in it."""
-        if self._state.result is None:
+        if not self._state.is_translated:
             self.done.emit(NOTHING)
             return
         folder = self._preferences.recent_experiments.folder

@@ -88,7 +88,7 @@ class LessonEditing:
 
     def add_scene(self) -> None:
         """Asks for the text of a new scene of the current experiment, and begins editing."""
-        if self._state.result is None:
+        if not self._state.is_translated:
             self._documents.done.emit(NOTHING)
             return
         saved = saved_experiment(self._state)

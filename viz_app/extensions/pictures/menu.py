@@ -311,7 +311,7 @@ class ExportMenu(QMenu):
         if needs in ("charts", "run", "film"):
             return source.run is not None and (needs != "film" or source.run.has_film)
         if needs == "table":
-            return source.table is not None
+            return source.table is not None and source.has_maps
         if needs == "model":
             return source.state is not None and source.state.model is not None
         return needs == "page" or source.has_maps
@@ -376,7 +376,7 @@ class ExportMenu(QMenu):
     def copy_table(self) -> None:
         """Copies the numbers, separated by tabs for spreadsheets."""
         snapshot = self.saving.snapshot
-        if snapshot is None:
+        if snapshot is None or not self.offers("map"):
             self.done.emit(NOTHING)
         else:
             QGuiApplication.clipboard().setText(as_table(snapshot.view, "\t"))

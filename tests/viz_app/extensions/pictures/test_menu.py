@@ -3,6 +3,7 @@ written."""
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from pytestqt.qtbot import QtBot
 from augenmerk.core.checkpoint.file import load_checkpoint
 from augenmerk.core.device import DeviceChoice
 from augenmerk.core.model.heads import Head
+from augenmerk.core.translation.result import Coverage
 from augenmerk.viz_app.extensions.pictures.menu import (
     EXPORT_GROUPS,
     EXPORTS,
@@ -22,10 +24,12 @@ from augenmerk.viz_app.extensions.pictures.menu import (
     ExportMenu,
 )
 from augenmerk.viz_app.preferences import Preferences
+from augenmerk.viz_app.state.experiment_editor import edit_text
 from augenmerk.viz_app.state.model_info import ModelInfo
 from augenmerk.viz_app.widgets.commands import CommandRegistry
 from tests.viz_app.builders import settle_layout, shown
 from tests.viz_app.extensions.pictures.conftest import SENTENCE, EmptyPage, MapsPage
+from tests.viz_app.synthetic import make_result, make_translation
 
 FILES = [
     ("map", "map.svg"),
@@ -365,3 +369,17 @@ def test_a_page_that_cannot_be_written_is_reported(
     qtbot.waitUntil(lambda: menu.writing_dialog is None, timeout=30_000)
     assert the_box(page).text() == "The page was not saved"
     assert told == []
+
+
+def test_maps_of_the_last_sentence_are_not_exported_while_a_translation_is_withheld(
+    menu: ExportMenu, page: MapsPage, told: list[str]
+) -> None:
+    coverage = Coverage((), True, is_foreign=True)
+    page.state.submit(edit_text("the man"), asks=False)
+    page.state.accept(make_result(replace(make_translation(text="the man"), coverage=coverage)))
+    assert page.state.result is not None, "the maps of the last sentence are still in sight"
+    for name in OF_MAPS:
+        assert not EXPORTS[name].is_offered(menu), name
+        EXPORTS[name].on(menu).run()
+    assert menu.dialog is None
+    assert told == [NOTHING] * len(OF_MAPS)
