@@ -33,14 +33,17 @@ class Step:
     Attributes:
         experiment: the requested one.
         whole: the same before it was fitted to the model in use; None if it was not.
+        is_meant: whether it is translated even if the model surely cannot read its text: the user
+            asked for it, or the text was not typed. Steps made from this one take it over.
     """
 
     experiment: Experiment
     whole: Experiment | None = None
+    is_meant: bool = False
 
     def restored(self) -> "Step":
         """The step before it was fitted."""
-        return self if self.whole is None else Step(self.whole)
+        return self if self.whole is None else Step(self.whole, is_meant=self.is_meant)
 
 
 @dataclass(frozen=True)
@@ -87,21 +90,32 @@ class ExperimentEditor:
         """The editor with a new experiment in use, and nothing to redo."""
         if experiment == self.experiment:
             return self
-        return ExperimentEditor(Step(experiment), (*self.past, self.step)[-MAX_REMEMBERED:])
+        step = Step(experiment, is_meant=self.step.is_meant)
+        return ExperimentEditor(step, (*self.past, self.step)[-MAX_REMEMBERED:])
 
     def replace(self, experiment: Experiment) -> "ExperimentEditor":
         """The editor with another experiment in place of the current, unusable one.
 
         Adds no undo step.
         """
-        return replace(self, step=Step(experiment))
+        return replace(self, step=Step(experiment, is_meant=self.step.is_meant))
 
     def fit(self, experiment: Experiment) -> "ExperimentEditor":
         """The editor with the current experiment fitted to the model in use.
 
         Adds no undo step; see `restored`.
         """
-        return replace(self, step=Step(experiment, self.step.whole or self.experiment))
+        return replace(
+            self, step=Step(experiment, self.step.whole or self.experiment, self.step.is_meant)
+        )
+
+    def meant(self, is_meant: bool) -> "ExperimentEditor":
+        """The editor with the same experiment; see `Step.is_meant`."""
+        return (
+            self
+            if is_meant == self.step.is_meant
+            else replace(self, step=replace(self.step, is_meant=is_meant))
+        )
 
     def restored(self) -> "ExperimentEditor":
         """The editor for another model: steps fitted to the previous model are whole again.
@@ -176,13 +190,11 @@ class Edit:
         notice: the dropped interventions, in a sentence; None keeps the current notice.
         drops_misfits: whether interventions that do not fit the model are left out rather than
             refused.
-        is_meant: whether the text was chosen as it is rather than typed.
     """
 
     editor: ExperimentEditor
     notice: str | None = ""
     drops_misfits: bool = False
-    is_meant: bool = False
 
 
 Intent: TypeAlias = Callable[[ExperimentEditor], Edit]
@@ -220,7 +232,7 @@ def begin_text(text: str) -> Intent:
 
 def show_experiment(experiment: Experiment) -> Intent:
     """Another experiment, refused if it does not fit the model."""
-    return lambda editor: Edit(editor.push(experiment), is_meant=True)
+    return lambda editor: Edit(editor.push(experiment).meant(True))
 
 
 def open_experiment(
@@ -231,13 +243,14 @@ def open_experiment(
     Args:
         experiment: the saved one.
         forgets_history: whether it is the first one, with nothing to undo.
-        is_meant: see `Edit`.
+        is_meant: see `Step`; without it, that of the experiment in use holds.
     """
 
     def edit(editor: ExperimentEditor) -> Edit:
-        opened = ExperimentEditor(Step(experiment)) if forgets_history else editor.push(experiment)
+        step = Step(experiment, is_meant=is_meant or editor.step.is_meant)
+        opened = ExperimentEditor() if forgets_history else editor.push(experiment)
         # another editor: its view waits for a result to be shown
-        return Edit(replace(opened), drops_misfits=True, is_meant=is_meant)
+        return Edit(replace(opened, step=step), drops_misfits=True)
 
     return edit
 
@@ -253,14 +266,6 @@ def intervene(*interventions: Intervention) -> Intent:
     """
     return lambda editor: _source_checked(
         editor, editor.experiment.with_interventions(*interventions)
-    )
-
-
-def move_row(head: Head, row: int, key: int, num_keys: int) -> Intent:
-    """Gives all weight of a row to one of the `num_keys` keys that its query sees."""
-    num_seen = row + 1 if head.kind == "decoder" else num_keys
-    return intervene(
-        AttentionRow(head, row, tuple(float(column == key) for column in range(num_seen)))
     )
 
 
@@ -368,11 +373,6 @@ def undo(editor: ExperimentEditor) -> Edit:
 def redo(editor: ExperimentEditor) -> Edit:
     """The experiment that was undone."""
     return Edit(editor.redo(), drops_misfits=True)
-
-
-def resume_history(previous: ExperimentEditor) -> Intent:
-    """The previous experiment with its history."""
-    return lambda editor: Edit(previous.restored())  # another model may be in use now
 
 
 def _source_checked(editor: ExperimentEditor, experiment: Experiment) -> Edit:

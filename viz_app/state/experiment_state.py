@@ -216,8 +216,6 @@ class ExperimentState:
         shown: the result on the screen: `Empty`, `Current` or `Stale`.
         withheld: the answer to a text that the model surely cannot read, in place of which a
             message is shown; None if there is none.
-        shows_foreign: whether answers to such texts are shown: the user asked for it, or the text
-            was not typed; until a text is like the training data, or removed.
         request: the answer that is awaited.
         measuring: maps in other measures.
         model: the model in use; None before the first.
@@ -255,7 +253,6 @@ class ExperimentState:
         self.editor = ExperimentEditor()
         self.shown: Shown = Empty()
         self.withheld: ExperimentResult | None = None
-        self.shows_foreign = False
         self.request, self.measuring = RequestState(), Measuring(self.maps)
         self.model: ModelInfo | None = None
         self.with_next_model: Callable[[], object] | None = None
@@ -336,7 +333,6 @@ class ExperimentState:
             ExperimentError: the change is impossible; nothing was changed.
         """
         edit = intent(self.editor)
-        self.shows_foreign = self.shows_foreign or edit.is_meant
         if edit.editor is not self.editor:
             self.editor = edit.editor
             if edit.notice is not None:
@@ -415,19 +411,23 @@ class ExperimentState:
         self.report(" ".join(filter(None, (self.notice, *reported))))
         coverage = result.original.coverage
         if coverage is None or not coverage.is_unlike_training:
-            self.shows_foreign = False
-        elif coverage.is_foreign and not self.shows_foreign:
+            self.editor = self.editor.meant(False)
+        elif coverage.is_foreign and not self.editor.step.is_meant:
             self.withheld = result
             if self.shown.result is not None:
                 self.shown = Stale(self.shown.result, self.shown.model)
+            if self.intents.apply_view():
+                self.experiment_changed.emit(self.experiment)
             self.result_changed.emit(self.shown)
             return
         self.show(Current(result, self.model))
 
     def show_withheld(self) -> None:
-        """Shows the withheld result, and those of the next texts unlike the training data."""
+        """Shows the withheld result, and those of the texts typed next, until one is like the
+        training data.
+        """
         if self.withheld is not None:
-            self.shows_foreign = True
+            self.editor = self.editor.meant(True)
             self.show(Current(self.withheld, self.model))
 
     def refuse(self, problem: str) -> None:
@@ -481,7 +481,7 @@ class ExperimentState:
 
     def clear(self) -> None:
         """Shows nothing."""
-        self.shown, self.withheld, self.shows_foreign = Empty(), None, False
+        self.shown, self.withheld, self.editor = Empty(), None, self.editor.meant(False)
         self.maps.show(None)
         self.selection.clear_marks()
         self.result_changed.emit(self.shown)
@@ -644,6 +644,13 @@ class ViewIntents:
         """
         self._has_picked_head = False
 
+    def apply_view(self) -> bool:
+        """Applies the saved view that waits; False if none does."""
+        apply_view, self.view_next = self.view_next, None
+        if apply_view is not None:
+            apply_view()
+        return apply_view is not None
+
     def show(self, result: ExperimentResult) -> str:
         """Shows the maps of a result, with the head and the pin that belong to it.
 
@@ -651,10 +658,7 @@ class ViewIntents:
             A sentence naming a cell that could not be pinned; else empty.
         """
         before, shown_before = self.maps.result, self.maps.translation
-        apply_view = self.view_next
-        self.view_next = None
-        if apply_view is not None:
-            apply_view()
+        self.apply_view()
         head = self.selection.head
         num_layers, num_heads = result.changed.maps.of_kind(head.kind).shape[:2]
         if head.layer >= num_layers or head.head >= num_heads:  # of a smaller model
@@ -663,8 +667,7 @@ class ViewIntents:
         if before is None or not _has_same_tokens(before.changed, result.changed):
             self.selection.clear_marks(pinned=self._kept_pin(shown_before))
         selection = self.selection
-        head_next = self._head_next
-        self._head_next = None
+        head_next, self._head_next = self._head_next, None
         selection.was_chosen = selection.was_chosen or head_next is not None
         if not (selection.was_chosen or self._has_picked_head):
             selection.head = Head("cross", *clearest_head(result.changed.maps.cross))
@@ -674,8 +677,7 @@ class ViewIntents:
         selection.head = Head(
             head.kind, min(head.layer, num_layers - 1), min(head.head, num_heads - 1)
         )
-        pair = self._pin_next
-        self._pin_next = None
+        pair, self._pin_next = self._pin_next, None
         view = self.maps.view() if pair is not None else None
         if pair is None or view is None:
             return ""

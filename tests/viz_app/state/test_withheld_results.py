@@ -8,6 +8,7 @@ import pytest
 from augenmerk.core.translation.experiment import Experiment
 from augenmerk.core.translation.result import Coverage, ExperimentResult
 from augenmerk.viz_app.state.experiment_editor import (
+    Edit,
     Intent,
     edit_text,
     open_experiment,
@@ -109,6 +110,42 @@ def test_undo_returns_to_the_result_that_stayed(state: ExperimentState) -> None:
     state.accept(answer(GERMAN, Coverage((), False)))
     assert isinstance(state.shown, Current)
     assert (state.withheld, state.experiment.source_text) == (None, GERMAN)
+
+
+def test_undo_shows_again_what_the_user_asked_for_and_nothing_else(state: ExperimentState) -> None:
+    type_text(state, HEADLINE, FOREIGN)
+    type_text(state, ENGLISH, FOREIGN)
+    state.show_withheld()
+    type_text(state, GERMAN, Coverage((), False))
+    state.submit(undo)
+    state.accept(answer(ENGLISH, FOREIGN))
+    assert isinstance(state.shown, Current)
+    state.submit(undo)
+    state.accept(answer(HEADLINE, FOREIGN))
+    assert state.withheld is not None, "the user did not ask for this one"
+
+
+@pytest.mark.parametrize("is_asked", [False, True])
+def test_an_earlier_screen_comes_back_withheld_or_shown_as_it_was(
+    state: ExperimentState, is_asked: bool
+) -> None:
+    type_text(state, ENGLISH, FOREIGN)
+    if is_asked:
+        state.show_withheld()
+    earlier = state.editor
+    state.submit(open_experiment(Experiment(HEADLINE), forgets_history=True))
+    state.accept(answer(HEADLINE, UNUSUAL))
+    state.submit(lambda _editor: Edit(earlier), asks=False)
+    state.intents.view_next = lambda: setattr(state.settings, "shown", "original")
+    state.submit(open_experiment(Experiment(ENGLISH), is_meant=False))
+    experiments: list[Experiment] = []
+    state.experiment_changed.connect(experiments.append)
+    state.accept(answer(ENGLISH, FOREIGN))
+    assert (state.withheld is None) is is_asked
+    assert state.intents.view_next is None
+    assert (state.settings.shown, experiments) == ("original", [Experiment(ENGLISH)])
+    type_text(state, f"{ENGLISH} too", FOREIGN)
+    assert (state.withheld is None) is is_asked
 
 
 def test_another_model_answers_for_itself(state: ExperimentState) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, Literal, TypeAlias
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QGuiApplication
@@ -42,6 +42,10 @@ from .reading import (
 
 FORMATS = {SUFFIX.removeprefix("."): f"Experiments and lessons (*{SUFFIX})", "": "All files (*)"}
 NOTHING = "Nothing to save yet: translate a sentence first"
+Kind: TypeAlias = Literal["file", "scene", "earlier screen"]
+"""Of a saved experiment: one that the user opened; a scene of a lesson, which begins a new undo
+history; what was on the screen before, where a text may have been withheld.
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,7 +181,7 @@ class ExperimentDocuments(QObject):
         else:
             self.show(read, path)
 
-    def show(self, saved: SavedExperiment, path: Path | None, *, is_scene: bool = False) -> None:
+    def show(self, saved: SavedExperiment, path: Path | None, *, kind: Kind = "file") -> None:
         """Shows an experiment with its model, which is searched among recent models and next to the
         file.
 
@@ -186,20 +190,20 @@ class ExperimentDocuments(QObject):
         Args:
             saved: the experiment.
             path: its file.
-            is_scene: whether it is a scene of a lesson, which begins a new undo history.
+            kind: of experiment.
         """
         state = self._state
         digest = saved.model.digest
         model = state.model
         self._newest = saved
         state.with_next_model = (
-            partial(self.show, saved, path, is_scene=is_scene) if model is None else None
+            partial(self.show, saved, path, kind=kind) if model is None else None
         )
         if model is None or digest in (model.digest, NO_DIGEST):
-            self._show(saved, is_scene)
+            self._show(saved, kind)
             return
         if digest in self._not_found:
-            self._show_with_current_model(saved, is_scene)
+            self._show_with_current_model(saved, kind)
             return
         neighbours = (
             sorted(path.absolute().parent.glob("*.safetensors")) if path is not None else []
@@ -210,26 +214,26 @@ class ExperimentDocuments(QObject):
             if self._newest is not saved or state.with_next_model is not None:
                 return  # something else was opened meanwhile
             if checkpoint is not None:
-                state.with_next_model = partial(self._show_with_its_model, saved, is_scene)
+                state.with_next_model = partial(self._show_with_its_model, saved, kind)
                 self.model_requested.emit(None if is_bundled_model(checkpoint) else checkpoint)
             else:
                 self._not_found.add(digest)
-                self._show_with_current_model(saved, is_scene)
+                self._show_with_current_model(saved, kind)
 
         self._worker.submit(
             Request(FindModelJob(digest, paths), self, on_result=use, on_error=self._refuse)
         )
 
-    def _show_with_its_model(self, saved: SavedExperiment, is_scene: bool) -> None:
+    def _show_with_its_model(self, saved: SavedExperiment, kind: Kind) -> None:
         """Shows the experiment unless another model was opened; the opening of a model translates
         it.
         """
         model = self._state.model
         if model is not None and model.digest == saved.model.digest:
-            self._show(saved, is_scene, asks=False)
+            self._show(saved, kind, asks=False)
 
-    def _show_with_current_model(self, saved: SavedExperiment, is_scene: bool) -> None:
-        self._show(saved, is_scene)
+    def _show_with_current_model(self, saved: SavedExperiment, kind: Kind) -> None:
+        self._show(saved, kind)
         has_same_name = (
             self._state.model is not None and self._state.model.title == saved.model.name
         )
@@ -240,12 +244,15 @@ class ExperimentDocuments(QObject):
             + self._misfits(saved)
         )
 
-    def _show(self, saved: SavedExperiment, is_scene: bool, *, asks: bool = True) -> None:
+    def _show(self, saved: SavedExperiment, kind: Kind, *, asks: bool = True) -> None:
         self._state.intents.view_next = partial(apply_view, self._state, saved.view)
         is_first = self._state.result is None and not self._state.editor.can_undo
-        self._state.submit(
-            open_experiment(saved.experiment, forgets_history=is_first or is_scene), asks=asks
+        opening = open_experiment(
+            saved.experiment,
+            forgets_history=is_first or kind == "scene",
+            is_meant=kind != "earlier screen",
         )
+        self._state.submit(opening, asks=asks)
         if misfits := self._misfits(saved):
             self._state.report(misfits)
 

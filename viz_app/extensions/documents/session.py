@@ -159,7 +159,7 @@ class KeptSession(QObject):
         if last is None or last[0].experiment != self._state.experiment:
             return
         try:
-            self._state.shows_foreign = True  # its translation was on the screen
+            self._state.editor = self._state.editor.meant(True)  # its translation was on the screen
             self._state.show(Stale(*last, is_outdated=False))
         except Exception:
             self._state.clear()

@@ -26,6 +26,7 @@ from ...state.experiment_state import ExperimentState
 from ...state.head_roles import clarity, clearest_head
 from ...state.map_view import Pair
 from ...state.map_view_settings import SHOWN_MAPS
+from ..rows import moving
 from .sentence import OwnSentence
 from .values import pair_tokens, place_to_remove, unsure_step
 
@@ -71,7 +72,7 @@ def move_row(state: ExperimentState, value: str) -> None:
     if pair is not None and (head.kind != "decoder" or pair.key <= pair.query):
         state.selection.pinned = pair
         num_keys = translation.maps.of_kind(head.kind).shape[-1]
-        state.submit(experiment_editor.move_row(head, pair.query, pair.key, num_keys))
+        state.submit(moving.move_row(head, pair.query, pair.key, num_keys))
 
 
 def find_networks(state: ExperimentState, value: str) -> tuple[Network, ...]:

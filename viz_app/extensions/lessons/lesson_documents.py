@@ -22,7 +22,7 @@ from augenmerk.core.translation.experiment_file import (
 )
 
 from ...preferences import Preferences
-from ...state.experiment_editor import resume_history
+from ...state.experiment_editor import Edit
 from ...state.experiment_state import ExperimentState
 from ...state.map_view_settings import MapViewSettings
 from ...state.model_info import ModelInfo
@@ -446,8 +446,10 @@ class LessonDocuments(QObject):
             if self.views is not None:
                 self.views.restore_analysis()
             if previous is not None and previous.saved.experiment.source_text.strip():
-                self.state.submit(resume_history(previous.editor), asks=False)
-                self.experiments.show(previous.saved, None)
+                # another model may be in use now
+                history = previous.editor.restored()
+                self.state.submit(lambda _editor: Edit(history), asks=False)
+                self.experiments.show(previous.saved, None, kind="earlier screen")
 
         self.once_saved(close)
 
@@ -535,7 +537,7 @@ class LessonDocuments(QObject):
         self.screen.wait(True)
         if self.views is not None:
             self.views.show_view(scene.page)
-        self.experiments.show(scene.saved, self.lesson.path, is_scene=True)
+        self.experiments.show(scene.saved, self.lesson.path, kind="scene")
 
     # --- saving -----------------------------------------------------------------------------------
 

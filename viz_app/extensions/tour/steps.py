@@ -9,10 +9,11 @@ from augenmerk.core.text.subwords import WORD_MARK
 from augenmerk.core.translation.experiment import HeadScaled, in_groups
 from augenmerk.core.translation.result import ExperimentResult, Translation
 
-from ...state.experiment_editor import intervene, move_row
+from ...state.experiment_editor import intervene
 from ...state.experiment_state import ExperimentState
 from ...state.head_roles import clearest_head
 from ...state.map_view import MapView, Pair
+from ..rows.moving import move_row
 
 MIN_WEIGHT = 0.5
 SENTENCE = "Ein Mädchen baut einen Schneemann im Garten."

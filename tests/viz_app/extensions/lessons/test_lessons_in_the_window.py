@@ -41,6 +41,7 @@ from augenmerk.viz_app.state.experiment_editor import reset, toggle, undo
 from augenmerk.viz_app.state.map_view import Pair
 from augenmerk.viz_app.state.model_info import ModelInfo
 from tests.builders import first_quick
+from tests.conftest import open_once
 from tests.viz_app.conftest import MakeWindow
 from tests.viz_app.extensions.pictures.test_html_page import Parts
 from tests.viz_app.parts import (
@@ -928,3 +929,28 @@ def test_a_new_start_with_a_sentence_shows_no_lesson(
     settle(qtbot, window)
     window.close()
     assert lessons_of(make_window(sentence="Ein Mann .")).lesson.lesson is None
+
+
+def test_closing_a_lesson_translates_no_text_that_was_withheld(
+    make_window: MakeWindow, qtbot: QtBot
+) -> None:
+    window = make_window(None, sentence="Ein Mann liest ein Buch.", loader=open_once)
+    state, field = window.state, window.translate_page.sentence.input
+    english = "The old man is walking with his dogs in the park today."
+    field.set_text(english)
+    qtbot.waitUntil(lambda: state.withheld is not None)
+    for command in lessons_of(window).listed():
+        if command.title.endswith("Word order"):
+            command.run()
+    qtbot.waitUntil(lambda: state.withheld is None and state.current is not None)
+    lessons_of(window).close()
+    qtbot.waitUntil(lambda: state.withheld is not None and not state.request.is_running)
+    assert field.text == english
+    assert window.translate_page.sentence.withheld_notice.isVisible()
+    assert state.translation is not None
+    assert state.translation.source_text != english
+    field.set_text("Two women are sitting on a bench in the garden.")
+    qtbot.waitUntil(
+        lambda: state.latest is not None and state.latest.experiment == state.experiment
+    )
+    assert state.withheld is not None, "nobody asked for its translation either"
