@@ -515,13 +515,17 @@ class SentenceNotes:
 
     def _say(self) -> None:
         state = self._state
-        latest = state.latest.changed if state.latest is not None else None
+        translation = state.translation if state.is_translated else None
         # without a result, the problem is shown in place of the maps
         problem = state.request.problem if state.result is not None else ""
         # `CoverageNotice` or `WithheldNotice` shows the hint
-        notes = () if latest is None else (note for note in latest.notes if note != latest.hint)
+        notes = (
+            ()
+            if translation is None
+            else (note for note in translation.notes if note != translation.hint)
+        )
         result, note_of_result = self._of_result
-        if latest is not None and state.current is result:
+        if translation is not None and state.current is result:
             notes = (*notes, note_of_result)
         said = (problem,) if problem else notes
         if state.latest is not None and state.latest.experiment.source_text == self._source.text:

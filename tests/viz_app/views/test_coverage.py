@@ -418,6 +418,20 @@ def test_nothing_about_an_earlier_translation_is_left_next_to_the_message(
     assert not panel.shown_switch.isVisible()
 
 
+def test_notes_on_a_translation_are_shown_with_it(panel: SentencePanel) -> None:
+    cut_off = phrase("cut_off", count=52)
+    type_text(panel, make_translation())
+    type_text(panel, replace(foreign(), notes=(cut_off,)))
+    assert panel.withheld_notice.isVisible()
+    assert panel.note.text() == "", "there is no translation that the note could be about"
+    panel.state.show_withheld()
+    assert panel.note.text() == cut_off
+    type_text(panel, replace(foreign(), notes=(cut_off,)))
+    panel.state.clear()
+    type_text(panel, replace(foreign(), notes=(cut_off,)))
+    assert panel.note.text() == "", "nor without an earlier translation"
+
+
 def test_a_message_has_the_room_of_controls_that_are_not_shown(
     panel: SentencePanel, qtbot: QtBot
 ) -> None:
