@@ -195,6 +195,8 @@ ACTIONS: Final[dict[str, Callable[[ExperimentState, str], None]]] = {
     "rows": name_rows,
     "reset": reset,
 }
+VIEW_ACTIONS = frozenset({"head", "pin", "shown", "rows"})
+"""Those that change how a result is shown, not the experiment."""
 
 
 class ChapterActions:

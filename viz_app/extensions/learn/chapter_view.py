@@ -34,7 +34,7 @@ from ...widgets.layouts import (
     take_out,
 )
 from ..widgets.steady import SteadyScrollArea
-from .actions import ACTIONS, ChapterActions, pin_with_result, shuffled
+from .actions import ACTIONS, VIEW_ACTIONS, ChapterActions, pin_with_result, shuffled
 from .chapter import Chapter, Paragraph, Predict, Textbook, Try
 from .checks import CHECKS, Check, Question, Verdict
 from .figures.attention import MapFigure
@@ -57,6 +57,7 @@ NO_SUCH_HEAD = "the head that you click on"
 NO_SUCH_WORD = "This sentence has no word for this question. Type a longer one."
 NO_OTHER_ORDER = "One word has no other order. Type a sentence of several words."
 NOT_TRANSLATED = "This sentence is not translated. Type another one."
+NO_FIGURES = "The sentence above is not translated. Type another one to see the figures."
 COMPUTING = "Computing…"
 LONG_VERDICT = "The words stay, and the translation is as probable. " * 4
 """As long as the longest verdict (see `LONGEST_EXPLANATION`): with room for it, nothing moves at
@@ -510,7 +511,7 @@ class NextButton(QPushButton):
 
 
 class OutdatedOverlay(DimmingOverlay):
-    """Dims figures of an earlier sentence, and names it.
+    """Dims figures of an earlier sentence, and names it; or says that there are none.
 
     Attributes:
         note: the words.
@@ -524,14 +525,23 @@ class OutdatedOverlay(DimmingOverlay):
         column_of(self.note, margins=(14, 10, 14, 10), within=card)
         column_of(1, card, 1, margins=(NOTE_MARGIN, 0, NOTE_MARGIN, 0), within=self)
 
-    def show_state(self, state: ExperimentState) -> None:
-        """Covers the figures while the sentence in use is not the one that they are about."""
-        if state.translation is not None:
+    def show_state(self, state: ExperimentState, figures: Sequence[ChapterFigure]) -> None:
+        """Covers the figures while the sentence in use is not the one that they are about.
+
+        Those that cannot say anything about the one before are hidden until then.
+        """
+        is_outdated = state.shown.is_outdated
+        about_sentence = [figure for figure in figures if figure.is_about_sentence]
+        for figure in about_sentence:
+            figure.setVisible(not (is_outdated and figure.is_empty))
+        if all(figure.isHidden() for figure in about_sentence):
+            self.note.setText(NO_FIGURES)
+        elif state.translation is not None:
             self.note.setText(
                 "The sentence above is not translated. These figures are about the one before: "
                 f"“{state.translation.source_text}”"
             )
-        self.cover(state.shown.is_outdated)
+        self.cover(is_outdated and bool(about_sentence))
 
 
 class ChapterView(QWidget):
@@ -573,7 +583,7 @@ class ChapterView(QWidget):
         self.next_button = NextButton(following, titles, self)
         self.next_button.setVisible(bool(following))
         self.next_button.clicked.connect(self.next_wanted)
-        self._has_begun = False
+        self._has_begun, self._has_begun_earlier = False, False
         self._is_stacked = False
         self._base_px = current_theme().base_px
         self._lay_out()
@@ -588,7 +598,7 @@ class ChapterView(QWidget):
 
     def enter(self) -> None:
         """Prepares the chapter's experiment with the reader's sentence when the reader opens it."""
-        self._has_begun = False
+        self._has_begun, self._has_begun_earlier = False, False
         # or those of the chapter's sentence would be reported as dropped
         self._actions.perform({"reset": ""})
         self._context.own.restore()
@@ -600,7 +610,7 @@ class ChapterView(QWidget):
     def refresh(self) -> None:
         """Fills in the values of all texts, and dims figures of an earlier sentence."""
         self.text.refresh()
-        self.overlay.show_state(self._state)
+        self.overlay.show_state(self._state, self.figures)
         self._share_later()
 
     def shutdown(self) -> None:
@@ -697,6 +707,8 @@ class ChapterView(QWidget):
                     if content.hasHeightForWidth()
                     else content.sizeHint().height()
                 )
+                if area is self._figure_area and self.overlay.isVisible():
+                    height = max(height, self.overlay.sizeHint().height())
             area.setMinimumHeight(height)
 
     def _share_later(self) -> None:
@@ -723,11 +735,19 @@ class ChapterView(QWidget):
     def _begin(self) -> None:
         """Performs the first actions once there is a result, which they search for heads and
         cells.
+
+        While that is about an earlier sentence, only those that change its view.
         """
-        is_translated = self._state.translation is not None and not self._state.shown.is_outdated
-        if not self._has_begun and is_translated:
+        state, begin = self._state, self.chapter.begin
+        if state.translation is None or self._has_begun:
+            return
+        if not state.shown.is_outdated:
             self._has_begun = True
-            self._actions.perform(self.chapter.begin)
+            self._actions.perform(begin)
+        elif not (self._has_begun_earlier or state.request.is_running):
+            self._has_begun_earlier = True
+            view = {name: value for name, value in begin.items() if name in VIEW_ACTIONS}
+            self._actions.perform(view)
 
     def _on_result(self) -> None:
         if self.isVisible():

@@ -11,9 +11,14 @@ from pytestqt.qtbot import QtBot
 from augenmerk.core.model.heads import Head
 from augenmerk.core.translation.experiment import Experiment, SoftmaxTemperature
 from augenmerk.core.translation.translator import Translator
-from augenmerk.viz_app.extensions.learn.chapter_view import COMPUTING, NOT_TRANSLATED
+from augenmerk.viz_app.extensions.learn.chapter_view import (
+    COMPUTING,
+    NO_FIGURES,
+    NOT_TRANSLATED,
+)
 from augenmerk.viz_app.extensions.learn.page import LearnPage
 from augenmerk.viz_app.extensions.learn.sentence import FIRST_EXAMPLE
+from augenmerk.viz_app.extensions.learn.values import UNKNOWN
 from augenmerk.viz_app.state.experiment_editor import intervene, show_experiment
 from augenmerk.viz_app.state.experiment_state import ExperimentState
 from augenmerk.viz_app.state.model_info import ModelInfo
@@ -188,6 +193,36 @@ def test_the_same_sentence_after_english_can_be_asked_about_again(
     qtbot.waitUntil(lambda: question.verdict.text() == answer, timeout=TIMEOUT_MS)
 
 
+def test_chapters_opened_during_english_show_what_there_is_of_the_last_sentence(
+    qtbot: QtBot, make_page: MakePage
+) -> None:
+    page = make_page(SENTENCE)
+    page.sentence.input.set_text(ENGLISH)
+    qtbot.waitUntil(lambda: page.state.withheld is not None, timeout=TIMEOUT_MS)
+    for index, chapter in enumerate(page.chapters):
+        page.open_chapter(index)
+        settle(qtbot, page)
+        settle_layout()
+        view = page.view
+        assert view is not None
+        about = [figure for figure in view.figures if figure.is_about_sentence]
+        assert view.overlay.isVisible() is bool(about), chapter.name
+        for figure in about:
+            assert figure.isVisible() is not figure.needs_answer, (chapter.name, figure.caption)
+        shown = any(figure.isVisible() for figure in about)
+        if about:
+            assert (view.overlay.note.text() == NO_FIGURES) is not shown, chapter.name
+        texts = [shown.text() for _, shown in view.text.texts]
+        if chapter.name == "weight":
+            assert not [text for text in texts if UNKNOWN in text]
+    page.sentence.input.set_text(OTHER)
+    for index in range(len(page.chapters)):
+        page.open_chapter(index)
+        settle(qtbot, page)
+        assert page.view is not None
+        assert all(figure.isVisible() for figure in page.view.figures)
+
+
 def test_a_chapter_opened_during_english_begins_with_the_next_translation(
     qtbot: QtBot, make_page: MakePage
 ) -> None:
@@ -196,7 +231,8 @@ def test_a_chapter_opened_during_english_begins_with_the_next_translation(
     qtbot.waitUntil(lambda: page.state.withheld is not None, timeout=TIMEOUT_MS)
     page.state.selection.pinned = None
     page.open_named("weight")
-    assert page.state.selection.pinned is None
+    qtbot.waitUntil(lambda: page.state.selection.pinned is not None, timeout=TIMEOUT_MS)
+    page.state.selection.pinned = None
     assert page.state.experiment.source_text == ENGLISH
     page.sentence.input.set_text(SENTENCE)
     settle(qtbot, page)

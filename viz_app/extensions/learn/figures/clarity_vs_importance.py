@@ -44,6 +44,7 @@ class ClarityVsImportanceFigure(ChapterFigure):
         correlations: whether clear heads are needed more: of each kind, and of all heads.
     """
 
+    needs_answer = True
     caption = "Every head of this sentence: how clearly it points, and what changes without it"
     takes_height = True
     answer: tuple[HeadPoint, ...] | None

@@ -144,6 +144,7 @@ class BeamFigure(ChipFigure):
     greedy decoding.
     """
 
+    needs_answer = True
     caption = "Beam search: four partial translations are kept at each step"
     name = "Tree of the beam search"
     answer: "BeamTree | None"

@@ -59,6 +59,8 @@ class ChapterFigure(LivePanel):
             empty for none. A subclass that names one hides its answer until then. Others get theirs
             from an option of this name.
         job_type: the job about the displayed translation; None if no job is needed.
+        is_about_sentence: whether it shows something of the sentence.
+        needs_answer: whether it is empty without an answer about the displayed translation.
         context: as given.
         options: as given, from the chapter's text.
         answer: the result of the last job; None before the first.
@@ -72,6 +74,8 @@ class ChapterFigure(LivePanel):
     options_known: ClassVar[frozenset[str]] = frozenset()
     question: str = ""
     job_type: ClassVar[type[Any] | None] = None
+    is_about_sentence: ClassVar[bool] = True
+    needs_answer: ClassVar[bool] = False
 
     def __init__(
         self, context: LearnContext, options: Mapping[str, str], parent: QWidget | None = None
@@ -83,6 +87,7 @@ class ChapterFigure(LivePanel):
         self.answer: Any = None
         self.available_height = 0
         self._done: Job | None = None
+        self._answered: Translation | None = None
         self.setProperty("role", "panel")
         self.waiting = label("muted", "computing…")
         self.waiting.setVisible(False)
@@ -115,6 +120,11 @@ class ChapterFigure(LivePanel):
         """True if `answer` is about the displayed translation."""
         return self._done is not None and self._done == self.job()
 
+    @property
+    def is_empty(self) -> bool:
+        """True if it has nothing to show about the displayed translation, perhaps not yet."""
+        return self.needs_answer and self._answered is not self.translation
+
     def take(self, answer: Any) -> None:
         """Keeps a job's result before drawing."""
         self.answer = answer
@@ -128,6 +138,7 @@ class ChapterFigure(LivePanel):
 
         def take_and_show(answer: object) -> None:
             self._done = job
+            self._answered = self.translation
             self.take(answer)
             self.redraw()
 

@@ -45,6 +45,7 @@ class LayersFigure(MatrixFigure):
         says: the decoder's prediction at the cell under the mouse.
     """
 
+    needs_answer = True
     caption = "If the decoder stopped here: the probability of the word it predicts in the end"
     question = "decided-at"
     job_type = LensJob
@@ -140,6 +141,7 @@ class WordPartsFigure(ChapterFigure):
         bars: the parts, the largest first.
     """
 
+    needs_answer = True
     caption = "Why this word: the parts of its logit. Click another word"
     job_type = LogitPartsJob
     answer: tuple[WordParts, ...] | None

@@ -38,6 +38,7 @@ class NetworksFigure(MatrixFigure):
         says: the words that depend on a network, or the numbers of the cell under the mouse.
     """
 
+    needs_answer = True
     caption = "Probabilities with one network off. Click a row to switch it off or on"
     name = "Tokens without a network"
     matrix_style = MatrixStyle(

@@ -120,6 +120,7 @@ class OneWeightFigure(ChapterFigure):
         move_button: gives the pinned key the whole row.
     """
 
+    needs_answer = True
     caption = "From a query to what the head gives"
     job_type = TraceJob
     answer: Trace

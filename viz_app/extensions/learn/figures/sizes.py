@@ -58,6 +58,7 @@ class SizesFigure(ChapterFigure):
         measured: the model drawn; None while no model is open.
     """
 
+    is_about_sentence = False
     caption = "Parameters and FLOPs. Click a box; click it again for the whole"
     takes_height = True
 
@@ -217,6 +218,7 @@ class PartSizesFigure(ChapterFigure):
         asked: the bars of the preset, once the reader has answered.
     """
 
+    is_about_sentence = False
     caption = "Parameters of each part"
     question = "largest-part"
     options_known = frozenset({"preset"})

@@ -55,6 +55,7 @@ class RatesFigure(ChapterFigure):
         chart: the curves.
     """
 
+    is_about_sentence = False
     caption = "The learning rate over the steps (names: width of the model, warm-up steps)"
 
     def __init__(
@@ -100,6 +101,7 @@ class SmoothingFigure(ChapterFigure):
         chart: the loss with and without smoothing.
     """
 
+    is_about_sentence = False
     caption = "Label smoothing: the right word gets 0.9, not 1"
     question = "smoothing"
     answer: Smoothing | None
@@ -163,6 +165,7 @@ class TrainHereFigure(ChapterFigure):
         run: the training; None before the first.
     """
 
+    is_about_sentence = False
     caption = (
         "A small Transformer learns to copy. Below each map: how much of its weight is on the "
         "diagonal"
