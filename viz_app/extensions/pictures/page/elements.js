@@ -45,6 +45,12 @@ export function setHidden(element, isHidden, next) {
   element.hidden = isHidden;
 }
 
+/** Enables or disables a button; one that has the focus passes it on before it is disabled. */
+export function setDisabled(element, isDisabled, next) {
+  if (isDisabled && element === document.activeElement) next.focus();
+  element.disabled = isDisabled;
+}
+
 /** Fills the page's dialog and shows it. @param {string} title @param {Node[]} content */
 export function openDialog(title, ...content) {
   const dialog = byId("dialog");

@@ -279,7 +279,7 @@ export class LargeMap {
     const { laboratory } = this;
     const words = [changed, original].flatMap((each) => [...each.sourceWords, ...each.targetWords]);
     byId("merges").checked = laboratory.merges;
-    byId("merges").parentElement.hidden = words.every(({ start, end }) => end - start < 2);
+    byId("merges").disabled = words.every(({ start, end }) => end - start < 2);
     byId("shown").value = laboratory.shown;
     byId("shown").parentElement.hidden = !laboratory.isChanged;
     const chosen = laboratory.data.shown.find(({ value }) => value === laboratory.shown);

@@ -174,6 +174,7 @@ async function copyLink() {
     await navigator.clipboard.writeText(link);
     const isFile = location.protocol === "file:";
     byId("link-note").textContent = isFile ? `${COPIED} ${ONLY_HERE}` : COPIED;
+    byId("link-note").scrollIntoView({ block: "nearest" }); // the lines above may fill the place of the notes
   } catch {
     const field = make("input", { value: link, readOnly: true, "aria-label": "Link" });
     openDialog("Copy this link", field);

@@ -1,5 +1,5 @@
 /** The sentence as words: its translation, the original one, the source as read, and the changes to them. */
-import { askText, button, byId, closeDialog, make, openDialog, refill, setHidden } from "./elements.js";
+import { askText, button, byId, closeDialog, make, openDialog, refill, setDisabled, setHidden } from "./elements.js";
 import { intervene, isSame, without } from "./experiment.js";
 import { decimal, elided, logProbabilityOf, newWords, percent, piecesOfTranslation, sum } from "./sentence.js";
 
@@ -159,7 +159,7 @@ export class WordsView {
     byId("undo").disabled = !laboratory.history.past.length;
     byId("redo").disabled = !laboratory.history.future.length;
     refill(byId("chips"), chips, byId("undo")); // not the text field, which opens the keyboard of a phone
-    setHidden(byId("reset"), !interventions.length, byId("undo"));
+    setDisabled(byId("reset"), !interventions.length, byId("undo"));
   }
 
   /** The alternatives of a word of the translation. */
