@@ -47,6 +47,7 @@ from augenmerk.core.run_files import LAST  # noqa: E402
 from augenmerk.viz_app import application, launch, main_window  # noqa: E402
 from augenmerk.viz_app.extensions.train.page import TrainPage  # noqa: E402
 from augenmerk.viz_app.extensions.train.state import Status  # noqa: E402
+from augenmerk.viz_app.extensions.widgets.single_click import moment_ms  # noqa: E402
 from augenmerk.viz_app.widgets.buttons import ChoiceMenu  # noqa: E402
 from tests.viz_app.parts import TRAIN, TRANSLATE, close_in_training  # noqa: E402
 
@@ -248,6 +249,7 @@ class Person:
         page = self._page
         finish = page.state.run.finish
         assert finish is not None
+        self._pump(2 * moment_ms() / 1000)  # it ignores clicks that were meant for Pause
         self._click(page.panel.resume_button)
         self._wait(
             lambda: page.state.run.status is Status.TRAINING and self._step > finish.step,

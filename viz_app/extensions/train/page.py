@@ -349,7 +349,7 @@ class RunActions(QObject):
         panel.open_menu.menu().aboutToShow.connect(self._fill_open_menu)
         panel.open_menu.folder_chosen.connect(self.open_run)
         notice_bar.chosen.connect(self._on_notice)
-        single_click = SingleClick(self)
+        single_click = SingleClick(parent)
         for part in (panel, notice_bar):
             single_click.watch_buttons_in(part)
 

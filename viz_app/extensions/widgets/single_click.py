@@ -1,15 +1,37 @@
-"""Buttons that the second click of a double click leaves alone."""
+"""Buttons that take the place of others, and ignore the clicks that were meant for those."""
 
-from PySide6.QtCore import QEvent, QObject
-from PySide6.QtWidgets import QAbstractButton, QWidget
+import time
+
+from PySide6.QtCore import QEvent, QObject, QTimer
+from PySide6.QtWidgets import QAbstractButton, QApplication, QWidget
+
+REACTION_MS = 200
+"""From seeing another button to not pressing it, for a person who was about to click."""
+
+
+def moment_ms() -> int:
+    """How long a button that appeared by itself ignores the mouse."""
+    return QApplication.doubleClickInterval() + REACTION_MS
 
 
 class SingleClick(QObject):
-    """An event filter: the second click of a double click does nothing.
+    """An event filter: a click that was meant for the button before does nothing.
 
-    For buttons that another one replaces when they are pressed. The second click would press that
-    one, since Qt sends it to whatever is below the pointer by then.
+    For buttons that another one replaces, be it because they are pressed or because the work in the
+    background has come to an end. Qt sends a click to whatever is below the pointer by then: the
+    second one of a double click, and one of a person who has not yet seen the change. The former is
+    always ignored, the latter for a moment after a button appeared.
+
+    Args:
+        page: holds the buttons. They take clicks at once when all of it is shown.
     """
+
+    def __init__(self, page: QWidget) -> None:
+        super().__init__(page)
+        self._page = page
+        self._appeared: dict[QObject, float] = {}
+        self._is_answering = False
+        page.installEventFilter(self)
 
     def watch_buttons_in(self, part: QWidget) -> None:
         """Watches all buttons that the part has now, except those that stay and are toggled."""
@@ -18,6 +40,26 @@ class SingleClick(QObject):
                 button.installEventFilter(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Qt presses a button by this event, in place of a second press."""
-        is_second = event.type() == QEvent.Type.MouseButtonDblClick
-        return is_second or super().eventFilter(watched, event)
+        """Qt presses a button by a double click, too, in place of a second press."""
+        kind = event.type()
+        if watched is self._page:
+            if kind == QEvent.Type.Show:  # comes after those of the buttons
+                self._appeared.clear()
+        elif kind == QEvent.Type.MouseButtonDblClick:
+            return True
+        elif kind == QEvent.Type.MouseButtonPress:
+            return self._has_just_appeared(watched)
+        elif kind == QEvent.Type.MouseButtonRelease:
+            # what a click shows at once is expected
+            self._is_answering = True
+            QTimer.singleShot(0, self, self._end_answer)
+        elif kind == QEvent.Type.Show and not self._is_answering:
+            self._appeared[watched] = time.monotonic()
+        return super().eventFilter(watched, event)
+
+    def _end_answer(self) -> None:
+        self._is_answering = False
+
+    def _has_just_appeared(self, button: QObject) -> bool:
+        appeared = self._appeared.get(button)
+        return appeared is not None and 1000 * (time.monotonic() - appeared) < moment_ms()

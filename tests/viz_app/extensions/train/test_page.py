@@ -46,6 +46,7 @@ from augenmerk.viz_app.extensions.train.run.form import DEFAULT_DEVICES
 from augenmerk.viz_app.extensions.train.run.status_text import metric_rows
 from augenmerk.viz_app.extensions.train.state import Status
 from augenmerk.viz_app.extensions.train.worker import DRAIN_INTERVAL_MS
+from augenmerk.viz_app.extensions.widgets import single_click
 from augenmerk.viz_app.theme import Theme
 from tests.builders import first_quick
 from tests.viz_app.builders import settle_layout, text_in
@@ -830,15 +831,18 @@ def test_pause_becomes_continue_in_place_and_nothing_else_moves(
     assert not page.form.isVisible()
 
 
-def double_click(qtbot: QtBot, page: TrainPage, button: QPushButton) -> None:
+def click_in_window(qtbot: QtBot, page: TrainPage, pointer: QPoint) -> None:
     """As the window system reports it: to the window, which asks what is below the pointer."""
+    qtbot.mousePress(page.windowHandle(), Qt.MouseButton.LeftButton, pos=pointer, delay=10)
+    qtbot.mouseRelease(page.windowHandle(), Qt.MouseButton.LeftButton, pos=pointer, delay=10)
     settle_layout()
-    window = page.windowHandle()
+
+
+def double_click(qtbot: QtBot, page: TrainPage, button: QPushButton) -> None:
+    settle_layout()
     pointer = button.mapTo(page, button.rect().center())
     for _ in range(2):
-        qtbot.mousePress(window, Qt.MouseButton.LeftButton, pos=pointer, delay=10)
-        qtbot.mouseRelease(window, Qt.MouseButton.LeftButton, pos=pointer, delay=10)
-        settle_layout()
+        click_in_window(qtbot, page, pointer)
 
 
 @pytest.mark.slow
@@ -864,6 +868,53 @@ def test_the_second_click_of_a_double_click_does_nothing(make_page: MakePage, qt
     assert not page.is_stopping
     assert place(page, panel.pause_button) == place_of_resume
     assert len(script.requests) == 2
+
+
+@pytest.mark.slow
+@pytest.mark.heavy
+@pytest.mark.parametrize("end", first_quick(["finished", "paused", "failed"]))
+def test_a_click_that_comes_too_late_does_nothing(
+    make_page: MakePage, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, end: str
+) -> None:
+    error = TrainingError("The loss is no longer a number.") if end == "failed" else None
+    page, script = training_run(qtbot, make_page, 6, error=error, error_step=7)
+    settle_layout()
+    monkeypatch.setattr(single_click, "moment_ms", lambda: 1e9)
+    pointer = page.panel.pause_button.mapTo(page, page.panel.pause_button.rect().center())
+    if end == "paused":
+        page.panel.pause_button.click()
+    else:
+        script.allow(9)
+    wait_for_end(qtbot, page)
+    settle_layout()
+    button = page.childAt(pointer)
+    assert isinstance(button, QPushButton), "another one has taken its place"
+    click_in_window(qtbot, page, pointer)
+    assert not page.is_running()
+    page.hide()
+    page.show()  # whoever comes to the page sees all of its buttons at the same time
+    click(qtbot, button)
+    assert page.is_running()
+
+
+@pytest.mark.slow
+@pytest.mark.heavy
+def test_a_button_that_appears_takes_clicks_after_a_moment(
+    make_page: MakePage, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page, _ = training_run(qtbot, make_page, 6)
+    moment = [1e9]
+    monkeypatch.setattr(single_click, "moment_ms", lambda: moment[0])
+    click(qtbot, page.panel.pause_button)
+    wait_for_end(qtbot, page)
+    click(qtbot, page.panel.resume_button)
+    assert not page.is_running()
+    click(qtbot, page.panel.switch_button)
+    click(qtbot, page.panel.switch_button)  # what was asked for is expected
+    assert not page.panel.shows_form
+    moment[0] = 0
+    click(qtbot, page.panel.resume_button)
+    assert page.is_running()
 
 
 @pytest.mark.heavy

@@ -1,0 +1,11 @@
+"""Hands that know beforehand what a page will show."""
+
+import pytest
+
+from augenmerk.viz_app.extensions.widgets import single_click
+
+
+@pytest.fixture(autouse=True)
+def _clicks_count_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A test presses a button as soon as it appears, since it expects that one."""
+    monkeypatch.setattr(single_click, "moment_ms", lambda: 0)
