@@ -5,6 +5,7 @@ Their code is imported with the window.
 
 from ..window_part import Page, Part
 
+CLICKS = Part("augenmerk.viz_app.extensions.clicks.part:ClicksPart", order=1)
 EXAMPLES = Part("augenmerk.viz_app.extensions.examples.part:ExamplesPart", order=2)
 # after the examples, which it stands before
 TARGET_LANGUAGE = Part("augenmerk.viz_app.extensions.words.target_menu:TargetPart", order=4)

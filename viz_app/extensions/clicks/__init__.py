@@ -1,0 +1,1 @@
+"""What becomes of clicks before a widget gets them."""
