@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QMessageBox, QWidget
+from PySide6.QtWidgets import QLabel, QMessageBox, QWidget
 
 from augenmerk.core.quantities import duration
 
@@ -22,6 +22,8 @@ CLOSING = (
     "The training is paused and saved before the window closes. {time} At the next start, the "
     "Train page offers to resume the run."
 )
+ENDED = "Its files are saved, and nothing has to be paused. The window can close at once."
+FAILED = "The Train page says why. Nothing has to be paused: the window can close at once."
 
 
 class TrainPart(WindowPage, ViewProvider):
@@ -44,6 +46,7 @@ class TrainPart(WindowPage, ViewProvider):
         page = TrainPage(window.preferences.settings, window.pages.stack)
         page.run_actions.model_ready.connect(window.try_model)
         page.status_changed.connect(window.top_bar.show_status)
+        page.controller.ended.connect(self._say_in_question_that_it_ended)
         exports = window.part(ExportsPart)
         if exports is not None:
             page.offer_export(exports.menu)
@@ -115,6 +118,27 @@ class TrainPart(WindowPage, ViewProvider):
         """The question that is open; None without one."""
         boxes = self.window.findChildren(QMessageBox, NAME)
         return next((box for box in boxes if box.isVisible()), None)
+
+    def _say_in_question_that_it_ended(self) -> None:
+        """A training may end while the question is open. It stays: who wanted to go on looking at
+        the run must not lose the window to a run that ends at this moment.
+        """
+        from .state import Status  # imported with the page
+
+        question = self._question
+        if question is None or self.widget is None:
+            return
+        has_failed = self.widget.state.run.status is Status.FAILED
+        for text in question.findChildren(QLabel):
+            text.setMinimumHeight(text.height())  # so that the buttons stay in place
+        title = "The training has failed" if has_failed else "The training has ended"
+        question.setWindowTitle(title)
+        question.setText(title)
+        question.setInformativeText(FAILED if has_failed else ENDED)
+        close = question.defaultButton()
+        assert close is not None
+        close.setMinimumWidth(close.width())
+        close.setText("Close")
 
     def request_stop(self) -> None:
         """See `WindowPart`."""
