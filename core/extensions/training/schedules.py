@@ -123,47 +123,63 @@ def describe_schedule(training: TrainingConfig, steps_per_epoch: int = 0) -> str
         training: the settings.
         steps_per_epoch: optimizer steps; 0 if they are not known yet, as in a form.
     """
-    sentences = [_describe_cooldown(training), _describe_warmup(training, steps_per_epoch)]
-    return " ".join(filter(None, sentences)) or None
+    notes = _notes_on(training, steps_per_epoch)
+    return " ".join(note for note, _ in notes) or None
 
 
-def _describe_cooldown(training: TrainingConfig) -> str | None:
+def schedule_in_short(training: TrainingConfig, steps_per_epoch: int = 0) -> str:
+    """What `describe_schedule` warns of, in about five words; empty if there is no warning."""
+    return next((summary for _, summary in reversed(_notes_on(training, steps_per_epoch))), "")
+
+
+def _notes_on(training: TrainingConfig, steps_per_epoch: int) -> list[tuple[str, str]]:
+    """Warnings, each with a summary."""
+    notes = (_note_on_cooldown(training), _note_on_warmup(training, steps_per_epoch))
+    return [note for note in notes if note is not None]
+
+
+def _note_on_cooldown(training: TrainingConfig) -> tuple[str, str] | None:
     requested = training.cooldown_epochs
     fitted = fitted_cooldown_epochs(training)
     length = _epochs(training.num_epochs)
     if fitted < requested:
-        return (
+        note = (
             f"A run of {length} is short for a cool-down of {_epochs(requested)}: the rate falls "
             f"to zero over the last {_epochs(fitted)} instead."
         )
+        return note, "The cool-down is shortened."
     if requested > training.num_epochs:
-        share = cooldown_factor(0, training.num_epochs, requested)
-        return (
+        share = percent(cooldown_factor(0, training.num_epochs, requested))
+        note = (
             f"A run of {length} is shorter than its cool-down of {_epochs(requested)}: the rate "
-            f"begins at {percent(share)} and only falls. Raise num_epochs, lower "
-            "cooldown_epochs, or set fit_schedule."
+            f"begins at {share} and only falls. Raise num_epochs, lower cooldown_epochs, or set "
+            "fit_schedule."
         )
+        return note, f"The rate begins at {share} and only falls."
     return None
 
 
-def _describe_warmup(training: TrainingConfig, steps_per_epoch: int) -> str | None:
+def _note_on_warmup(training: TrainingConfig, steps_per_epoch: int) -> tuple[str, str] | None:
     requested = warmup_optimizer_steps(training)
     num_steps = _num_steps(training, steps_per_epoch)
     if not requested or not num_steps:
         return None
     fitted = warmup_optimizer_steps(fitted_to(training, steps_per_epoch))
     if fitted < requested:
-        return (
+        note = (
             f"It has {counted(num_steps, 'step')}, which is short for a warm-up of "
             f"{requested:,}: the rate rises over the first {fitted:,} instead, to the same "
             "height."
         )
+        return note, "The warm-up is shortened."
     if requested > num_steps:
-        return (
+        share = percent(num_steps / requested)
+        note = (
             f"The learning rate rises for {counted(requested, 'step')} (warm-up), but this run has "
-            f"{num_steps:,}: it ends at {percent(num_steps / requested)} of the highest rate. "
+            f"{num_steps:,}: it ends at {share} of the highest rate. "
             "Raise num_epochs, lower warmup_steps, or set fit_schedule."
         )
+        return note, f"The rate ends at {share} of the highest."
     return None
 
 

@@ -11,6 +11,7 @@ from augenmerk.core.extensions.training.schedules import (
     fitted_to,
     learning_rate,
     noam_rate,
+    schedule_in_short,
     warmup_optimizer_steps,
 )
 
@@ -179,3 +180,11 @@ class TestShortRuns:
             "The learning rate rises for 400 steps (warm-up), but this run has 18: it ends at 4% "
             "of the highest rate. Raise num_epochs, lower warmup_steps, or set fit_schedule."
         )
+
+    def test_it_is_said_in_short(self) -> None:
+        unfitted = self.ours.replace(num_epochs=3, fit_schedule=False)
+        assert schedule_in_short(self.ours, 170) == ""
+        assert schedule_in_short(self.ours.replace(num_epochs=1)) == "The cool-down is shortened."
+        assert schedule_in_short(self.ours.replace(num_epochs=1), 6) == "The warm-up is shortened."
+        assert schedule_in_short(unfitted) == "The rate begins at 30% and only falls."
+        assert schedule_in_short(unfitted, 6) == "The rate ends at 4% of the highest."

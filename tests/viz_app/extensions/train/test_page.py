@@ -1031,6 +1031,37 @@ def test_the_form_warns_of_a_run_that_is_short_for_its_schedule(
     assert not form.note.text()
 
 
+@pytest.mark.slow
+@pytest.mark.heavy
+@pytest.mark.parametrize("height", first_quick([620, 500, 720, 980]))
+def test_a_warning_about_the_run_is_in_sight_with_start(
+    make_page: MakePage, qtbot: QtBot, theme: Theme, height: int
+) -> None:
+    page = make_page(ScriptedTraining())
+    page.resize(1064, height)
+    form, panel = page.form, page.panel
+    form.set_choices(replace(form.choices(), preset="annotated-2018"))
+    settle_layout()
+    in_sight = [
+        part
+        for part in (form.note, panel.start_note)
+        if part.visibleRegion().boundingRect().size() == part.size()
+    ]
+    assert any("24% of the highest" in part.text() for part in in_sight)
+    assert len(in_sight) == 1, "once is enough"
+    assert panel.start_button.toolTip() == form.note.text()
+    watched = (panel.start_button, panel.open_menu, form.epochs_edit, form.folder_button)
+    places = [part.mapTo(page, QPoint()) for part in watched]
+    type_over(qtbot, form.epochs_edit, "100")
+    settle_layout()
+    assert not form.note.text()
+    assert not panel.start_note.text()
+    assert not panel.start_button.toolTip()
+    assert [part.mapTo(page, QPoint()) for part in watched] == places
+    click(qtbot, panel.start_button)
+    assert not panel.start_note.isVisible()
+
+
 @pytest.mark.heavy
 def test_the_film_never_changes_its_head_by_itself(
     make_page: MakePage, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch

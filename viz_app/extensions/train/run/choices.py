@@ -22,7 +22,11 @@ from augenmerk.core.extensions.run_settings.presets import PRESETS, preset
 from augenmerk.core.extensions.training.corpora.parallel import DataSource
 from augenmerk.core.extensions.training.duration import Speed, steps_per_epoch, work_of
 from augenmerk.core.extensions.training.folder import default_runs_folder
-from augenmerk.core.extensions.training.schedules import describe_schedule, warmup_optimizer_steps
+from augenmerk.core.extensions.training.schedules import (
+    describe_schedule,
+    schedule_in_short,
+    warmup_optimizer_steps,
+)
 from augenmerk.core.quantities import about, counted
 from augenmerk.core.text.languages import language_code
 
@@ -229,16 +233,17 @@ def key_settings(run: RunConfig) -> list[tuple[str, str]]:
     ]
 
 
-def schedule_note(run: RunConfig, source: str | Path) -> str:
-    """A note on the warm-up and cool-down of a short run; empty if they are complete.
+def schedule_note(run: RunConfig, source: str | Path) -> tuple[str, str]:
+    """A note on the warm-up and cool-down of a short run, and a summary of it; empty if they are
+    complete.
 
     The copy task was published that short.
     """
-    return (
-        ""
-        if run.is_copy_task
-        else describe_schedule(run.training, steps_per_epoch(run, source)) or ""
-    )
+    if run.is_copy_task:
+        return "", ""
+    num_steps = steps_per_epoch(run, source)
+    note = describe_schedule(run.training, num_steps) or ""
+    return note, schedule_in_short(run.training, num_steps)
 
 
 MEASURING = "measuring the duration…"

@@ -74,6 +74,8 @@ class RunForm(QWidget):
 
     Attributes:
         settings_button: whether all settings are shown, too.
+        note: about the schedule of the run, below all fields.
+        note_summary: what the note says, in a line.
 
     Signals:
         changed(): a choice changed.
@@ -119,6 +121,7 @@ class RunForm(QWidget):
         self._note = MaxLinesLabel("warm", NUM_NOTE_LINES)
         self._note.keeps_height = True
         self.note = self._note.label
+        self.note_summary = ""
         self._languages = QWidget()
         self._settings = NamedValues("small")
         self._data_path = SteadyPath(NUM_DATA_LINES)
@@ -271,9 +274,10 @@ class RunForm(QWidget):
     def _show_note(self) -> None:
         """Shows a note about the schedule of this run."""
         try:
-            text = schedule_note(self._choices.run_config(), self._choices.source())
+            text, summary = schedule_note(self._choices.run_config(), self._choices.source())
         except AugenmerkError:  # a wrong number or a missing folder is reported elsewhere
-            text = ""
+            text = summary = ""
+        self.note_summary = summary
         self._note.set_text(text)
 
     def _show_settings(self) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from html import escape
 from itertools import zip_longest
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtWidgets import QFrame, QPushButton, QWidget
 
 from augenmerk.core.extensions.training.events import TrainingRequest
@@ -51,6 +51,8 @@ class RunPanel(QFrame):
     Attributes:
         form: the settings of a new run.
         start_button: starts it.
+        start_note: a line about the run that it starts, where the form must be scrolled to its own
+            note.
         switch_button: shows the form in place of the run, and the run in place of the form.
         resume_button: shown when the run can be resumed, in the place of Pause.
         pause_button: shown while the run can be paused.
@@ -79,6 +81,7 @@ class RunPanel(QFrame):
         self.switch_button = flat_button("", "")
         keep_room(self.switch_button)  # nothing below moves when a run ends
         self.start_button = QPushButton("Start training")
+        self.start_note = ElidingLabel("warm")
         self.resume_button = QPushButton("Resume")
         self.extend_button = QPushButton("Train longer")
         self.extend_button.setToolTip("Continues this finished run to the number of epochs below.")
@@ -152,12 +155,14 @@ class RunPanel(QFrame):
         show_text(self.message, text)
 
     def show_problem(self, text: str) -> None:
-        """Shows the reason why the run of the form cannot start, and disables the button; an empty
-        text enables it.
+        """Shows the reason why the run of the form cannot start, and disables the button.
+
+        An empty text enables it, and shows what the form notes about the run.
         """
         self._problem = text
         self.start_button.setEnabled(not text)
-        self.start_button.setToolTip(text)
+        self.start_button.setToolTip(text or self.form.note.text())
+        self.start_note.setText(self.form.note_summary)
         self.show_message(text)
 
     def _show_run(self, run: Run) -> None:
@@ -171,6 +176,7 @@ class RunPanel(QFrame):
         self.form.setVisible(shows_form)
         self._run.setVisible(not shows_form)
         self.start_button.setVisible(shows_form)
+        self._place_start_note()
         self._show_request(run.request)
         self._show_title(run)
         self.open_menu.setVisible(not status.is_running)
@@ -193,6 +199,23 @@ class RunPanel(QFrame):
         self._patience.setAccessibleName(text)
         for widget in (self._patience, self._patience_text):
             widget.setVisible(bool(text))
+
+    def event(self, event: QEvent) -> bool:
+        """The room of the form is known after the layout."""
+        is_done = super().event(event)
+        if event.type() in (QEvent.Type.LayoutRequest, QEvent.Type.Resize, QEvent.Type.Show):
+            self._place_start_note()
+        return is_done
+
+    def _place_start_note(self) -> None:
+        """Gives the line above Start its room where the form does not fit, whatever it says: fields
+        and buttons stay in place when it changes.
+        """
+        width = self._area.viewport().width()
+        needed = max(self._content.minimumSizeHint().height(), self._content.heightForWidth(width))
+        below = self._buttons.sizeHint().height() + self._footer_column.contentsMargins().bottom()
+        fits = needed + below <= self.height()
+        self.start_note.setVisible(self.shows_form and not fits)
 
     def _show_request(self, request: TrainingRequest | None) -> None:
         """Shows the settings of the run on the page, if they changed: else a device chosen
@@ -280,7 +303,7 @@ class RunPanel(QFrame):
             spacing=8,
             within=self._run,
         )
-        content = QWidget()
+        self._content = QWidget()
         right = PANEL_MARGIN - SCROLL_BAR_PX
         column_of(
             row_of((self._title, 1), self.switch_button),
@@ -289,15 +312,22 @@ class RunPanel(QFrame):
             1,
             spacing=8,
             margins=(PANEL_MARGIN, PANEL_MARGIN - 4, right, PANEL_MARGIN - 8),
-            within=content,
+            within=self._content,
         )
-        content.setProperty("role", "transparent")
+        self._content.setProperty("role", "transparent")
         # in sight however long the form is
         margins = PANEL_MARGIN, 0, PANEL_MARGIN, PANEL_MARGIN - 6
         self._footer = QWidget()
-        buttons = row_of((self.start_button, 1), 0, self.open_menu, spacing=8)
-        column_of(self.message, buttons, spacing=8, margins=margins, within=self._footer)
-        self._area = SteadyScrollArea(content, self, takes_keys=True)
+        self._buttons = row_of((self.start_button, 1), 0, self.open_menu, spacing=8)
+        self._footer_column = column_of(
+            self.message,
+            self.start_note,
+            self._buttons,
+            spacing=8,
+            margins=margins,
+            within=self._footer,
+        )
+        self._area = SteadyScrollArea(self._content, self, takes_keys=True)
         column_of(
             (self._area, 1),
             self._footer,

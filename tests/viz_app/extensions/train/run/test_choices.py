@@ -141,13 +141,14 @@ def test_heads_are_counted_in_words(num_heads: int, in_decoder: int | None, word
 
 def test_what_becomes_of_the_schedule_of_a_short_run_is_said_before_it_starts() -> None:
     own, short = Path("own-data"), preset("multi30k").with_training(num_epochs=3)
-    assert schedule_note(preset("multi30k"), own) == ""
-    assert "the rate falls to zero over the last 1.5 epochs" in schedule_note(short, own)
-    assert "warm-up" not in schedule_note(short, own), "its number of steps is not known yet"
-    assert "short for a warm-up of 400" in schedule_note(short, "multi30k")
-    assert (
-        schedule_note(preset("copy-task").with_training(num_epochs=1, cooldown_epochs=5), "copy")
-        == ""
+    assert schedule_note(preset("multi30k"), own) == ("", "")
+    assert "the rate falls to zero over the last 1.5 epochs" in schedule_note(short, own)[0]
+    assert "warm-up" not in schedule_note(short, own)[0], "its number of steps is not known yet"
+    assert "short for a warm-up of 400" in schedule_note(short, "multi30k")[0]
+    copy_task = preset("copy-task").with_training(num_epochs=1, cooldown_epochs=5)
+    assert schedule_note(copy_task, "copy") == ("", "")
+    assert schedule_note(preset("annotated-2018"), "multi30k")[1] == (
+        "The rate ends at 24% of the highest."
     )
 
 
