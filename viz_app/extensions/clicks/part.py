@@ -5,7 +5,7 @@ from typing import Any
 
 from PySide6.QtCore import QEvent, QObject, QPointF, Qt
 from PySide6.QtGui import QGuiApplication, QMouseEvent, QWindow
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QAbstractButton, QApplication, QWidget
 
 from ...window_part import WindowPart
 
@@ -24,14 +24,19 @@ class ClicksPart(WindowPart):
 
 @dataclass(frozen=True)
 class Click:
-    """What was pressed, when in milliseconds, and where on the screen."""
+    """What was pressed, how it looked, when in milliseconds, and where on the screen."""
 
     target: QWidget
+    look: tuple[str, bool]
     timestamp: int
     pointer: QPointF
 
-    def is_followed_by(self, other: "Click") -> bool:
-        """Whether another one makes it a double click, on whatever lies there by then."""
+    def makes_meaningless(self, other: "Click") -> bool:
+        """Whether another one completes a double click on what is not there any more."""
+        has_changed = other.target is not self.target or other.look != self.look
+        return has_changed and self._is_followed_by(other)
+
+    def _is_followed_by(self, other: "Click") -> bool:
         way = (other.pointer - self.pointer).manhattanLength()
         return (
             other.timestamp - self.timestamp < QApplication.doubleClickInterval()
@@ -43,7 +48,8 @@ class DoubleClickFilter(QObject):
     """An event filter of windows: the second click of a double click only gets to the same widget.
 
     The first one may show another page, close a dialog or a menu, or remove a button. The second
-    one would press what lies below, as Qt sends it to whatever it finds there.
+    one would press what lies below, as Qt sends it to whatever it finds there. It would also undo
+    the first one at once where this turned a button into its opposite: Edit into Done.
     """
 
     def __init__(self, parent: QObject) -> None:
@@ -70,20 +76,26 @@ class DoubleClickFilter(QObject):
             and isinstance(event, QMouseEvent)
             and not event.flags() & Qt.MouseEventFlag.MouseEventCreatedDoubleClick
         ):
-            self._is_dropping = self._is_for_another_widget(watched, event)
+            self._is_dropping = self._is_meaningless(watched, event)
             return self._is_dropping
         return super().eventFilter(watched, event)
 
-    def _is_for_another_widget(self, window: QObject, event: QMouseEvent) -> bool:
+    def _is_meaningless(self, window: QObject, event: QMouseEvent) -> bool:
         target = _widget_at(window, event)
         if target is None:
             return False
-        click = Click(target, event.timestamp(), event.globalPosition())
-        last = self._last
-        if last is not None and last.target is not target and last.is_followed_by(click):
+        click = Click(target, _look_of(target), event.timestamp(), event.globalPosition())
+        if self._last is not None and self._last.makes_meaningless(click):
             return True
         self._last = click
         return False
+
+
+def _look_of(widget: QWidget) -> tuple[str, bool]:
+    """The text of a button, and whether it is checked."""
+    if isinstance(widget, QAbstractButton):
+        return widget.text(), widget.isChecked()
+    return "", False
 
 
 def _widget_at(window: QObject, event: QMouseEvent) -> QWidget | None:

@@ -4,7 +4,7 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QSignalSpy
-from PySide6.QtWidgets import QPushButton, QWidget
+from PySide6.QtWidgets import QPushButton, QToolButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from augenmerk.viz_app.extensions.help.palette import CommandPalette
@@ -100,3 +100,23 @@ def test_it_reaches_the_same_widget(make_window: MakeWindow, qtbot: QtBot) -> No
     click(qtbot, window, center(button))
     click(qtbot, window, center(button))
     assert len(presses) == 2
+
+
+@pytest.mark.heavy
+def test_it_does_not_undo_the_first(make_window: MakeWindow, qtbot: QtBot) -> None:
+    window = make_window()
+    button = window.translate_page.sentence.edit_button
+    before = button.text()
+    pointer = center(button)
+    for _ in range(2):
+        click(qtbot, window, pointer)
+    assert button.text() != before, "it is edited"
+    toggle = QToolButton(window)
+    toggle.setCheckable(True)
+    toggle.setText("toggle")
+    toggle.show()
+    toggle.raise_()
+    settle_layout()
+    for _ in range(2):
+        click(qtbot, window, center(toggle))
+    assert toggle.isChecked()
