@@ -249,7 +249,6 @@ class Person:
         page = self._page
         finish = page.state.run.finish
         assert finish is not None
-        self._pump(2 * moment_ms() / 1000)  # it ignores clicks that were meant for Pause
         self._click(page.panel.resume_button)
         self._wait(
             lambda: page.state.run.status is Status.TRAINING and self._step > finish.step,
@@ -273,10 +272,15 @@ class Person:
         self.report[f"{page.state.run.folder}: seconds until {reason}"] = (
             time.perf_counter() - began
         )
+        self._see_new_buttons()
         finish = page.state.run.finish
         self.check(f"{reason} by a click", finish is not None and finish.reason == reason)
         assert finish is not None
         self.check(f"{reason}: it can be resumed", finish.last_checkpoint.is_file())
+
+    def _see_new_buttons(self) -> None:
+        """Buttons that appear by themselves ignore clicks that were meant for others."""
+        self._pump(2 * moment_ms() / 1000)
 
     def _check_returned(self, name: str, before: dict[str, float]) -> None:
         after = self._memory(f"after {name}")
