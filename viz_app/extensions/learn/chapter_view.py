@@ -169,7 +169,7 @@ class PredictView(QFrame):
         """Fills in the values of the question, unless the sentence is the one that *Look* has
         typed.
         """
-        if self._state.shown.is_outdated:
+        if self._is_locked:
             self._is_wanted = False
             self._show_verdict(NOT_TRANSLATED)
             self._allow()
@@ -241,18 +241,19 @@ class PredictView(QFrame):
         It stays enabled during the computation: Qt would move the focus to another part.
         """
         is_ready = (
-            self._is_askable
-            and self._has_head
-            and self.chosen is not None
-            and not self._state.shown.is_outdated
+            self._is_askable and self._has_head and self.chosen is not None and not self._is_locked
         )
         if not is_ready and self.look.hasFocus():
             self.choices[self.chosen or next(iter(self.choices))].setFocus()
         self.look.setEnabled(is_ready)
 
+    @property
+    def _is_locked(self) -> bool:
+        """Whether it is about a sentence that is not translated."""
+        return self._state.shown.is_outdated and self._check.is_about_sentence
+
     def _on_choice(self) -> None:
-        is_outdated = self._state.shown.is_outdated
-        if self._is_askable and not self._is_wanted and not is_outdated:
+        if self._is_askable and not self._is_wanted and not self._is_locked:
             self._show_verdict("")  # it was about another choice
         self._allow()
 

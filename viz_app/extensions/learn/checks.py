@@ -118,12 +118,14 @@ class Check:
         judge: returns the verdict from the job's result (None without a job).
         ask: returns the job for the model; None if the displayed result suffices.
         about: the values that the answer depends on besides the sentence: `head`, `query`.
+        is_about_sentence: whether it depends on the sentence.
     """
 
     choices: frozenset[str]
     judge: Callable[[ExperimentState, Question, Any], Verdict]
     ask: Callable[[ExperimentState, Question], Job | None] = lambda state, question: None
     about: frozenset[str] = frozenset()
+    is_about_sentence: bool = True
 
 
 class GivenAnswers:
@@ -560,8 +562,15 @@ CHECKS: Final[dict[str, Check]] = {
         frozenset({"same", "repeats", "other"}), _judge_without_networks, _without_networks
     ),
     "smoothing": Check(
-        frozenset({"rises", "falls"}), _judge_smoothing, lambda state, question: SmoothingJob()
+        frozenset({"rises", "falls"}),
+        _judge_smoothing,
+        lambda state, question: SmoothingJob(),
+        is_about_sentence=False,
     ),
-    "largest-part": Check(frozenset({"tokens", "attention", "feed-forward"}), _judge_largest_part),
+    "largest-part": Check(
+        frozenset({"tokens", "attention", "feed-forward"}),
+        _judge_largest_part,
+        is_about_sentence=False,
+    ),
     "decided-at": Check(frozenset({"last", "earlier"}), _judge_decided, _DecidedJob.of),
 }

@@ -224,6 +224,25 @@ def test_chapters_opened_during_english_show_what_there_is_of_the_last_sentence(
         assert all(figure.isVisible() for figure in page.view.figures)
 
 
+@pytest.mark.parametrize("name", ["training", "model"])
+def test_questions_about_no_sentence_are_answered_during_english(
+    qtbot: QtBot, make_page: MakePage, name: str
+) -> None:
+    page = make_page(SENTENCE)
+    page.sentence.input.set_text(ENGLISH)
+    qtbot.waitUntil(lambda: page.state.withheld is not None, timeout=TIMEOUT_MS)
+    page.open_named(name)
+    settle(qtbot, page)
+    assert page.view is not None
+    (question,) = page.view.text.predictions
+    next(iter(question.choices.values())).click()
+    assert question.look.isEnabled()
+    question.look.click()
+    qtbot.waitUntil(
+        lambda: question.verdict.text().startswith(("Right.", "No: ")), timeout=TIMEOUT_MS
+    )
+
+
 def test_a_chapter_opened_during_english_begins_with_the_next_translation(
     qtbot: QtBot, make_page: MakePage
 ) -> None:

@@ -20,7 +20,7 @@ from augenmerk.viz_app.state.map_view_settings import MapViewSettings
 from augenmerk.viz_app.state.model_info import ModelInfo
 from augenmerk.viz_app.theme import Theme
 from augenmerk.viz_app.worker.inference import InferenceWorker
-from tests.viz_app.builders import shown
+from tests.viz_app.builders import settle_layout, shown
 
 pytestmark = pytest.mark.heavy  # each test makes a window with a model
 
@@ -142,6 +142,16 @@ def test_the_arrow_keys_go_through_the_modules(qtbot: QtBot, page: LearnPage) ->
     assert tuple(seen) == MODULES
     qtbot.keyClick(stack, Qt.Key.Key_Escape)
     assert stack.module is None
+
+
+def test_longer_sentences_do_not_widen_the_figure(qtbot: QtBot, page: LearnPage) -> None:
+    figure = figure_of(page)
+    settle_layout()
+    width, least = figure.width(), figure.minimumSizeHint().width()
+    for slider in figure.sliders:
+        slider.setValue(slider.maximum())
+    settle_layout()
+    assert (figure.width(), figure.minimumSizeHint().width()) == (width, least)
 
 
 def test_sliders_follow_the_sentence_until_they_are_moved(qtbot: QtBot, page: LearnPage) -> None:

@@ -1,6 +1,6 @@
 """The size of the model: both stacks as boxes, with parameters and cost of each module."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final, Literal
 
@@ -190,18 +190,24 @@ class SizesFigure(ChapterFigure):
             )
             for name, size in sizes.items()
         ]
-        html = ""
-        for line in (HEADINGS, *self.lines):
-            tag = "th" if line is self.lines[-1] else "td"
-            name, *numbers = (f"{text}</{tag}>" for text in line)
-            html += f'<tr><{tag} align="left">{name}'
-            html += (
-                "".join(
-                    f'<{tag} align="right" style="padding-left: 12px">{text}' for text in numbers
-                )
-                + "</tr>"
-            )
-        self._table.setText(f'<table cellspacing="0">{html}</table>')
+        # as wide as with the longest numbers: the sliders must not move the page
+        source, target = (slider.maximum() for slider in self.sliders)
+        most = total(replace(self.measured, lengths=(source, target)).rows).num_flops
+        longest = [(*line[:3], f"{most:,}", "100.0%") for line in self.lines]
+        self._table.setText(_in_html(longest))
+        self._table.setMinimumWidth(self._table.sizeHint().width())
+        self._table.setText(_in_html(self.lines))
+
+
+def _in_html(lines: Sequence[tuple[str, ...]]) -> str:
+    """A table of these lines, the last one bold."""
+    html = ""
+    for line in (HEADINGS, *lines):
+        tag = "th" if line is lines[-1] else "td"
+        name, *numbers = (f"{text}</{tag}>" for text in line)
+        cells = (f'<{tag} align="right" style="padding-left: 12px">{text}' for text in numbers)
+        html += f'<tr><{tag} align="left">{name}{"".join(cells)}</tr>'
+    return f'<table cellspacing="0">{html}</table>'
 
 
 PART_NAMES = {"tokens": "tables", "attention": "attention", "feed-forward": "networks"}
