@@ -358,7 +358,7 @@ def test_data_without_a_target_language_or_with_an_unknown_one_are_refused_with_
         french,
     )
     for more, said in (
-        ([], "line 1 of the data does not say into which. Name the code (in the window"),
+        ([], "line 1 of the data does not say into which. Name the code (with --into"),
         (
             ["--into", "ita"],
             "--into: The target language 'ita' is none of this model. Choose one of deu, fra, nld",
