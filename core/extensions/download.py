@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from ..errors import AugenmerkError
 from ..storage import cannot_write, flush_to_disk
-from .ways import Ways
+from .wording import Wording
 
 OnDownload = Callable[[str, int, int], None]
 WEB_PAGE_STARTS = (b"<!doctype", b"<html", b"<?xml")
@@ -55,7 +55,7 @@ class Downloader:
     """
 
     error: type[AugenmerkError]
-    advice: str | Ways
+    advice: str | Wording
     check: Callable[[], None]
     resumes: bool = False
     headers: Mapping[str, str] = field(default_factory=dict)
@@ -138,7 +138,7 @@ class Downloader:
 
     def _error(self, url: str, template: str) -> AugenmerkError:
         """The error of this problem with `url`, which the window shortens, and the advice."""
-        name = Ways(url, f"{urlsplit(url).hostname}/…/{url.rpartition('/')[2]}")
+        name = Wording(url, f"{urlsplit(url).hostname}/…/{url.rpartition('/')[2]}")
         return self.error(f"{template} {{advice}}", url=name, advice=self.advice)
 
     def _verify(

@@ -14,7 +14,7 @@ from ...run_files import INPUTS, RUN_SETTINGS
 from ...text.codec import CodecPair
 from ..run_settings.dotted import with_dotted
 from ..run_settings.toml_file import read_toml
-from ..ways import Ways
+from ..wording import Wording
 from .checkpoint_manager import load_resumable
 from .checks import check_corpus_fits
 from .corpora.loading import COPY, load_corpus, located
@@ -38,7 +38,7 @@ from .session import (
     require_teachers,
 )
 
-_NAME_AGAIN = Ways(
+_NAME_AGAIN = Wording(
     "name them again by --data.", "choose them under “data” in the form of a new run, then resume."
 )
 _MOST_MISFITS = 3

@@ -22,7 +22,7 @@ from ...process import available_cores, spinning
 from ...quantities import counted, percent
 from ...strict_json import shown
 from ...text.word_counts import WordCounts
-from ..ways import Ways
+from ..wording import Wording
 from .corpora.augmentation import Resegmentation
 from .corpora.batches import Batch
 from .corpora.loading import USE_TEXT
@@ -665,7 +665,7 @@ def require_same_run(
             "another folder.",
             problem=problem,
             said=said,
-            option=Ways(option, ""),
+            option=Wording(option, ""),
         )
 
 
@@ -712,7 +712,7 @@ def require_initial_model(training: TrainingConfig, is_given: bool) -> None:
             "training: initial_model is {model}, but no model was given. {advice} to begin with "
             "random weights.",
             model=training.initial_model,
-            advice=Ways(
+            advice=Wording(
                 "Give its file (augenmerk train --initial-model FILE), or leave the setting out",
                 "Restore this setting under “All settings…”",
             ),
@@ -735,7 +735,7 @@ def require_teachers(training: TrainingConfig, digests: str | None) -> None:
         raise ConfigError(
             "training: distillation is {share}, but no teacher was given. {advice}.",
             share=training.distillation,
-            advice=Ways(
+            advice=Wording(
                 "Give the files of the models to learn from, --teacher FILE …, or set distillation "
                 "to 0",
                 "Set it to 0 under “All settings…”",

@@ -21,7 +21,7 @@ from augenmerk.core.extensions.training.events import (
     TrainingFinished,
     TrainingRequest,
 )
-from augenmerk.core.extensions.ways import window_text
+from augenmerk.core.extensions.wording import window_text
 from augenmerk.core.process import (
     available_cores,
     collector_paused,

@@ -11,7 +11,7 @@ from ....plain_text import name_of
 from ....storage import is_folder, is_forbidden, open_file
 from ....text.codec import CodecPair
 from ....text.languages import language_name, two_letter_code
-from ...ways import Ways
+from ...wording import Wording
 from . import multi30k
 from .parallel import (
     HOLD_OUT_SEED,
@@ -199,10 +199,10 @@ def _matching(
     ]
     if different:
         reader = "the model"
-        advice: str | Ways = USE_TEXT
+        advice: str | Wording = USE_TEXT
         if codecs is None:
             reader = f"the preset {run.preset}"
-            advice = Ways(
+            advice = Wording(
                 f"Prepare it again with --preset {run.preset}, or choose the preset it was made "
                 "for",
                 "Choose the preset it was made for, or the text files it was made from",

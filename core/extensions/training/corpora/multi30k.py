@@ -17,15 +17,15 @@ import platformdirs
 from ....errors import CorpusError, StorageError
 from ....storage import read_bytes
 from ...download import Downloader, RemoteFile
-from ...ways import Ways
+from ...wording import Wording
 
 COMMIT = "a3d2e0d26b56f3846f66a952536ffed4e401d05a"
 BASE_URL = f"https://raw.githubusercontent.com/multi30k/dataset/{COMMIT}/data/task1/raw"
-_ADVICE = Ways(
+_ADVICE = Wording(
     "Check the connection and try again, or choose your own copy with --data.",
     "Check the connection and try again, or choose your own copy under “data” in a new run.",
 )
-_OWN_COPY = Ways(
+_OWN_COPY = Wording(
     "Or choose your own copy of Multi30k with --data.",
     "Or choose a folder with your own copy of Multi30k under “data” in a new run.",
 )

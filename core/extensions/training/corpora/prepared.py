@@ -25,7 +25,7 @@ from ....text.codec import CodecPair, TextCodec
 from ....text.languages import code_of, listed_codes, with_code
 from ....text.vocabulary import Vocabulary
 from ....text.word_counts import MAX_PACKED_BYTES, WordCounts
-from ...ways import Ways
+from ...wording import Wording
 from .learning import learn_codecs, vocabulary_of_copy_task, words_of_pairs
 from .parallel import DataSource, LeftOut, SentencePairs
 from .word_counting import count_words
@@ -208,7 +208,7 @@ def prepare(
     )
 
 
-_CODE_IS_NAMED = Ways(
+_CODE_IS_NAMED = Wording(
     "(with --into, in Python as data.target_code)", "(under “All settings…”, “target code”)"
 )
 

@@ -1,7 +1,5 @@
-"""What to do about an error, in the words of the place where it is read. No torch."""
+"""Parts of messages that are worded differently in the window and in the terminal. No torch."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 
@@ -11,7 +9,7 @@ _IS_IN_WINDOW = ContextVar("_IS_IN_WINDOW", default=False)
 
 
 @dataclass(frozen=True)
-class Ways(Counted):
+class Wording(Counted):
     """A part of a message: one text for the terminal and Python, another for the window.
 
     It is a value of an `AugenmerkError`, whose template names it.
@@ -30,15 +28,9 @@ class Ways(Counted):
 
 
 def window_text(value: object) -> str:
-    """The text for the window: `display_text` with the window's way of each `Ways` in it."""
-    with _in_window():
-        return display_text(value)
-
-
-@contextmanager
-def _in_window() -> Iterator[None]:
+    """The text for the window: `display_text` with the window's wording where there are two."""
     token = _IS_IN_WINDOW.set(True)
     try:
-        yield
+        return display_text(value)
     finally:
         _IS_IN_WINDOW.reset(token)
