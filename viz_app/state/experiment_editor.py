@@ -33,17 +33,17 @@ class Step:
     Attributes:
         experiment: the requested one.
         whole: the same before it was fitted to the model in use; None if it was not.
-        is_meant: whether it is translated even if the model surely cannot read its text: the user
-            asked for it, or the text was not typed. Steps made from this one take it over.
+        shows_foreign: whether the answer to a text that the model surely cannot read is shown: the
+            user asked for it, or the text was not typed. Steps made from this one take it over.
     """
 
     experiment: Experiment
     whole: Experiment | None = None
-    is_meant: bool = False
+    shows_foreign: bool = False
 
     def restored(self) -> "Step":
         """The step before it was fitted."""
-        return self if self.whole is None else Step(self.whole, is_meant=self.is_meant)
+        return self if self.whole is None else Step(self.whole, shows_foreign=self.shows_foreign)
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ class ExperimentEditor:
         """The editor with a new experiment in use, and nothing to redo."""
         if experiment == self.experiment:
             return self
-        step = Step(experiment, is_meant=self.step.is_meant)
+        step = Step(experiment, shows_foreign=self.step.shows_foreign)
         return ExperimentEditor(step, (*self.past, self.step)[-MAX_REMEMBERED:])
 
     def replace(self, experiment: Experiment) -> "ExperimentEditor":
@@ -98,7 +98,7 @@ class ExperimentEditor:
 
         Adds no undo step.
         """
-        return replace(self, step=Step(experiment, is_meant=self.step.is_meant))
+        return replace(self, step=Step(experiment, shows_foreign=self.step.shows_foreign))
 
     def fit(self, experiment: Experiment) -> "ExperimentEditor":
         """The editor with the current experiment fitted to the model in use.
@@ -106,15 +106,15 @@ class ExperimentEditor:
         Adds no undo step; see `restored`.
         """
         return replace(
-            self, step=Step(experiment, self.step.whole or self.experiment, self.step.is_meant)
+            self, step=Step(experiment, self.step.whole or self.experiment, self.step.shows_foreign)
         )
 
-    def meant(self, is_meant: bool) -> "ExperimentEditor":
-        """The editor with the same experiment; see `Step.is_meant`."""
+    def showing_foreign(self, is_shown: bool) -> "ExperimentEditor":
+        """The editor with the same experiment; see `Step.shows_foreign`."""
         return (
             self
-            if is_meant == self.step.is_meant
-            else replace(self, step=replace(self.step, is_meant=is_meant))
+            if is_shown == self.step.shows_foreign
+            else replace(self, step=replace(self.step, shows_foreign=is_shown))
         )
 
     def restored(self) -> "ExperimentEditor":
@@ -232,22 +232,22 @@ def begin_text(text: str) -> Intent:
 
 def show_experiment(experiment: Experiment) -> Intent:
     """Another experiment, refused if it does not fit the model."""
-    return lambda editor: Edit(editor.push(experiment).meant(True))
+    return lambda editor: Edit(editor.push(experiment).showing_foreign(True))
 
 
 def open_experiment(
-    experiment: Experiment, *, forgets_history: bool = False, is_meant: bool = True
+    experiment: Experiment, *, forgets_history: bool = False, shows_foreign: bool = True
 ) -> Intent:
     """A saved experiment. Parts that do not fit the model in use are dropped and reported.
 
     Args:
         experiment: the saved one.
         forgets_history: whether it is the first one, with nothing to undo.
-        is_meant: see `Step`; without it, that of the experiment in use holds.
+        shows_foreign: see `Step`; without it, that of the experiment in use holds.
     """
 
     def edit(editor: ExperimentEditor) -> Edit:
-        step = Step(experiment, is_meant=is_meant or editor.step.is_meant)
+        step = Step(experiment, shows_foreign=shows_foreign or editor.step.shows_foreign)
         opened = ExperimentEditor() if forgets_history else editor.push(experiment)
         # another editor: its view waits for a result to be shown
         return Edit(replace(opened, step=step), drops_misfits=True)

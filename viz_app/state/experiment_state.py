@@ -411,8 +411,8 @@ class ExperimentState:
         self.report(" ".join(filter(None, (self.notice, *reported))))
         coverage = result.original.coverage
         if coverage is None or not coverage.is_unlike_training:
-            self.editor = self.editor.meant(False)
-        elif coverage.is_foreign and not self.editor.step.is_meant:
+            self.editor = self.editor.showing_foreign(False)
+        elif coverage.is_foreign and not self.editor.step.shows_foreign:
             self.withheld = result
             if self.shown.result is not None:
                 self.shown = Stale(self.shown.result, self.shown.model)
@@ -427,7 +427,7 @@ class ExperimentState:
         training data.
         """
         if self.withheld is not None:
-            self.editor = self.editor.meant(True)
+            self.editor = self.editor.showing_foreign(True)
             self.show(Current(self.withheld, self.model))
 
     def refuse(self, problem: str) -> None:
@@ -481,7 +481,7 @@ class ExperimentState:
 
     def clear(self) -> None:
         """Shows nothing."""
-        self.shown, self.withheld, self.editor = Empty(), None, self.editor.meant(False)
+        self.shown, self.withheld, self.editor = Empty(), None, self.editor.showing_foreign(False)
         self.maps.show(None)
         self.selection.clear_marks()
         self.result_changed.emit(self.shown)

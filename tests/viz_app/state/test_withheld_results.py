@@ -137,7 +137,7 @@ def test_an_earlier_screen_comes_back_withheld_or_shown_as_it_was(
     state.accept(answer(HEADLINE, UNUSUAL))
     state.submit(lambda _editor: Edit(earlier), asks=False)
     state.intents.view_next = lambda: setattr(state.settings, "shown", "original")
-    state.submit(open_experiment(Experiment(ENGLISH), is_meant=False))
+    state.submit(open_experiment(Experiment(ENGLISH), shows_foreign=False))
     experiments: list[Experiment] = []
     state.experiment_changed.connect(experiments.append)
     state.accept(answer(ENGLISH, FOREIGN))

@@ -42,7 +42,7 @@ from .reading import (
 
 FORMATS = {SUFFIX.removeprefix("."): f"Experiments and lessons (*{SUFFIX})", "": "All files (*)"}
 NOTHING = "Nothing to save yet: translate a sentence first"
-Kind: TypeAlias = Literal["file", "scene", "earlier screen"]
+OpenedFrom: TypeAlias = Literal["file", "scene", "earlier screen"]
 """Of a saved experiment: one that the user opened; a scene of a lesson, which begins a new undo
 history; what was on the screen before, where a text may have been withheld.
 """
@@ -181,7 +181,9 @@ class ExperimentDocuments(QObject):
         else:
             self.show(read, path)
 
-    def show(self, saved: SavedExperiment, path: Path | None, *, kind: Kind = "file") -> None:
+    def show(
+        self, saved: SavedExperiment, path: Path | None, *, opened_from: OpenedFrom = "file"
+    ) -> None:
         """Shows an experiment with its model, which is searched among recent models and next to the
         file.
 
@@ -190,20 +192,20 @@ class ExperimentDocuments(QObject):
         Args:
             saved: the experiment.
             path: its file.
-            kind: of experiment.
+            opened_from: where it is from.
         """
         state = self._state
         digest = saved.model.digest
         model = state.model
         self._newest = saved
         state.with_next_model = (
-            partial(self.show, saved, path, kind=kind) if model is None else None
+            partial(self.show, saved, path, opened_from=opened_from) if model is None else None
         )
         if model is None or digest in (model.digest, NO_DIGEST):
-            self._show(saved, kind)
+            self._show(saved, opened_from)
             return
         if digest in self._not_found:
-            self._show_with_current_model(saved, kind)
+            self._show_with_current_model(saved, opened_from)
             return
         neighbours = (
             sorted(path.absolute().parent.glob("*.safetensors")) if path is not None else []
@@ -214,26 +216,26 @@ class ExperimentDocuments(QObject):
             if self._newest is not saved or state.with_next_model is not None:
                 return  # something else was opened meanwhile
             if checkpoint is not None:
-                state.with_next_model = partial(self._show_with_its_model, saved, kind)
+                state.with_next_model = partial(self._show_with_its_model, saved, opened_from)
                 self.model_requested.emit(None if is_bundled_model(checkpoint) else checkpoint)
             else:
                 self._not_found.add(digest)
-                self._show_with_current_model(saved, kind)
+                self._show_with_current_model(saved, opened_from)
 
         self._worker.submit(
             Request(FindModelJob(digest, paths), self, on_result=use, on_error=self._refuse)
         )
 
-    def _show_with_its_model(self, saved: SavedExperiment, kind: Kind) -> None:
+    def _show_with_its_model(self, saved: SavedExperiment, opened_from: OpenedFrom) -> None:
         """Shows the experiment unless another model was opened; the opening of a model translates
         it.
         """
         model = self._state.model
         if model is not None and model.digest == saved.model.digest:
-            self._show(saved, kind, asks=False)
+            self._show(saved, opened_from, asks=False)
 
-    def _show_with_current_model(self, saved: SavedExperiment, kind: Kind) -> None:
-        self._show(saved, kind)
+    def _show_with_current_model(self, saved: SavedExperiment, opened_from: OpenedFrom) -> None:
+        self._show(saved, opened_from)
         has_same_name = (
             self._state.model is not None and self._state.model.title == saved.model.name
         )
@@ -244,13 +246,13 @@ class ExperimentDocuments(QObject):
             + self._misfits(saved)
         )
 
-    def _show(self, saved: SavedExperiment, kind: Kind, *, asks: bool = True) -> None:
+    def _show(self, saved: SavedExperiment, opened_from: OpenedFrom, *, asks: bool = True) -> None:
         self._state.intents.view_next = partial(apply_view, self._state, saved.view)
         is_first = self._state.result is None and not self._state.editor.can_undo
         opening = open_experiment(
             saved.experiment,
-            forgets_history=is_first or kind == "scene",
-            is_meant=kind != "earlier screen",
+            forgets_history=is_first or opened_from == "scene",
+            shows_foreign=opened_from != "earlier screen",
         )
         self._state.submit(opening, asks=asks)
         if misfits := self._misfits(saved):

@@ -87,7 +87,7 @@ class KeptSession(QObject):
             saved = self._read(path)
             apply_view(self._state, saved.view)
             # its translation may have been withheld
-            opening = open_experiment(saved.experiment, forgets_history=True, is_meant=False)
+            opening = open_experiment(saved.experiment, forgets_history=True, shows_foreign=False)
             self._state.submit(opening)
             return True
         return False
@@ -159,7 +159,9 @@ class KeptSession(QObject):
         if last is None or last[0].experiment != self._state.experiment:
             return
         try:
-            self._state.editor = self._state.editor.meant(True)  # its translation was on the screen
+            self._state.editor = self._state.editor.showing_foreign(
+                True
+            )  # its translation was on the screen
             self._state.show(Stale(*last, is_outdated=False))
         except Exception:
             self._state.clear()

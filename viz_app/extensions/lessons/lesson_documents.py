@@ -449,7 +449,7 @@ class LessonDocuments(QObject):
                 # another model may be in use now
                 history = previous.editor.restored()
                 self.state.submit(lambda _editor: Edit(history), asks=False)
-                self.experiments.show(previous.saved, None, kind="earlier screen")
+                self.experiments.show(previous.saved, None, opened_from="earlier screen")
 
         self.once_saved(close)
 
@@ -537,7 +537,7 @@ class LessonDocuments(QObject):
         self.screen.wait(True)
         if self.views is not None:
             self.views.show_view(scene.page)
-        self.experiments.show(scene.saved, self.lesson.path, kind="scene")
+        self.experiments.show(scene.saved, self.lesson.path, opened_from="scene")
 
     # --- saving -----------------------------------------------------------------------------------
 
