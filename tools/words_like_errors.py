@@ -35,7 +35,7 @@ def main() -> None:
     zipf_frequency = import_module("wordfreq").zipf_frequency
     counts = Translator.load(device="cpu").checkpoint.word_counts
     assert counts is not None, "the bundled model has counts"
-    found = []
+    words = []
     for word in import_module("wordfreq").top_n_list("de", 200_000):
         frequency = zipf_frequency(word, "de")
         near = nearest_word(word, counts) if len(word) >= FEWEST_LETTERS else ""
@@ -43,14 +43,14 @@ def main() -> None:
             has_marks = _without_marks(word) == _without_marks(near)
             most_below = MOST_BELOW_WITHOUT_MARKS if has_marks else MOST_BELOW
             if zipf_frequency(near, "de") - frequency < most_below:
-                found.append(word)
-    found.sort()
+                words.append(word)
+    words.sort()
     lines = [
-        " ".join(found[start : start + WORDS_A_LINE])
-        for start in range(0, len(found), WORDS_A_LINE)
+        " ".join(words[start : start + WORDS_A_LINE])
+        for start in range(0, len(words), WORDS_A_LINE)
     ]
     write_text(resource_path(WORDS_LIKE_ERRORS), "\n".join(lines) + "\n")
-    print(f"{len(found)} words")
+    print(f"{len(words)} words")
 
 
 def _without_marks(word: str) -> str:

@@ -47,7 +47,7 @@ from augenmerk.core.run_files import LAST  # noqa: E402
 from augenmerk.viz_app import application, launch, main_window  # noqa: E402
 from augenmerk.viz_app.extensions.train.page import TrainPage  # noqa: E402
 from augenmerk.viz_app.extensions.train.state import Status  # noqa: E402
-from augenmerk.viz_app.extensions.widgets.single_click import moment_ms  # noqa: E402
+from augenmerk.viz_app.extensions.widgets.late_clicks import guard_ms  # noqa: E402
 from augenmerk.viz_app.widgets.buttons import ChoiceMenu  # noqa: E402
 from tests.viz_app.parts import TRAIN, TRANSLATE, close_in_training  # noqa: E402
 
@@ -280,7 +280,7 @@ class Person:
 
     def _see_new_buttons(self) -> None:
         """Buttons that appear by themselves ignore clicks that were meant for others."""
-        self._pump(2 * moment_ms() / 1000)
+        self._pump(2 * guard_ms() / 1000)
 
     def _check_returned(self, name: str, before: dict[str, float]) -> None:
         after = self._memory(f"after {name}")

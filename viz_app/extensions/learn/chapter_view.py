@@ -33,7 +33,7 @@ from ...widgets.layouts import (
     set_visible,
     take_out,
 )
-from ..widgets.steady import SteadyScrollArea
+from ..widgets.steady import SCROLL_BAR_PX, SteadyLabel, SteadyScrollArea
 from .actions import ACTIONS, VIEW_ACTIONS, ChapterActions, pin_with_result, shuffled
 from .chapter import Chapter, Paragraph, Predict, Textbook, Try
 from .checks import CHECKS, Check, Question, Verdict
@@ -47,7 +47,6 @@ STACKED = 780
 """On a page that is narrower, in pixels, figures are below the text."""
 FIGURE_HEIGHT_STACKED = 420
 """Height of a figure below the text. The window scrolls then."""
-SCROLL_BAR_WIDTH = 10
 NOTE_MARGIN = 24
 """Pixels on either side of a note on dimmed figures."""
 TRY_SPACING = 8
@@ -66,14 +65,11 @@ LONG_VERDICT = "The words stay, and the translation is as probable. " * 4
 
 
 class LiveLabel(QLabel):
-    """A text with values that change, and room for the longest of them: what is below stays."""
+    """Markdown with values that change, and room for the longest of them: what is below stays."""
 
     def __init__(self, role: str) -> None:
         super().__init__()
         _make_markdown(self, role)
-        policy = self.sizePolicy()
-        policy.setHeightForWidth(True)  # a label that never had a text has none
-        self.setSizePolicy(policy)
         self._longest = _markdown_label(role, self)
         self._longest.hide()
 
@@ -83,12 +79,6 @@ class LiveLabel(QLabel):
         if longest != self._longest.text():
             self._longest.setText(longest)
             self.updateGeometry()
-
-    @property
-    def is_in_sight(self) -> bool:
-        """True if no part of its text is scrolled away; the rest of its room may be."""
-        in_sight = self.visibleRegion().boundingRect()
-        return in_sight.top() == 0 and in_sight.height() >= super().heightForWidth(self.width())
 
     def heightForWidth(self, width: int) -> int:
         """The height of the longest text."""
@@ -129,9 +119,7 @@ class PredictView(QFrame):
         self.choices: dict[str, QRadioButton] = {}
         self.look = QPushButton("Look")
         self.look.clicked.connect(self._look)
-        self.verdict = LiveLabel("accent")
-        self.verdict.setTextFormat(Qt.TextFormat.PlainText)  # it quotes what users type
-        self._show_verdict("")
+        self.verdict = SteadyLabel("accent", [LONG_VERDICT])
         choices = FlowLayout(scaled(CHOICE_SPACING))
         for name, text in predict.choices.items():
             button = QRadioButton(text)
@@ -332,7 +320,7 @@ class PredictView(QFrame):
         self._group.setExclusive(True)
 
     def _show_verdict(self, text: str) -> None:
-        self.verdict.show_values(text, LONG_VERDICT)
+        self.verdict.setText(text)
 
     def _on_request(self) -> None:
         if self.request.problem and self._is_wanted:
@@ -665,9 +653,7 @@ class ChapterView(QWidget):
         if event.type() == QEvent.Type.LayoutRequest:
             for area in (self._text_area, self._figure_area):
                 if (content := area.widget()) is not None:
-                    area.setMinimumWidth(
-                        content.minimumSizeHint().width() + scaled(SCROLL_BAR_WIDTH)
-                    )
+                    area.setMinimumWidth(content.minimumSizeHint().width() + SCROLL_BAR_PX)
             self._fit_heights()
         return super().eventFilter(watched, event)
 

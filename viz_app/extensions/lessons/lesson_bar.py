@@ -5,8 +5,8 @@ commands.
 from collections.abc import Callable, Mapping
 from textwrap import shorten
 
-from PySide6.QtCore import QMimeData, QRectF, Qt, QTimer, Signal
-from PySide6.QtGui import QFontMetricsF, QResizeEvent, QShortcut
+from PySide6.QtCore import QMimeData, Qt, QTimer, Signal
+from PySide6.QtGui import QResizeEvent, QShortcut
 from PySide6.QtWidgets import (
     QComboBox,
     QDialog,
@@ -33,6 +33,7 @@ from ...widgets.commands import BoundCommand, add_shortcut
 from ...widgets.labels import ElidingLabel, label, show_text
 from ...widgets.layouts import FlowLayout, Space, column_of, keep_room, row_of, set_visible
 from ..widgets.max_lines_label import MaxLinesLabel
+from ..widgets.steady import text_height
 from .lesson import OpenLesson, SceneAnswer, as_line, as_title
 from .scene_commands import SCENE_COMMANDS
 
@@ -283,10 +284,8 @@ class LessonBar(QFrame):
         """The height of a text in a part of this width, in whole lines."""
         if not text:
             return 0
-        flags = Qt.TextFlag.TextWordWrap
-        metrics = QFontMetricsF(part.label.font())
-        height = metrics.boundingRect(QRectF(0, 0, max(width, 1), 0), flags, text).height()
-        num_lines = round(height / metrics.lineSpacing())
+        metrics = part.label.fontMetrics()
+        num_lines = round(text_height(metrics, text, width) / metrics.lineSpacing())
         return min(most, num_lines) * part.line_height()
 
     @property

@@ -30,7 +30,7 @@ from ...widgets.labels import label
 from ...widgets.layouts import VerticalScrollArea, column_of, row_of
 from ...worker.inference import Failure
 from ..pictures.saving import import_matplotlib
-from ..widgets.single_click import SingleClick
+from ..widgets.late_clicks import LateClickFilter
 from .machine import Machine
 from .playback import frame_name
 from .run import settings as run_settings
@@ -349,9 +349,9 @@ class RunActions(QObject):
         panel.open_menu.menu().aboutToShow.connect(self._fill_open_menu)
         panel.open_menu.folder_chosen.connect(self.open_run)
         notice_bar.chosen.connect(self._on_notice)
-        single_click = SingleClick(parent)
+        late_clicks = LateClickFilter(parent)
         for part in (panel, notice_bar):
-            single_click.watch_buttons_in(part)
+            late_clicks.watch_buttons_in(part)
 
     def start(self) -> None:
         """Starts the run that the form describes, or shows why it cannot be started."""

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from PySide6.QtCore import QRect, QSize, Qt
+from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
 
 from ...widgets.layouts import VerticalScrollArea, keep_room
@@ -43,17 +44,29 @@ class SteadyLabel(QLabel):
         self.setProperty("role", role)
         self.setWordWrap(True)
         self.setAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop)
+        policy = self.sizePolicy()
+        policy.setHeightForWidth(True)  # a label that never had a text has none
+        self.setSizePolicy(policy)
         self._texts = tuple(texts)
 
-    def heightForWidth(self, width: int) -> int:
-        heights = [self._height_of(text, width) for text in self._texts]
-        return max([super().heightForWidth(width), *heights])
+    @property
+    def is_in_sight(self) -> bool:
+        """True if no part of its text is scrolled away; the rest of its room may be."""
+        in_sight = self.visibleRegion().boundingRect()
+        return in_sight.top() == 0 and in_sight.height() >= super().heightForWidth(self.width())
 
-    def _height_of(self, text: str, width: int) -> int:
+    def heightForWidth(self, width: int) -> int:
         margins = self.contentsMargins()
-        room = QRect(0, 0, width - margins.left() - margins.right(), 0)
-        box = self.fontMetrics().boundingRect(room, Qt.TextFlag.TextWordWrap, text)
-        return box.height() + margins.top() + margins.bottom()
+        room = width - margins.left() - margins.right()
+        heights = [text_height(self.fontMetrics(), text, room) for text in self._texts]
+        around = margins.top() + margins.bottom()
+        return max([super().heightForWidth(width), *(height + around for height in heights)])
+
+
+def text_height(metrics: QFontMetrics, text: str, width: int) -> int:
+    """The height of a plain text in lines of at most this width, in pixels."""
+    room = QRect(0, 0, max(width, 1), 0)
+    return metrics.boundingRect(room, Qt.TextFlag.TextWordWrap, text).height()
 
 
 class SteadyWidthLabel(QLabel):
@@ -81,10 +94,10 @@ class SteadyWidthLabel(QLabel):
 
 def in_one_place(*parts: QWidget) -> QWidget:
     """A widget with the room of the highest and the widest of its parts, of which one is shown."""
-    place = QWidget()
-    grid = QGridLayout(place)
+    holder = QWidget()
+    grid = QGridLayout(holder)
     grid.setContentsMargins(0, 0, 0, 0)
     for part in parts:
         keep_room(part)
         grid.addWidget(part, 0, 0)
-    return place
+    return holder

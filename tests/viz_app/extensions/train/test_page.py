@@ -46,7 +46,7 @@ from augenmerk.viz_app.extensions.train.run.form import DEFAULT_DEVICES
 from augenmerk.viz_app.extensions.train.run.status_text import metric_rows
 from augenmerk.viz_app.extensions.train.state import Status
 from augenmerk.viz_app.extensions.train.worker import DRAIN_INTERVAL_MS
-from augenmerk.viz_app.extensions.widgets import single_click
+from augenmerk.viz_app.extensions.widgets import late_clicks
 from augenmerk.viz_app.theme import Theme
 from tests.builders import first_quick
 from tests.viz_app.builders import settle_layout, text_in
@@ -879,7 +879,7 @@ def test_a_click_that_comes_too_late_does_nothing(
     error = TrainingError("The loss is no longer a number.") if end == "failed" else None
     page, script = training_run(qtbot, make_page, 6, error=error, error_step=7)
     settle_layout()
-    monkeypatch.setattr(single_click, "moment_ms", lambda: 1e9)
+    monkeypatch.setattr(late_clicks, "guard_ms", lambda: 1e9)
     pointer = page.panel.pause_button.mapTo(page, page.panel.pause_button.rect().center())
     if end == "paused":
         page.panel.pause_button.click()
@@ -904,7 +904,7 @@ def test_a_button_that_appears_takes_clicks_after_a_moment(
 ) -> None:
     page, _ = training_run(qtbot, make_page, 6)
     moment = [1e9]
-    monkeypatch.setattr(single_click, "moment_ms", lambda: moment[0])
+    monkeypatch.setattr(late_clicks, "guard_ms", lambda: moment[0])
     click(qtbot, page.panel.pause_button)
     wait_for_end(qtbot, page)
     click(qtbot, page.panel.resume_button)

@@ -352,12 +352,12 @@ class WeightTable(QWidget):
     def headings(self) -> list[tuple[QRectF, str]]:
         """The headings of the columns, in the longest form that fits, and their places."""
         metrics = QFontMetrics(current_theme().font("body"))
-        placed = []
+        headings = []
         for cell, forms in zip(self._cells(-2), HEADINGS, strict=True):
-            place = cell.adjusted(0, 0, scaled(GAP) - 4, 0)
-            fitting = (form for form in forms if metrics.horizontalAdvance(form) <= place.width())
-            placed.append((place, next(fitting, forms[-1])))
-        return placed
+            box = cell.adjusted(0, 0, scaled(GAP) - 4, 0)
+            fitting = (form for form in forms if metrics.horizontalAdvance(form) <= box.width())
+            headings.append((box, next(fitting, forms[-1])))
+        return headings
 
     def tip_at(self, position: QPointF) -> str:
         """All numbers of the vector under a point; elsewhere, the effect of a click."""
@@ -398,8 +398,8 @@ class WeightTable(QWidget):
             return
         painter, last = QPainter(self), len(self._tokens)
         painter.setFont(theme.font("body"))
-        for place, heading in self.headings():
-            self._paint_text(painter, place, heading, "muted", Qt.AlignmentFlag.AlignLeft)
+        for box, heading in self.headings():
+            self._paint_text(painter, box, heading, "muted", Qt.AlignmentFlag.AlignLeft)
         key_reach = float(max(np.abs(steps.query).max(), np.abs(steps.keys).max()))
         value_reach = float(max(np.abs(steps.weighted).max(), np.abs(steps.output).max(), 1e-9))
         score_reach = float(max(np.abs(steps.scores[np.isfinite(steps.scores)]).max(), 1e-9))

@@ -373,10 +373,10 @@ class StepsTab(AnalysisTab):
         self._shown = self.steps.candidates()
         read = translation.read_tokens[self.steps.position]
         rank = next(candidate.rank for candidate in self._shown if candidate.is_chosen)
-        place = f"step {self.steps.position + 1} of {self.steps.num_steps}"
+        step = f"step {self.steps.position + 1} of {self.steps.num_steps}"
         if rank > 1:  # not in a line of its own, which would move the candidates
-            place = f"{place} · rank {rank} chosen\n{place} · rank {rank}"
-        self._place.setText(place)
+            step = f"{step} · rank {rank} chosen\n{step} · rank {rank}"
+        self._place.setText(step)
         self._candidates_title.setText(
             f"after “{visible(read)}”\nentropy {self.steps.entropy:.2f} nats"
         )

@@ -9,18 +9,17 @@ REACTION_MS = 200
 """From seeing another button to not pressing it, for a person who was about to click."""
 
 
-def moment_ms() -> int:
+def guard_ms() -> int:
     """How long a button that appeared by itself ignores the mouse."""
     return QApplication.doubleClickInterval() + REACTION_MS
 
 
-class SingleClick(QObject):
+class LateClickFilter(QObject):
     """An event filter: a click that was meant for the button before does nothing.
 
-    For buttons that another one replaces, be it because they are pressed or because the work in the
-    background has come to an end. Qt sends a click to whatever is below the pointer by then: the
-    second one of a double click, and one of a person who has not yet seen the change. The former is
-    always ignored, the latter for a moment after a button appeared.
+    For buttons that replace another one when the work in the background has come to an end. Who has
+    not yet seen the change clicks on what is there by then; so a button ignores the mouse for a
+    moment after it appeared. Of double clicks takes care `clicks.part`.
 
     Args:
         page: holds the buttons. They take clicks at once when all of it is shown.
@@ -40,14 +39,12 @@ class SingleClick(QObject):
                 button.installEventFilter(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Qt presses a button by a double click, too, in place of a second press."""
+        """Qt sends a double click in place of a second press."""
         kind = event.type()
         if watched is self._page:
             if kind == QEvent.Type.Show:  # comes after those of the buttons
                 self._appeared.clear()
-        elif kind == QEvent.Type.MouseButtonDblClick:
-            return True
-        elif kind == QEvent.Type.MouseButtonPress:
+        elif kind in (QEvent.Type.MouseButtonPress, QEvent.Type.MouseButtonDblClick):
             return self._has_just_appeared(watched)
         elif kind == QEvent.Type.MouseButtonRelease:
             # what a click shows at once is expected
@@ -62,4 +59,4 @@ class SingleClick(QObject):
 
     def _has_just_appeared(self, button: QObject) -> bool:
         appeared = self._appeared.get(button)
-        return appeared is not None and 1000 * (time.monotonic() - appeared) < moment_ms()
+        return appeared is not None and 1000 * (time.monotonic() - appeared) < guard_ms()
