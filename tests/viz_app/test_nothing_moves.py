@@ -1,6 +1,6 @@
 """Nothing moves unasked: typed text, notices and longer words leave every control in its place."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -34,6 +34,7 @@ from augenmerk.viz_app.extensions.tabs.heads.view import HeadsTab
 from augenmerk.viz_app.extensions.tabs.source.view import SourceTab
 from augenmerk.viz_app.extensions.tabs.steps.view import StepsTab
 from augenmerk.viz_app.extensions.tour.quick_tour import QuickTour
+from augenmerk.viz_app.extensions.train.page import TrainPage
 from augenmerk.viz_app.extensions.train.run.panel import RunPanel
 from augenmerk.viz_app.extensions.widgets.max_lines_label import MaxLinesLabel
 from augenmerk.viz_app.main_window import MainWindow
@@ -107,6 +108,11 @@ def moved(before: Mapping[QWidget, QRect], after: Mapping[QWidget, QRect]) -> li
         if (new := after.get(control, old)).top() != old.top()
         or (new.left() != old.left() and new.right() != old.right())
     ]
+
+
+def expect_none(movements: Mapping[str, Sequence[str]]) -> None:
+    """Fails with what moved after which deed, if anything did."""
+    assert not any(movements.values()), {deed: parts for deed, parts in movements.items() if parts}
 
 
 def _name(control: QWidget) -> str:
@@ -200,7 +206,7 @@ def test_no_control_of_the_translate_page_moves(
         act()
         _settle(qtbot, window.state)
         movements[name] = moved(before, controls(window))
-    assert not any(movements.values()), {name: lines for name, lines in movements.items() if lines}
+    expect_none(movements)
 
 
 @pytest.mark.slow
@@ -268,7 +274,7 @@ def test_two_clicks_at_one_place_in_a_tab_restore_what_was_there(
                 movements[f"{name}, {canvas.accessibleName()}, {share}"] = _moved_by_two_clicks(
                     qtbot, window, point
                 )
-    assert not any(movements.values()), {name: lines for name, lines in movements.items() if lines}
+    expect_none(movements)
 
 
 def _moved_by_two_clicks(qtbot: QtBot, window: MainWindow, point: QPoint) -> list[str]:
@@ -333,7 +339,7 @@ def test_no_control_moves_when_sentences_are_compared(
         qtbot.waitUntil(lambda: not tab.request.is_running)
         settle_layout()
         movements[text] = moved(before, controls(window))
-    assert not any(movements.values()), {name: lines for name, lines in movements.items() if lines}
+    expect_none(movements)
 
 
 @pytest.mark.slow
@@ -379,7 +385,7 @@ def test_no_control_moves_in_the_quick_tour(
         tour.go_on()
         _settle(qtbot, window.state)
         movements[f"step {tour.place + 1}"] = moved(before, controls(window))
-    assert not any(movements.values()), {name: lines for name, lines in movements.items() if lines}
+    expect_none(movements)
 
 
 @pytest.mark.slow
@@ -407,7 +413,7 @@ def test_no_control_moves_when_an_answer_of_a_lesson_is_shown(
             if after[question].size() != before[question].size():
                 movements[f"{path.name}, {scene.title}"].append("the question wraps again")
     assert movements
-    assert not any(movements.values()), {name: lines for name, lines in movements.items() if lines}
+    expect_none(movements)
 
 
 @pytest.mark.slow
@@ -478,7 +484,7 @@ def test_no_text_of_a_chapter_moves_when_its_question_is_answered(
             assert view.text.height() == height  # at its end, it would scroll
             assert view.next_button.geometry() == next_place
     assert movements
-    assert not any(movements.values()), {name: parts for name, parts in movements.items() if parts}
+    expect_none(movements)
 
 
 class Resizes(QObject):
@@ -543,9 +549,7 @@ def test_no_chapter_moves_when_a_question_or_a_suggestion_is_answered(
     qtbot: QtBot, window: MainWindow, size: tuple[int, int]
 ) -> None:
     window.resize(*size)
-    window.pages.show("learn")
-    page = learn_page_of(window)
-    assert page is not None
+    page = _open_learn(qtbot, window)
     qtbot.waitUntil(lambda: page.state.result is not None)
     movements = {}
 
@@ -581,7 +585,7 @@ def test_no_chapter_moves_when_a_question_or_a_suggestion_is_answered(
                 movements[f"{chapter.title}, {button.text()}"] = moved(
                     before, _controls_outside(window, view)
                 )
-    assert not any(movements.values()), {name: lines for name, lines in movements.items() if lines}
+    expect_none(movements)
 
 
 @pytest.mark.slow
@@ -617,7 +621,7 @@ def test_no_text_of_a_chapter_moves_when_its_suggestions_are_tried(
                 if after.get(part, place) != place
             ]
     assert movements
-    assert not any(movements.values()), {name: parts for name, parts in movements.items() if parts}
+    expect_none(movements)
 
 
 @pytest.mark.slow
@@ -674,6 +678,14 @@ def _open_learn(qtbot: QtBot, window: MainWindow) -> LearnPage:
     return page
 
 
+def _open_train(qtbot: QtBot, window: MainWindow) -> TrainPage:
+    window.pages.show(TRAIN)
+    page = train_page_of(window)
+    assert page is not None
+    qtbot.waitUntil(lambda: bool(page.machine.name))
+    return page
+
+
 def _controls_outside(window: MainWindow, view: QWidget) -> dict[QWidget, QRect]:
     return {
         control: box for control, box in controls(window).items() if not view.isAncestorOf(control)
@@ -705,7 +717,7 @@ def test_no_control_moves_when_tabs_and_pages_are_switched(
         movements[f"page {name}"] = moved(before, controls(window))
     _settle(qtbot, window.state)
     movements["back again"] = moved(first, controls(window))
-    assert not any(movements.values()), {name: lines for name, lines in movements.items() if lines}
+    expect_none(movements)
 
 
 @pytest.mark.slow
@@ -715,10 +727,7 @@ def test_no_control_moves_while_a_model_is_trained(
     qtbot: QtBot, window: MainWindow, size: tuple[int, int], tmp_path: Path
 ) -> None:
     window.resize(*size)
-    window.pages.show(TRAIN)
-    page = train_page_of(window)
-    assert page is not None
-    qtbot.waitUntil(lambda: bool(page.machine.name))
+    page = _open_train(qtbot, window)
     choices = replace(
         page.form.choices(), preset="copy-task-small", settings={"training.num_epochs": "3"}
     )
@@ -753,7 +762,7 @@ def test_no_control_moves_while_a_model_is_trained(
     assert isinstance(lines, MaxLinesLabel)
     assert not lines.verticalScrollBar().isVisible(), lines.text()
     assert "checkpoint" in page.notice_bar.folder_button.toolTip()
-    assert not any(movements.values()), {name: lines for name, lines in movements.items() if lines}
+    expect_none(movements)
 
 
 def _labels_of(panel: RunPanel) -> dict[QLabel, QPoint]:
@@ -773,10 +782,7 @@ def test_no_control_moves_when_the_form_of_a_run_is_filled_in(
     qtbot: QtBot, window: MainWindow, size: tuple[int, int], tmp_path: Path
 ) -> None:
     window.resize(*size)
-    window.pages.show(TRAIN)
-    page = train_page_of(window)
-    assert page is not None
-    qtbot.waitUntil(lambda: bool(page.machine.name))
+    page = _open_train(qtbot, window)
     form = page.form
     long_path = tmp_path / "sentence pairs of several years" / "German and English, cleaned twice"
     deeds: dict[str, Callable[[], object]] = {
@@ -809,4 +815,4 @@ def test_no_control_moves_when_the_form_of_a_run_is_filled_in(
             act()
             settle_layout()
             movements[f"{name}, {place}"] = moved(before, controls(window))
-    assert not any(movements.values()), {name: lines for name, lines in movements.items() if lines}
+    expect_none(movements)

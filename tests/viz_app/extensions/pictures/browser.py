@@ -24,6 +24,8 @@ ENTER, TAB, ESCAPE, DOWN, RIGHT, CONTROL = (
     "\ue009",
 )
 ELEMENT = "element-6066-11e4-a52e-4f735466cecf"
+SENTENCE = "Ein Mann in einem blauen Hemd steht auf einer Leiter."
+"""With which `page_file` begins."""
 LONGEST_START_SECONDS, LONGEST_ANSWER_SECONDS = 60, 120
 SETTLE = """
 const done = arguments[arguments.length - 1];

@@ -1,6 +1,9 @@
 """A page with maps that can be exported."""
 
+import subprocess
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from PySide6.QtWidgets import QHBoxLayout, QWidget
@@ -18,6 +21,7 @@ from augenmerk.viz_app.views.export_source import ExportSource
 from augenmerk.viz_app.views.large_map_panel import HeadPanel
 from augenmerk.viz_app.worker.inference import ExperimentController, InferenceWorker
 from tests.viz_app.builders import shown
+from tests.viz_app.extensions.pictures.browser import SENTENCE as SENTENCE_OF_PAGE
 from tests.viz_app.extensions.pictures.browser import Browser, chromium
 from tests.viz_app.synthetic import FakeTranslator, make_translation
 
@@ -93,3 +97,12 @@ def menu(page: MapsPage, preferences: Preferences) -> ExportMenu:
 def saving(page: MapsPage) -> Saving:
     """Writes what the page shows."""
     return Saving(page.export_source())
+
+
+@pytest.fixture(scope="session")
+def page_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A page that runs the bundled model."""
+    target = tmp_path_factory.mktemp("page") / "laboratory.html"
+    command = [sys.executable, "-m", "augenmerk", "page", "--out", str(target)]
+    subprocess.run([*command, "--text", SENTENCE_OF_PAGE], check=True, capture_output=True)
+    return target

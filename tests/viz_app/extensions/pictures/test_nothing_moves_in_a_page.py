@@ -1,8 +1,6 @@
 """Nothing moves unasked in the page that runs a model: results, notes and longer words leave every
 control in its place."""
 
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -10,11 +8,10 @@ from pathlib import Path
 import pytest
 
 from augenmerk.viz_app.extensions.examples.gallery import gallery
-from tests.viz_app.extensions.pictures.browser import ENTER, Browser
+from tests.viz_app.extensions.pictures.browser import ENTER, SENTENCE, Browser
 
 pytestmark = [pytest.mark.slow, pytest.mark.subprocess, pytest.mark.heavy]
 
-SENTENCE = "Ein Mann in einem blauen Hemd steht auf einer Leiter."
 ENGLISH = "A man in a blue shirt is standing on a ladder."
 OF_TWO_LINES = (
     "Ein kleines Mädchen in einem rosa Kleid klettert die Treppe zu einem Holzhaus hinauf und "
@@ -53,20 +50,12 @@ return [...window.boxes].flatMap(([control, before]) => {
 """The controls that have another place than before."""
 
 
-@pytest.fixture(scope="module")
-def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    target = tmp_path_factory.mktemp("page") / "laboratory.html"
-    command = [sys.executable, "-m", "augenmerk", "page", "--out", str(target), "--text", SENTENCE]
-    subprocess.run(command, check=True, capture_output=True)
-    return target
-
-
 @pytest.fixture
-def browser(session: Browser, page: Path) -> Iterator[Browser]:
+def browser(session: Browser, page_file: Path) -> Iterator[Browser]:
     """With the page just opened. A script error fails the test."""
     session.show_as(*SIZES[0])
     session.logged("browser")
-    session.open(page)
+    session.open(page_file)
     yield session
     assert session.logged("browser") == []
 

@@ -3,8 +3,6 @@ product."""
 
 import itertools
 import re
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote
@@ -42,11 +40,18 @@ from augenmerk.viz_app.state.head_roles import role_over_sample
 from augenmerk.viz_app.state.map_text import difference_note, row_meaning
 from augenmerk.viz_app.state.map_view_settings import SHOWN_MAPS
 from tests.core.extensions.test_missing_words import LIST
-from tests.viz_app.extensions.pictures.browser import DOWN, ENTER, ESCAPE, RIGHT, TAB, Browser
+from tests.viz_app.extensions.pictures.browser import (
+    DOWN,
+    ENTER,
+    ESCAPE,
+    RIGHT,
+    SENTENCE,
+    TAB,
+    Browser,
+)
 
 pytestmark = [pytest.mark.slow, pytest.mark.subprocess, pytest.mark.heavy]
 
-SENTENCE = "Ein Mann in einem blauen Hemd steht auf einer Leiter."
 ALIGNED = "Zwei Hunde spielen im Schnee."
 SPANISH = "El hombre con la camisa roja come una manzana en la calle."
 PAIRS = {"two": "zwei", "dogs": "hunde", "in": "im", "snow": "schnee"}
@@ -113,20 +118,12 @@ return ["#ask", "#source-line", "#translation"].map(top);
 """
 
 
-@pytest.fixture(scope="module")
-def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    target = tmp_path_factory.mktemp("page") / "laboratory.html"
-    command = [sys.executable, "-m", "augenmerk", "page", "--out", str(target), "--text", SENTENCE]
-    subprocess.run(command, check=True, capture_output=True)
-    return target
-
-
 @pytest.fixture
-def browser(session: Browser, page: Path) -> Iterator[Browser]:
+def browser(session: Browser, page_file: Path) -> Iterator[Browser]:
     """At a desk, with the page just opened. A script error or a refused request fails the test."""
     session.show_as(*DESK)
     session.logged("browser")
-    session.open(page)
+    session.open(page_file)
     yield session
     assert session.logged("browser") == []
 
@@ -578,24 +575,24 @@ def test_numbers_rows_and_scaling_are_named_as_in_the_app(browser: Browser) -> N
         assert browser.text("#factor button") == offer
 
 
-def test_the_chosen_theme_is_remembered(session: Browser, page: Path) -> None:
+def test_the_chosen_theme_is_remembered(session: Browser, page_file: Path) -> None:
     session.show_as(*DESK)
-    session.open(page)
+    session.open(page_file)
     theme = "return document.documentElement.dataset.theme"
     assert session.script(theme) == "light"
     session.click("#theme")
-    session.open(page)
+    session.open(page_file)
     assert session.script(theme) == "dark"
     session.click("#theme")
-    session.open(page)
+    session.open(page_file)
     assert session.script(theme) == "light"
     session.script("localStorage.clear()")
 
 
-def test_without_scripts_there_is_only_the_reason(session: Browser, page: Path) -> None:
+def test_without_scripts_there_is_only_the_reason(session: Browser, page_file: Path) -> None:
     session.devtools("Emulation.setScriptExecutionDisabled", value=True)
     try:
-        session.command("/url", {"url": page.as_uri()})
+        session.command("/url", {"url": page_file.as_uri()})
         nodes = session.devtools("Accessibility.getFullAXTree")["nodes"]
     finally:
         session.devtools("Emulation.setScriptExecutionDisabled", value=False)
@@ -741,11 +738,13 @@ def test_five_hundred_sentences_of_the_corpus_are_translated_alike(
 
 
 def test_a_link_opens_the_experiment_from_which_it_was_copied(
-    session: Browser, page: Path, bundled_translator: Translator
+    session: Browser, page_file: Path, bundled_translator: Translator
 ) -> None:
     session.show_as(*DESK)
     changes = "&off=cross:2:5,encoder:1:*&feed-forward-off=decoder:2&scale-head=cross:1:1=0.5&temperature=cross:2:8=3"
-    session.open(page, f"#text={quote(ALIGNED)}{changes}&force-token=2=▁cat&replace-word=1=drei")
+    session.open(
+        page_file, f"#text={quote(ALIGNED)}{changes}&force-token=2=▁cat&replace-word=1=drei"
+    )
     experiment = Experiment(
         ALIGNED,
         interventions=(
@@ -764,8 +763,8 @@ def test_a_link_opens_the_experiment_from_which_it_was_copied(
     session.click("#copy-link")
     assert session.text("#link-note").startswith("Link copied. It opens this file on this computer")
     copied = session.script("return navigator.clipboard.readText()")
-    session.open(page)
-    session.open(page, copied.removeprefix(page.as_uri()))
+    session.open(page_file)
+    session.open(page_file, copied.removeprefix(page_file.as_uri()))
     assert session.text("#translation") == bundled_translator.run(experiment).text
     assert len(session.texts("#chips li")) == 7
 
@@ -794,13 +793,13 @@ def test_a_browser_that_does_not_copy_shows_the_link(browser: Browser) -> None:
 )
 def test_a_damaged_link_gives_a_message_and_the_page_still_works(
     session: Browser,
-    page: Path,
+    page_file: Path,
     bundled_translator: Translator,
     link: str,
     message: str,
     changes: int,
 ) -> None:
-    session.open(page, f"#text={quote(ALIGNED)}{link}")
+    session.open(page_file, f"#text={quote(ALIGNED)}{link}")
     assert message in session.text("#problem")
     assert len(session.texts("#chips li")) == changes
     assert session.script("return document.getElementById('text').value") == ALIGNED
@@ -814,9 +813,9 @@ def test_a_damaged_link_gives_a_message_and_the_page_still_works(
 
 
 def test_a_link_with_an_unreadable_sentence_opens_the_first_one(
-    session: Browser, page: Path, bundled_translator: Translator
+    session: Browser, page_file: Path, bundled_translator: Translator
 ) -> None:
-    session.open(page, "#text=%20")
+    session.open(page_file, "#text=%20")
     assert "the text is empty" in session.text("#problem")
     assert session.text("#translation") == bundled_translator.run(Experiment(SENTENCE)).text
 
@@ -824,15 +823,15 @@ def test_a_link_with_an_unreadable_sentence_opens_the_first_one(
 # --- texts are data -------------------------------------------------------------------------------
 
 
-def test_nothing_is_requested_from_a_network(session: Browser, page: Path) -> None:
+def test_nothing_is_requested_from_a_network(session: Browser, page_file: Path) -> None:
     session.command("/url", {"url": "about:blank"})
     session.requests()
-    session.open(page)
+    session.open(page_file)
     requests = [request for request in session.requests() if request != "about:blank"]
-    assert requests[0] == page.as_uri()
-    assert all(request == page.as_uri() or request.startswith("blob:") for request in requests), (
-        requests
-    )
+    assert requests[0] == page_file.as_uri()
+    assert all(
+        request == page_file.as_uri() or request.startswith("blob:") for request in requests
+    ), requests
 
 
 @pytest.mark.parametrize(
