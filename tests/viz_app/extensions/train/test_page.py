@@ -39,6 +39,7 @@ from augenmerk.core.extensions.training.events import (
 from augenmerk.core.extensions.training.film import FilmFrame, write_frame
 from augenmerk.core.extensions.training.folder import remembered_run_folders
 from augenmerk.core.extensions.training.history_file import write_history
+from augenmerk.viz_app.extensions.clicks.part import DoubleClickFilter
 from augenmerk.viz_app.extensions.train.charts.picture import _why_empty
 from augenmerk.viz_app.extensions.train.page import TrainPage
 from augenmerk.viz_app.extensions.train.run.choices import MEASURING
@@ -850,6 +851,7 @@ def double_click(qtbot: QtBot, page: TrainPage, button: QPushButton) -> None:
 def test_the_second_click_of_a_double_click_does_nothing(make_page: MakePage, qtbot: QtBot) -> None:
     script = ScriptedTraining()
     page = make_page(script)
+    DoubleClickFilter(page).watch(page.window().windowHandle())  # as the window does
     panel = page.panel
     double_click(qtbot, page, panel.start_button)
     assert page.is_running()
